@@ -141,7 +141,7 @@ export class Rung {
   #freeze(): void {
     const { refused } = this.fleet.applyPending(
       this.#pending,
-      this.everything ? undefined : this.engine.ahead,
+      this.everything ? undefined : this.engine.overlap,
     );
     if (refused.length > 0) throw new Error(`a generated change was refused: ${JSON.stringify(refused[0])}`);
   }

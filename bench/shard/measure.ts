@@ -124,7 +124,7 @@ async function meet(stage: Stage, shard: ShardProcess): Promise<ColdFigures> {
   await saying(
     stage.progress,
     pause(settings.settleMs),
-    () => `settles, ${leftOf(settledMs)} s to go, ${glance(shard)}`,
+    () => `settles, ${leftOf(settledMs)} s to go, ${summary(shard)}`,
   );
   const metrics = await shard.metrics();
   const reports = await reportsOf(generators);
@@ -151,7 +151,7 @@ async function watch(stage: Stage, shard: ShardProcess): Promise<Watched> {
   await saying(
     stage.progress,
     pause(lastMs - nowMs()),
-    () => `watched, ${leftOf(lastMs)} s to go, ${glance(shard)}`,
+    () => `watched, ${leftOf(lastMs)} s to go, ${summary(shard)}`,
   );
   const [after, endedMs] = [usage(), nowMs()];
   const metrics = await shard.metrics();
@@ -201,7 +201,7 @@ async function arrivalsOf({ providers }: Stage) {
   return (await Promise.all(reports)).flatMap(({ arrivals }) => arrivals);
 }
 
-function glance({ status, cycles }: ShardProcess): string {
+function summary({ status, cycles }: ShardProcess): string {
   if (status === null) return 'no decision yet';
   const { sessions, machines, cycle } = status;
   return `cycle ${cycles.length} in ${Math.round(cycle.durationMs)} ms, ${sessions} sessions, ${machines} machines`;

@@ -18,7 +18,7 @@ export class OrderedNames {
   readonly #places: number[] = [0];
 
   /** Adds a reference to a name, interning it if it is new, and returns its number. */
-  hold(name: string): number {
+  retain(name: string): number {
     let number = this.#numbers.get(name);
     if (number === undefined) {
       number = this.#free.pop() ?? this.#names.length;
@@ -40,13 +40,13 @@ export class OrderedNames {
     return this.#names[number]!;
   }
 
-  /** Sort label of a name. Labels are comparable with each other until the next `hold`, which may relabel all names. */
+  /** Sort label of a name. Labels are comparable with each other until the next `retain`, which may relabel all names. */
   placeOf(number: number): number {
     return this.#places[number]!;
   }
 
   /** Drops a reference. */
-  release(number: number): void {
+  drop(number: number): void {
     if (--this.#holders[number]! > 0) return;
     const name = this.#names[number]!;
     this.#sorted.splice(this.#positionOf(name), 1);

@@ -24,8 +24,8 @@ export class Actions {
   readonly #cycle: Cycle;
   #sorts = new Uint8Array(0);
   #slots = new Uint32Array(0);
-  /** The turn that the machine is for; NONE if it is for none. */
-  #turns = new Int32Array(0);
+  /** The ranked row that the machine is for; NONE if it is for none. */
+  #rankedRows = new Int32Array(0);
   #graces = new Float64Array(0);
   count = 0;
 
@@ -42,44 +42,44 @@ export class Actions {
     const { claimCount, pass } = this.#cycle;
     this.count = 0;
     for (let place = 0; place < pass.count; place++) {
-      const turn = pass.turnAt(place);
-      if (!this.#cycle.canBind(turn)) continue;
+      const rankedRow = pass.turnAt(place);
+      if (!this.#cycle.canBind(rankedRow)) continue;
       const to = place + 1 < pass.count ? pass.fromAt(place + 1) : claimCount;
-      this.#acquire(turn, pass.fromAt(place), to);
+      this.#acquire(rankedRow, pass.fromAt(place), to);
     }
-    for (const [turn, { picks }] of preemptions) {
+    for (const [rankedRow, { picks }] of preemptions) {
       for (const { slot, graceSeconds, excess } of picks) {
-        this.#add(excess ? Sort.TakeExcess : Sort.TakeOver, slot, turn, graceSeconds);
+        this.#add(excess ? Sort.TakeExcess : Sort.TakeOver, slot, rankedRow, graceSeconds);
       }
     }
     for (const slot of leaving) this.#add(Sort.Reclaim, slot, NONE, RECLAIM_GRACE_SECONDS);
     for (const slot of released) this.#add(Sort.Release, slot, NONE, 0);
   }
 
-  /** Adds the Idle and Speculative machines among the claims of a turn in the pass; its earlier credits are bound. */
-  #acquire(turn: number, from: number, to: number): void {
+  /** Adds the Idle and Speculative machines among the claims of a ranked row in the pass; its earlier credits are bound. */
+  #acquire(rankedRow: number, from: number, to: number): void {
     const { claims, fleet } = this.#cycle;
     const { state } = fleet.machines;
     for (let i = from; i < to; i++) {
       const slot = claims[i]!;
-      if (state[slot] === MachineState.Idle) this.#add(Sort.Bind, slot, turn, 0);
-      else if (state[slot] === MachineState.Speculative) this.#add(Sort.Buy, slot, turn, 0);
+      if (state[slot] === MachineState.Idle) this.#add(Sort.Bind, slot, rankedRow, 0);
+      else if (state[slot] === MachineState.Speculative) this.#add(Sort.Buy, slot, rankedRow, 0);
     }
   }
 
-  #add(sort: Sort, slot: number, turn: number, grace: number): void {
+  #add(sort: Sort, slot: number, rankedRow: number, grace: number): void {
     const at = this.count++;
     if (at === this.#sorts.length) this.#reserve(this.count);
     this.#sorts[at] = sort;
     this.#slots[at] = slot;
-    this.#turns[at] = turn;
+    this.#rankedRows[at] = rankedRow;
     this.#graces[at] = grace;
   }
 
   #reserve(needed: number): void {
     this.#sorts = withRoom(this.#sorts, needed);
     this.#slots = withRoom(this.#slots, needed);
-    this.#turns = withRoom(this.#turns, needed);
+    this.#rankedRows = withRoom(this.#rankedRows, needed);
     this.#graces = withRoom(this.#graces, needed);
   }
 
@@ -91,12 +91,12 @@ export class Actions {
 
   /** Action number `i`, with its names resolved. */
   at(i: number): Action {
-    const { turns } = this.#cycle;
+    const { rankedRows } = this.#cycle;
     const { clusters, demand, keys, machines } = this.#cycle.fleet;
     const { kind, reason } = SORTS[this.#sorts[i]!]!;
     const slot = this.#slots[i]!;
-    const turn = this.#turns[i]!;
-    const need = turn === NONE ? null : keys.keyOf(turns.key[turn]!);
+    const rankedRow = this.#rankedRows[i]!;
+    const need = rankedRow === NONE ? null : keys.keyOf(rankedRows.key[rankedRow]!);
     const leaves = kind === 'Preempt' || kind === 'Reclaim';
     return {
       kind,
@@ -105,7 +105,7 @@ export class Actions {
       reason,
       graceSeconds: this.#graces[i]!,
       preemptorPriority:
-        kind === 'Preempt' ? demand.profiles.entryOf(turns.profile[turn]!).profile.priority : 0,
+        kind === 'Preempt' ? demand.profiles.entryOf(rankedRows.profile[rankedRow]!).profile.priority : 0,
       need,
     };
   }

@@ -28,7 +28,7 @@ export class ClaimWatch {
     this.#cycle = cycle;
     this.#number = cycle.number;
     this.#before = withRoom(this.#before, fleet.machines.size);
-    const unmet = new Set(cycle.unmet.map(({ turn }) => turn));
+    const unmet = new Set(cycle.unmet.map(({ rankedRow }) => rankedRow));
     // A slot that occurs twice is compared with itself the second time.
     let changes = this.#look(cycle, this.#passed, unmet);
     this.#passed = passedIn(cycle);
@@ -43,7 +43,7 @@ export class ClaimWatch {
     return changes;
   }
 
-  #look({ claimedBy, turns, fleet }: Cycle, slots: Uint32Array, unmet: ReadonlySet<number>): number {
+  #look({ claimedBy, rankedRows, fleet }: Cycle, slots: Uint32Array, unmet: ReadonlySet<number>): number {
     const { state } = fleet.machines;
     const before = this.#before;
     let changes = 0;
@@ -53,10 +53,10 @@ export class ClaimWatch {
         before[slot] = 0;
         continue;
       }
-      const turn = claimedBy[slot]! - 1;
-      const key = turn < 0 ? 0 : turns.key[turn]!;
+      const rankedRow = claimedBy[slot]! - 1;
+      const key = rankedRow < 0 ? 0 : rankedRows.key[rankedRow]!;
       if (before[slot] !== 0 && before[slot] !== key) {
-        const owner = turns.ofKey[before[slot]!] ?? NONE;
+        const owner = rankedRows.ofKey[before[slot]!] ?? NONE;
         if (owner !== NONE && !unmet.has(owner)) changes++;
       }
       before[slot] = key;

@@ -1,4 +1,4 @@
-// The state of one cycle: the claimant of each machine and the result of each turn, in columns by slot and by turn.
+// The state of one cycle: the claimant of each machine and the result of each ranked row, in columns by slot and by rankedRow.
 
 import { withRoom } from '../collections/columns.ts';
 import type { Fleet, Pattern, ProfileEntry } from '../fleet/index.ts';
@@ -11,7 +11,7 @@ import { DomainSums } from './assign/domain-sums.ts';
 import { Foldable } from './assign/foldable.ts';
 import { Infeasible } from './assign/infeasible.ts';
 import { Pass } from './assign/pool-pass.ts';
-import { NONE, TurnKind, Turns } from './assign/ranked-rows.ts';
+import { NONE, RankedRows, RowKind } from './assign/ranked-rows.ts';
 import { Regions } from './assign/regions.ts';
 import { EvenList } from './assign/spread-credit.ts';
 import { Unfilled } from './assign/unfilled.ts';
@@ -35,7 +35,7 @@ export type Credit = (typeof Credit)[keyof typeof Credit];
 const ANY = 0;
 
 /**
- * Serves one cycle after another. State of clusters that have not changed is kept between cycles: their turns, the index of
+ * Serves one cycle after another. State of clusters that have not changed is kept between cycles: their ranked rows, the index of
  * their machines, and the credits of their rows. Claims on free machines are undone when the next cycle begins.
  */
 export class Cycle {
@@ -48,9 +48,9 @@ export class Cycle {
   /** Clusters that this cycle served again; the credits of all other clusters are unchanged. */
   served: readonly number[] = [];
   /** The subset of `served` that was served before the cycle began. */
-  #ahead: readonly number[] = [];
+  #overlapped: readonly number[] = [];
   stats = new CycleStats();
-  readonly turns = new Turns();
+  readonly rankedRows = new RankedRows();
   readonly bound: BoundIndex;
   readonly mine: MineWalk;
   readonly walk: BoundWalk;
@@ -65,12 +65,12 @@ export class Cycle {
   readonly domainCandidates: DomainCandidates;
   readonly supply: Supply;
   readonly unfilled: Unfilled;
-  /** What will remain of `unfilled` once the machines draining for the turn have arrived. */
+  /** What will remain of `unfilled` once the machines draining for the ranked row have arrived. */
   readonly #rest: Unfilled;
   /** What the strict-spread row being credited may claim. */
   readonly even = new EvenList(this);
   readonly actions = new Actions(this);
-  /** By slot: the claiming turn plus one; 0 for none. */
+  /** By slot: the claiming ranked row plus one; 0 for none. */
   claimedBy = new Int32Array(0);
   /** By slot: 1 if Phase 2 picked it. `picks` lists these slots, so that resetting them does not scan the column. */
   picked = new Uint8Array(0);
@@ -91,23 +91,23 @@ export class Cycle {
   unclaimedEnd = new Uint32Array(0);
   /** By cluster: end of its uncredited Configuring machines, which follow at `unclaimedEnd`. */
   freeEnd = new Uint32Array(0);
-  /** By turn: a value of `Credit`. */
+  /** By ranked row: a value of `Credit`. */
   outcome = new Uint8Array(0);
   creditStart = new Uint32Array(0);
   creditEnd = new Uint32Array(0);
   laterStart = new Uint32Array(0);
   laterEnd = new Uint32Array(0);
-  /** Classes of the later claims of the turn being served, in claim order. */
+  /** Classes of the later claims of the ranked row being served, in claim order. */
   laterClasses = new Uint32Array(0);
-  /** Turns that need free machines, by cluster: from the start of its turns up to `pendingEnd`. */
+  /** Ranked rows that need free machines, by cluster: from the start of its ranked rows up to `pendingEnd`. */
   pending = new Uint32Array(0);
   pendingEnd = new Uint32Array(0);
   /** By cluster: 1 if a gang was credited with a machine whose stamp does not name it. */
   restamps = new Uint8Array(0);
-  /** By cluster: 1 if it is credited only after the turns of all clusters are made. */
+  /** By cluster: 1 if it is credited only after the ranked rows of all clusters are made. */
   putOff = new Uint8Array(0);
 
-  /** Turns that waited for free machines, in the order they were served. */
+  /** Ranked rows that waited for free machines, in the order they were served. */
   readonly pass = new Pass();
   /** Gangs that had to choose a domain. */
   gangs = new Map<number, GangView>();
@@ -118,13 +118,13 @@ export class Cycle {
   readonly settledRestamps = new Map<number, readonly number[]>();
   /** By fold that could not host all its members: the number of hosted members. */
   hosted = new Map<number, number>();
-  /** By cluster: turns of members that their folds could not host, in the order they are served. */
+  /** By cluster: ranked rows of members that their folds could not host, in the order they are served. */
   unhostedOf = new Map<number, number[]>();
-  /** By class: index in the pass of the last turn that claimed an Idle or Speculative machine of it; NONE if none did. */
+  /** By class: index in the pass of the last ranked row that claimed an Idle or Speculative machine of it; NONE if none did. */
   lastTakenAt = new Int32Array(0);
   /** Classes whose `lastTakenAt` is not NONE. */
   takenClasses: number[] = [];
-  /** By cluster and pattern: the last turn before one that counts on a bound machine that fits. */
+  /** By cluster and pattern: the last ranked row before one that counts on a bound machine that fits. */
   neighbours = new Map<number, { readonly before: number; readonly last: number }>();
   /** By cluster: 1 if it cannot bind machines now; and at ANY, 1 if there is such a cluster. */
   cannotBind = new Uint8Array(0);
@@ -136,7 +136,7 @@ export class Cycle {
    * every machine.
    */
   readonly explained = new Set<number>();
-  /** By explained turn: the last turn before it that claimed a machine it could have used. */
+  /** By explained ranked row: the last ranked row before it that claimed a machine it could have used. */
   readonly explainedBlockers = new Map<number, number>();
 
   constructor(
@@ -148,8 +148,8 @@ export class Cycle {
     this.fleet = fleet;
     this.#written = written;
     this.walk = new BoundWalk(fleet);
-    this.bound = new BoundIndex(fleet, this.turns, this.walk);
-    this.mine = new MineWalk(fleet, this.bound, this.turns);
+    this.bound = new BoundIndex(fleet, this.rankedRows, this.walk);
+    this.mine = new MineWalk(fleet, this.bound, this.rankedRows);
     this.foldable = new Foldable(fleet, this.walk);
     this.stocks = new DomainStocks(this);
     this.infeasible = new Infeasible(this);
@@ -171,7 +171,7 @@ export class Cycle {
     const trial = new Cycle(cycle.fleet, new Set(), new Set(), new Set());
     trial.isTrial = true;
     trial.options = cycle.options;
-    Object.assign(trial.turns, cycle.turns);
+    Object.assign(trial.rankedRows, cycle.rankedRows);
     Object.assign(trial.bound, cycle.bound);
     trial.walk.runs = cycle.walk.runs;
     trial.outcome = cycle.outcome;
@@ -205,8 +205,8 @@ export class Cycle {
     this.#takeBackPass();
     this.stocks.beginCycle();
     const dirty = this.dirtyClusters.take(everything);
-    this.served = [...new Set([...this.#ahead, ...dirty])];
-    this.#ahead = [];
+    this.served = [...new Set([...this.#overlapped, ...dirty])];
+    this.#overlapped = [];
     this.infeasible.mark(dirty);
     this.#prepare(dirty);
     this.freeMachines.begin(this.claimedBy);
@@ -225,12 +225,12 @@ export class Cycle {
    * of the last pass, since they refer to the previous state of machines.
    */
   beginAhead(reporting: ReadonlySet<number>): readonly number[] {
-    const ahead = this.dirtyClusters.takeAhead(reporting);
-    if (ahead.length === 0) return ahead;
+    const overlapped = this.dirtyClusters.takeOverlapped(reporting);
+    if (overlapped.length === 0) return overlapped;
     this.#takeBackPass();
-    this.#prepare(ahead);
-    this.#ahead = [...this.#ahead, ...ahead];
-    return ahead;
+    this.#prepare(overlapped);
+    this.#overlapped = [...this.#overlapped, ...overlapped];
+    return overlapped;
   }
 
   #prepare(clusters: readonly number[]): void {
@@ -238,14 +238,14 @@ export class Cycle {
     this.claimedBy = withRoom(this.claimedBy, this.fleet.machines.size);
     this.walk.locate(clusters);
     this.#forget(clusters);
-    this.turns.reserve(this.fleet, changed);
+    this.rankedRows.reserve(this.fleet, changed);
     this.bound.reserve(clusters);
-    this.#reserveTurns();
+    this.#reserveRankedRows();
     this.#reserveCredits(clusters);
   }
 
   /**
-   * Makes the turns of clusters that were put off, because it was not yet known which of their rows fold, or because they
+   * Makes the ranked rows of clusters that were put off, because it was not yet known which of their rows fold, or because they
    * have a machine that is on its way to another cluster's row. Returns these clusters, which must be credited.
    */
   takeUp(): readonly number[] {
@@ -254,15 +254,15 @@ export class Cycle {
     if (late.length === 0) return late;
     this.foldable.answer();
     for (const cluster of late) {
-      this.makeTurns(cluster);
+      this.makeRankedRows(cluster);
       this.dirtyClusters.entangle(cluster, this.bound.isEntangled(cluster));
     }
     return late;
   }
 
-  /** Makes the turns of a cluster; returns false if it is not yet known which rows fold. */
-  makeTurns(cluster: number): boolean {
-    const areMade = this.turns.make(this.fleet, this.foldable, cluster);
+  /** Makes the ranked rows of a cluster; returns false if it is not yet known which rows fold. */
+  makeRankedRows(cluster: number): boolean {
+    const areMade = this.rankedRows.make(this.fleet, this.foldable, cluster);
     this.dirtyClusters.scanned[cluster] = this.foldable.hasScanned ? 1 : 0;
     return areMade;
   }
@@ -286,18 +286,18 @@ export class Cycle {
   #takeBackPass(): void {
     for (let i = this.#creditRegions.end; i < this.#claimCount; i++) this.claimedBy[this.claims[i]!] = 0;
     for (let place = 0; place < this.pass.count; place++) {
-      const turn = this.pass.turnAt(place);
-      this.laterStart[turn] = 0;
-      this.laterEnd[turn] = 0;
-      if (this.creditStart[turn]! < this.#creditRegions.end) continue;
-      this.creditStart[turn] = 0;
-      this.creditEnd[turn] = 0;
+      const rankedRow = this.pass.turnAt(place);
+      this.laterStart[rankedRow] = 0;
+      this.laterEnd[rankedRow] = 0;
+      if (this.creditStart[rankedRow]! < this.#creditRegions.end) continue;
+      this.creditStart[rankedRow] = 0;
+      this.creditEnd[rankedRow] = 0;
     }
     for (const slot of this.picks) this.picked[slot] = 0;
     this.picks = [];
     this.pass.clear();
     this.#claimCount = 0;
-    this.turns.beginCycle(this.fleet);
+    this.rankedRows.beginCycle(this.fleet);
     this.gangs = new Map();
     this.unmet = [];
     this.restamped = [];
@@ -313,16 +313,17 @@ export class Cycle {
   #forget(dirty: readonly number[]): void {
     if (this.dirtyClusters.isEverything(dirty)) {
       this.claimedBy.fill(0);
-      this.turns.forgetAll();
+      this.rankedRows.forgetAll();
     } else {
       for (const slot of this.#written) this.claimedBy[slot] = 0;
-      for (const cluster of dirty) if (this.dirtyClusters.keeps[cluster] === 0) this.turns.forget(cluster);
+      for (const cluster of dirty)
+        if (this.dirtyClusters.keeps[cluster] === 0) this.rankedRows.forget(cluster);
     }
     this.#written.clear();
   }
 
-  #reserveTurns(): void {
-    const { limit } = this.turns;
+  #reserveRankedRows(): void {
+    const { limit } = this.rankedRows;
     this.creditStart = withRoom(this.creditStart, limit);
     this.creditEnd = withRoom(this.creditEnd, limit);
     this.laterStart = withRoom(this.laterStart, limit);
@@ -345,7 +346,7 @@ export class Cycle {
       this.creditPlace[cluster] = place;
       this.unclaimedEnd[cluster] = place;
       this.freeEnd[cluster] = place;
-      this.pendingEnd[cluster] = this.turns.start[cluster]!;
+      this.pendingEnd[cluster] = this.rankedRows.start[cluster]!;
       this.putOff[cluster] = 0;
     }
     this.claims = withRoom(this.claims, this.#creditRegions.end);
@@ -357,12 +358,13 @@ export class Cycle {
     this.#listedAt = NONE;
     this.contended.clear();
     this.restamps[cluster] = 0;
-    this.pendingEnd[cluster] = this.turns.start[cluster]!;
+    this.pendingEnd[cluster] = this.rankedRows.start[cluster]!;
   }
 
-  settle(turn: number, outcome: Credit): void {
-    this.outcome[turn] = outcome;
-    if (outcome !== Credit.Covered) this.pending[this.pendingEnd[this.turns.cluster[turn]!]!++] = turn;
+  settle(rankedRow: number, outcome: Credit): void {
+    this.outcome[rankedRow] = outcome;
+    if (outcome !== Credit.Covered)
+      this.pending[this.pendingEnd[this.rankedRows.cluster[rankedRow]!]!++] = rankedRow;
   }
 
   /** Lists the bound machines of a cluster that remain after all its rows are credited. */
@@ -422,33 +424,37 @@ export class Cycle {
     this.claims = withRoom(this.claims, this.#creditRegions.end + this.fleet.machines.size);
   }
 
-  /** Adds a turn for a member that its fold cannot host. */
+  /** Adds a ranked row for a member that its fold cannot host. */
   addUnhosted(row: number, fold: number, behind: number): number {
-    const turn = this.turns.addUnhosted(this.fleet, row, fold, behind);
-    const cluster = this.turns.cluster[turn]!;
+    const rankedRow = this.rankedRows.addUnhosted(this.fleet, row, fold, behind);
+    const cluster = this.rankedRows.cluster[rankedRow]!;
     const others = this.unhostedOf.get(cluster);
-    if (others === undefined) this.unhostedOf.set(cluster, [turn]);
-    else others.push(turn);
-    this.#reserveTurns();
-    this.creditStart[turn] = this.creditEnd[turn] = this.laterStart[turn] = this.laterEnd[turn] = 0;
-    this.outcome[turn] = Credit.Waits;
-    return turn;
+    if (others === undefined) this.unhostedOf.set(cluster, [rankedRow]);
+    else others.push(rankedRow);
+    this.#reserveRankedRows();
+    this.creditStart[rankedRow] =
+      this.creditEnd[rankedRow] =
+      this.laterStart[rankedRow] =
+      this.laterEnd[rankedRow] =
+        0;
+    this.outcome[rankedRow] = Credit.Waits;
+    return rankedRow;
   }
 
-  patternOf(turn: number): Pattern {
-    return this.fleet.patterns.patternOf(this.turns.pattern[turn]!);
+  patternOf(rankedRow: number): Pattern {
+    return this.fleet.patterns.patternOf(this.rankedRows.pattern[rankedRow]!);
   }
 
-  profileOf(turn: number): ProfileEntry {
-    return this.fleet.demand.profiles.entryOf(this.turns.profile[turn]!);
+  profileOf(rankedRow: number): ProfileEntry {
+    return this.fleet.demand.profiles.entryOf(this.rankedRows.profile[rankedRow]!);
   }
 
-  isExplained(turn: number): boolean {
-    return this.explained.size > 0 && this.explained.has(this.turns.key[turn]!);
+  isExplained(rankedRow: number): boolean {
+    return this.explained.size > 0 && this.explained.has(this.rankedRows.key[rankedRow]!);
   }
 
-  canBind(turn: number): boolean {
-    return this.cannotBind[ANY] === 0 || this.cannotBind[this.turns.cluster[turn]!] === 0;
+  canBind(rankedRow: number): boolean {
+    return this.cannotBind[ANY] === 0 || this.cannotBind[this.rankedRows.cluster[rankedRow]!] === 0;
   }
 
   isReady(cluster: number): boolean {
@@ -471,58 +477,59 @@ export class Cycle {
     if (this.isOwn(slot, key)) return false;
     const { machines } = this.fleet;
     return (
-      this.turns.ofKey[machines.stampKey[slot]!] !== NONE || this.turns.ofKey[machines.target[slot]!] !== NONE
+      this.rankedRows.ofKey[machines.stampKey[slot]!] !== NONE ||
+      this.rankedRows.ofKey[machines.target[slot]!] !== NONE
     );
   }
 
-  /** Loads what a turn wants into `unfilled`. */
-  beginUnfilled(turn: number): void {
-    if (this.turns.kind[turn] === TurnKind.Fold)
-      this.unfilled.beginFold(this.turns.row[turn]!, this.turns.members[turn]!);
-    else this.unfilled.beginRow(this.turns.row[turn]!, this.patternOf(turn).hasUnit);
+  /** Loads what a ranked row wants into `unfilled`. */
+  beginUnfilled(rankedRow: number): void {
+    if (this.rankedRows.kind[rankedRow] === RowKind.Fold)
+      this.unfilled.beginFold(this.rankedRows.row[rankedRow]!, this.rankedRows.members[rankedRow]!);
+    else this.unfilled.beginRow(this.rankedRows.row[rankedRow]!, this.patternOf(rankedRow).hasUnit);
   }
 
   /**
-   * What a turn wants beyond the machines that drain for it. Only for that it claims machines of other rows; otherwise two
+   * What a ranked row wants beyond the machines that drain for it. Only for that it claims machines of other rows; otherwise two
    * rows would pass machines back and forth while one of them waits.
    */
-  beyond(turn: number, drains: readonly number[]): Unfilled {
+  beyond(rankedRow: number, drains: readonly number[]): Unfilled {
     if (drains.length === 0) return this.unfilled;
     const rest = this.#rest;
-    if (this.turns.kind[turn] === TurnKind.Fold)
-      rest.beginFold(this.turns.row[turn]!, this.unfilled.gangsLeft);
-    else rest.restore(this.turns.row[turn]!, this.unfilled.save());
+    if (this.rankedRows.kind[rankedRow] === RowKind.Fold)
+      rest.beginFold(this.rankedRows.row[rankedRow]!, this.unfilled.gangsLeft);
+    else rest.restore(this.rankedRows.row[rankedRow]!, this.unfilled.save());
     for (const slot of drains) rest.take(this.fleet.machines.classOf[slot]!, true);
     return rest;
   }
 
-  /** Opens the list of a turn's credits, or of its later claims; claims go there until another list is opened. */
-  openCredits(turn: number): void {
-    this.creditStart[turn] = this.#claimCount;
-    this.creditEnd[turn] = this.#claimCount;
+  /** Opens the list of a ranked row's credits, or of its later claims; claims go there until another list is opened. */
+  openCredits(rankedRow: number): void {
+    this.creditStart[rankedRow] = this.#claimCount;
+    this.creditEnd[rankedRow] = this.#claimCount;
   }
 
-  openLater(turn: number): void {
-    this.laterStart[turn] = this.#claimCount;
-    this.laterEnd[turn] = this.#claimCount;
+  openLater(rankedRow: number): void {
+    this.laterStart[rankedRow] = this.#claimCount;
+    this.laterEnd[rankedRow] = this.#claimCount;
   }
 
-  /** Claims a bound or in-flight machine for a turn. */
-  credit(turn: number, slot: number, fits: boolean): void {
+  /** Claims a bound or in-flight machine for a rankedRow. */
+  credit(rankedRow: number, slot: number, fits: boolean): void {
     this.unfilled.take(this.fleet.machines.classOf[slot]!, fits);
-    this.claimedBy[slot] = turn + 1;
+    this.claimedBy[slot] = rankedRow + 1;
     this.claims[this.#claimCount++] = slot;
-    this.creditEnd[turn] = this.#claimCount;
+    this.creditEnd[rankedRow] = this.#claimCount;
   }
 
-  /** Claims an Idle or Speculative machine for a turn, and removes it from the free machines. */
-  take(turn: number, slot: number): void {
+  /** Claims an Idle or Speculative machine for a ranked row, and removes it from the free machines. */
+  take(rankedRow: number, slot: number): void {
     const classNumber = this.freeMachines.classOf(slot);
-    const place = this.#claimCount - this.laterStart[turn]!;
+    const place = this.#claimCount - this.laterStart[rankedRow]!;
     this.unfilled.take(classNumber, true);
-    this.claimedBy[slot] = turn + 1;
+    this.claimedBy[slot] = rankedRow + 1;
     this.claims[this.#claimCount++] = slot;
-    this.laterEnd[turn] = this.#claimCount;
+    this.laterEnd[rankedRow] = this.#claimCount;
     if (place === this.laterClasses.length) this.laterClasses = withRoom(this.laterClasses, place + 1);
     this.laterClasses[place] = classNumber;
     this.freeMachines.take(slot, classNumber);
@@ -544,22 +551,23 @@ export class Cycle {
     if (isFreeState(state[slot])) this.stocks.touch(classOf[slot]!);
   }
 
-  /** Undoes the credits of a turn that has to wait; none of them is a free machine. */
-  dropCredits(turn: number): void {
-    for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++) this.claimedBy[this.claims[i]!] = 0;
-    this.#claimCount = this.creditStart[turn]!;
-    this.creditEnd[turn] = this.creditStart[turn]!;
+  /** Undoes the credits of a ranked row that has to wait; none of them is a free machine. */
+  dropCredits(rankedRow: number): void {
+    for (let i = this.creditStart[rankedRow]!; i < this.creditEnd[rankedRow]!; i++)
+      this.claimedBy[this.claims[i]!] = 0;
+    this.#claimCount = this.creditStart[rankedRow]!;
+    this.creditEnd[rankedRow] = this.creditStart[rankedRow]!;
     // Machines claimed before the list was made are missing from it.
     if (this.#listedAt > this.#claimCount) this.#listedAt = NONE;
   }
 
-  /** Undoes all claims of the turn being served, in reverse order, which `FreeMachines.putBack` requires. */
-  undo(turn: number): void {
-    for (let i = this.#claimCount - 1; i >= this.creditStart[turn]!; i--) this.#putBack(this.claims[i]!);
-    this.#claimCount = this.creditStart[turn]!;
-    this.creditEnd[turn] = this.creditStart[turn]!;
-    this.laterStart[turn] = this.creditStart[turn]!;
-    this.laterEnd[turn] = this.creditStart[turn]!;
+  /** Undoes all claims of the ranked row being served, in reverse order, which `FreeMachines.putBack` requires. */
+  undo(rankedRow: number): void {
+    for (let i = this.#claimCount - 1; i >= this.creditStart[rankedRow]!; i--) this.#putBack(this.claims[i]!);
+    this.#claimCount = this.creditStart[rankedRow]!;
+    this.creditEnd[rankedRow] = this.creditStart[rankedRow]!;
+    this.laterStart[rankedRow] = this.creditStart[rankedRow]!;
+    this.laterEnd[rankedRow] = this.creditStart[rankedRow]!;
   }
 
   /** Index of the next claim. */
@@ -567,9 +575,9 @@ export class Cycle {
     return this.#claimCount;
   }
 
-  /** Claims a machine for a turn without updating `unfilled`: another lane has checked the amounts. */
-  adopt(turn: number, slot: number): void {
-    this.claimedBy[slot] = turn + 1;
+  /** Claims a machine for a ranked row without updating `unfilled`: another lane has checked the amounts. */
+  adopt(rankedRow: number, slot: number): void {
+    this.claimedBy[slot] = rankedRow + 1;
     this.claims[this.#claimCount++] = slot;
     this.takeOut(slot);
   }
@@ -580,21 +588,22 @@ export class Cycle {
     this.#claimCount = to;
   }
 
-  /** Undoes the claims that a turn made in the pass, from index `from` on; its earlier credits stay. */
-  takeBack(turn: number, from: number): void {
+  /** Undoes the claims that a ranked row made in the pass, from index `from` on; its earlier credits stay. */
+  takeBack(rankedRow: number, from: number): void {
     this.rewind(from);
-    this.laterStart[turn] = 0;
-    this.laterEnd[turn] = 0;
-    if (this.outcome[turn] === Credit.Short) return;
-    this.creditStart[turn] = 0;
-    this.creditEnd[turn] = 0;
+    this.laterStart[rankedRow] = 0;
+    this.laterEnd[rankedRow] = 0;
+    if (this.outcome[rankedRow] === Credit.Short) return;
+    this.creditStart[rankedRow] = 0;
+    this.creditEnd[rankedRow] = 0;
   }
 
-  /** Slots that a turn claims, in claim order. */
-  claimsOf(turn: number): number[] {
+  /** Slots that a ranked row claims, in claim order. */
+  claimsOf(rankedRow: number): number[] {
     const slots: number[] = [];
-    for (let i = this.creditStart[turn]!; i < this.creditEnd[turn]!; i++) slots.push(this.claims[i]!);
-    for (let i = this.laterStart[turn]!; i < this.laterEnd[turn]!; i++) slots.push(this.claims[i]!);
+    for (let i = this.creditStart[rankedRow]!; i < this.creditEnd[rankedRow]!; i++)
+      slots.push(this.claims[i]!);
+    for (let i = this.laterStart[rankedRow]!; i < this.laterEnd[rankedRow]!; i++) slots.push(this.claims[i]!);
     return slots;
   }
 }

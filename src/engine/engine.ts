@@ -1,7 +1,7 @@
 // The decision engine: a pure function from a frozen fleet to a plan. No clock, no I/O, no randomness; equal fleets give
 // byte-equal plans. docs/engine.md describes the rules.
 
-import type { Fleet, Meanwhile } from '../fleet/index.ts';
+import type { Fleet, Overlap } from '../fleet/index.ts';
 import type { Action, DecisionOptions, Explanation, NeedKey, Plan, Verdict } from '../model/index.ts';
 import { NONE } from './assign/ranked-rows.ts';
 import { allRestamped } from './assign/restamps.ts';
@@ -18,7 +18,7 @@ import { reclaims, releases, spareOf } from './reclaim/reclaim.ts';
 import { isSamePlan, type Solved } from './same-plan.ts';
 import type { ServedHardware, ServedTally } from './served-tally.ts';
 import { type Clock, CycleStats, EngineMetrics } from './stats.ts';
-import { metVerdictOf, turnOf, unmetVerdictsOf, type VerdictQuestion, verdictsOf } from './verdict.ts';
+import { metVerdictOf, rankedRowOf, unmetVerdictsOf, type VerdictQuestion, verdictsOf } from './verdict.ts';
 
 /**
  * The result of a cycle. Verdicts on unmet rows are computed at once and stay valid. Actions, claims, restamps and other
@@ -33,8 +33,8 @@ export class Decision {
   readonly #number: number;
   /** Verdicts on unmet Needs, in the order they were served. */
   readonly unmet: readonly Verdict[];
-  /** `unmet` by turn, built on first use. */
-  #unmetByTurn: ReadonlyMap<number, Verdict> | null = null;
+  /** `unmet` by ranked row, built on first use. */
+  #unmetByRow: ReadonlyMap<number, Verdict> | null = null;
 
   constructor(cycle: Cycle, probe: Probe) {
     this.#cycle = cycle;
@@ -64,7 +64,7 @@ export class Decision {
 
   /** Rows after the fold. */
   get rows(): number {
-    return this.#current.turns.count;
+    return this.#current.rankedRows.count;
   }
 
   get counts(): Readonly<Record<Action['kind'], number>> {
@@ -87,14 +87,14 @@ export class Decision {
     const { keys, machines } = cycle.fleet;
     const claims = new Map<string, NeedKey>();
     // By machine first: there may be a million rows without claims.
-    const turns = new Set<number>();
+    const rankedRows = new Set<number>();
     for (let slot = 0; slot < machines.size; slot++) {
       const claimant = cycle.claimedBy[slot]! - 1;
-      if (claimant !== NONE) turns.add(claimant);
+      if (claimant !== NONE) rankedRows.add(claimant);
     }
-    for (const turn of [...turns].sort((a, b) => cycle.turns.compare(cycle.fleet, a, b))) {
-      const need = keys.keyOf(cycle.turns.key[turn]!);
-      for (const slot of cycle.claimsOf(turn)) claims.set(machines.idOf(slot), need);
+    for (const rankedRow of [...rankedRows].sort((a, b) => cycle.rankedRows.compare(cycle.fleet, a, b))) {
+      const need = keys.keyOf(cycle.rankedRows.key[rankedRow]!);
+      for (const slot of cycle.claimsOf(rankedRow)) claims.set(machines.idOf(slot), need);
     }
     return claims;
   }
@@ -118,13 +118,16 @@ export class Decision {
   /** Bound machines that a gang took over. */
   restamps(): Map<string, NeedKey> {
     const cycle = this.#current;
-    const { claimedBy, turns } = cycle;
+    const { claimedBy, rankedRows } = cycle;
     const { keys, machines } = cycle.fleet;
     const restamps = new Map<string, NeedKey>();
-    const turnOf = (slot: number): number => claimedBy[slot]! - 1;
-    // A turn's machines were noted in claim order; the sort keeps that.
-    const inOrder = allRestamped(cycle).sort((a, b) => turns.compare(cycle.fleet, turnOf(a), turnOf(b)));
-    for (const slot of inOrder) restamps.set(machines.idOf(slot), keys.keyOf(turns.key[turnOf(slot)]!));
+    const rankedRowOf = (slot: number): number => claimedBy[slot]! - 1;
+    // A ranked row's machines were noted in claim order; the sort keeps that.
+    const inOrder = allRestamped(cycle).sort((a, b) =>
+      rankedRows.compare(cycle.fleet, rankedRowOf(a), rankedRowOf(b)),
+    );
+    for (const slot of inOrder)
+      restamps.set(machines.idOf(slot), keys.keyOf(rankedRows.key[rankedRowOf(slot)]!));
     return restamps;
   }
 
@@ -138,9 +141,9 @@ export class Decision {
     const cycle = this.#current;
     const row = cycle.fleet.demand.rowOf(key);
     if (row === undefined) return null;
-    this.#unmetByTurn ??= new Map(cycle.unmet.map(({ turn }, i) => [turn, this.unmet[i]!]));
-    const turn = turnOf(cycle, row);
-    return this.#unmetByTurn.get(turn) ?? metVerdictOf(cycle, turn, row, this.#preemptions);
+    this.#unmetByRow ??= new Map(cycle.unmet.map(({ rankedRow }, i) => [rankedRow, this.unmet[i]!]));
+    const rankedRow = rankedRowOf(cycle, row);
+    return this.#unmetByRow.get(rankedRow) ?? metVerdictOf(cycle, rankedRow, row, this.#preemptions);
   }
 
   plan(): Plan {
@@ -187,7 +190,7 @@ export interface EngineOptions {
   readonly clock?: Clock;
 }
 
-/** An incremental cycle whose plan differs from a full solve of the same fleet, or is based on other turns. */
+/** An incremental cycle whose plan differs from a full solve of the same fleet, or is based on other rankedRows. */
 export interface PlanDifference {
   /** Number of the cycle, from 1. */
   readonly cycle: number;
@@ -291,7 +294,7 @@ export class Engine {
    * happens. Neither throws, so that the writer can continue: errors are added to `threadFailures`, and the next cycle
    * starts from an empty state.
    */
-  readonly ahead: Meanwhile = (reporting) => {
+  readonly overlap: Overlap = (reporting) => {
     let end = (): void => {};
     if (this.#incremental) {
       this.#orNothing(() => {
@@ -374,12 +377,12 @@ export function explain(
   cycle.explained.add(demand.key[row]!);
   if (demand.same[row] === 1) cycle.explained.add(demand.foldKey[row]!);
   solveAlone(cycle, nowMs, options);
-  const turn = turnOf(cycle, row);
-  const blocker = cycle.explainedBlockers.get(turn) ?? NONE;
+  const rankedRow = rankedRowOf(cycle, row);
+  const blocker = cycle.explainedBlockers.get(rankedRow) ?? NONE;
   return {
-    candidates: cycle.gangs.get(turn)?.candidates ?? [],
+    candidates: cycle.gangs.get(rankedRow)?.candidates ?? [],
     matching: matchingOf(cycle, demand.pattern[row]!),
-    blocker: blocker === NONE ? null : keys.keyOf(cycle.turns.key[blocker]!),
-    obstacles: obstaclesOf(cycle, turn, preempt(cycle), visit),
+    blocker: blocker === NONE ? null : keys.keyOf(cycle.rankedRows.key[blocker]!),
+    obstacles: obstaclesOf(cycle, rankedRow, preempt(cycle), visit),
   };
 }

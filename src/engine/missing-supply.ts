@@ -133,15 +133,15 @@ export class Supply {
    * The number of machines, all like a known one, that would cover the deficit: fewest, then cheapest, then by id. A gang
    * counts what its domain could already provide, and needs the rest in that domain.
    */
-  extra({ turn, deficit }: Unmet): UnmetDetail['extraSupply'] {
+  extra({ rankedRow, deficit }: Unmet): UnmetDetail['extraSupply'] {
     const cycle = this.#cycle;
     const { machines } = cycle.fleet;
-    const gang = cycle.gangs.get(turn);
+    const gang = cycle.gangs.get(rankedRow);
     const rest = gang?.missing ?? deficit;
-    const { interruptionDollars } = cycle.profileOf(turn);
+    const { interruptionDollars } = cycle.profileOf(rankedRow);
     let fewest = Number.POSITIVE_INFINITY;
     let best = NONE;
-    for (const c of this.#samplesOf(turn, gang?.domain ?? NONE)) {
+    for (const c of this.#samplesOf(rankedRow, gang?.domain ?? NONE)) {
       if (best !== NONE && !coversAll(cycle, rest, c, fewest)) continue;
       if (best === NONE || coversAll(cycle, rest, c, fewest - 1)) {
         const count = machinesNeeded(cycle, rest, c);
@@ -162,15 +162,15 @@ export class Supply {
     return machines.idOrder(machines.firstOf(a), machines.firstOf(b)) < 0;
   }
 
-  #samplesOf(turn: number, domain: number): Uint32Array {
-    const { interruptionDollars } = this.#cycle.profileOf(turn);
-    const number = this.#cycle.turns.pattern[turn]!;
+  #samplesOf(rankedRow: number, domain: number): Uint32Array {
+    const { interruptionDollars } = this.#cycle.profileOf(rankedRow);
+    const number = this.#cycle.rankedRows.pattern[rankedRow]!;
     const { pattern, samples } = this.#supplyOf(number);
     const memo = `${interruptionDollars}/${domain}`;
     let found = samples.get(memo);
     if (found === undefined) {
       const fitting =
-        domain === NONE ? pattern.fittingClasses() : this.#cycle.stocks.of(turn).classesIn(domain);
+        domain === NONE ? pattern.fittingClasses() : this.#cycle.stocks.of(rankedRow).classesIn(domain);
       found = this.#sampled(fitting, interruptionDollars);
       samples.set(memo, found);
     }

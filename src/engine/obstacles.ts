@@ -21,12 +21,12 @@ export type ObstacleVisitor = (slot: number, cause: ObstacleCause | 'own') => vo
 
 export function obstaclesOf(
   cycle: Cycle,
-  turn: number,
+  rankedRow: number,
   preemptions: ReadonlyMap<number, Preemption>,
   visit: ObstacleVisitor = () => {},
 ): Obstacles {
   const { machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
+  const pattern = patterns.patternOf(cycle.rankedRows.pattern[rankedRow]!);
   const users = new Users(cycle, preemptions);
   const counts = Object.fromEntries(OBSTACLE_CAUSES.map((cause) => [cause, 0])) as Record<
     ObstacleCause,
@@ -39,7 +39,9 @@ export function obstaclesOf(
     if (machines.state[slot] === 0 || !pattern.matches(machines.classOf[slot]!)) continue;
     const user = users.of(slot);
     const cause =
-      user === turn ? 'own' : causeOf(cycle, turn, slot, user, pattern.fits(machines.classOf[slot]!));
+      user === rankedRow
+        ? 'own'
+        : causeOf(cycle, rankedRow, slot, user, pattern.fits(machines.classOf[slot]!));
     visit(slot, cause);
     if (cause === 'own') own++;
     else {
@@ -50,7 +52,7 @@ export function obstaclesOf(
   return {
     own,
     machines: counts,
-    ...claimantsOf(cycle, turn, byClaimant),
+    ...claimantsOf(cycle, rankedRow, byClaimant),
   };
 }
 
@@ -58,33 +60,33 @@ function isClaimed(cause: ObstacleCause): cause is ClaimedCause {
   return CLAIMED_CAUSES.some((claimed) => claimed === cause);
 }
 
-function causeOf(cycle: Cycle, turn: number, slot: number, user: number, fits: boolean): ObstacleCause {
+function causeOf(cycle: Cycle, rankedRow: number, slot: number, user: number, fits: boolean): ObstacleCause {
   const { held, state } = cycle.fleet.machines;
   if (!fits) return 'too-small';
   if (state[slot] === MachineState.Failed) return 'failed';
   if (held[slot] === 1) return 'blocked';
   if (user === NONE) return isFreeState(state[slot]) ? 'unused' : 'in-transit';
-  return claimedCause(cycle, turn, user);
+  return claimedCause(cycle, rankedRow, user);
 }
 
-function claimedCause({ turns: { precedence } }: Cycle, turn: number, user: number): ClaimedCause {
-  if (precedence[user]! > precedence[turn]!) return 'claimed-by-better';
-  return precedence[user] === precedence[turn] ? 'claimed-by-equals' : 'claimed-by-worse';
+function claimedCause({ rankedRows: { precedence } }: Cycle, rankedRow: number, user: number): ClaimedCause {
+  if (precedence[user]! > precedence[rankedRow]!) return 'claimed-by-better';
+  return precedence[user] === precedence[rankedRow] ? 'claimed-by-equals' : 'claimed-by-worse';
 }
 
-/** The turn that a machine is for: the one that Phase 2 picked it for, that claims it, or that it is on its way to. */
+/** The ranked row that a machine is for: the one that Phase 2 picked it for, that claims it, or that it is on its way to. */
 class Users {
   readonly #cycle: Cycle;
   readonly #pickedFor = new Map<number, number>();
 
   constructor(cycle: Cycle, preemptions: ReadonlyMap<number, Preemption>) {
     this.#cycle = cycle;
-    for (const [turn, { picks }] of preemptions)
-      for (const { slot } of picks) this.#pickedFor.set(slot, turn);
+    for (const [rankedRow, { picks }] of preemptions)
+      for (const { slot } of picks) this.#pickedFor.set(slot, rankedRow);
   }
 
   of(slot: number): number {
-    const { claimedBy, fleet, turns } = this.#cycle;
+    const { claimedBy, fleet, rankedRows } = this.#cycle;
     const picker = this.#pickedFor.get(slot);
     if (picker !== undefined) return picker;
     if (claimedBy[slot] !== 0) return claimedBy[slot]! - 1;
@@ -93,26 +95,26 @@ class Users {
     const isComing =
       state === MachineState.Idle || state === MachineState.Creating || state === MachineState.Draining;
     const target = fleet.machines.target[slot]!;
-    return isComing && target !== 0 ? turns.ofKey[target]! : NONE;
+    return isComing && target !== 0 ? rankedRows.ofKey[target]! : NONE;
   }
 }
 
 /** By cause, most machines first, then best rank. */
 function claimantsOf(
   cycle: Cycle,
-  turn: number,
+  rankedRow: number,
   byClaimant: ReadonlyMap<number, number>,
 ): Pick<Obstacles, 'claimants' | 'claimantsTotal'> {
-  const { fleet, turns } = cycle;
+  const { fleet, rankedRows } = cycle;
   const claimants = CLAIMED_CAUSES.map((cause) =>
     [...byClaimant]
-      .filter(([user]) => claimedCause(cycle, turn, user) === cause)
-      .sort(([a, machines], [b, others]) => others - machines || turns.compare(fleet, a, b))
+      .filter(([user]) => claimedCause(cycle, rankedRow, user) === cause)
+      .sort(([a, machines], [b, others]) => others - machines || rankedRows.compare(fleet, a, b))
       .map(
         ([user, machines]): Claimant => ({
           cause,
-          key: fleet.keys.keyOf(turns.key[user]!),
-          priority: fleet.demand.profiles.entryOf(turns.profile[user]!).profile.priority,
+          key: fleet.keys.keyOf(rankedRows.key[user]!),
+          priority: fleet.demand.profiles.entryOf(rankedRows.profile[user]!).profile.priority,
           machines,
         }),
       ),

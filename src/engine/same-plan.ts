@@ -1,5 +1,5 @@
 // Whether two solves of one fleet give the same plan. Plans are not built for that: for claims and verdicts on met rows,
-// the columns they are derived from are compared, which takes a small part of the time. So an outdated turn is found even
+// the columns they are derived from are compared, which takes a small part of the time. So an outdated ranked row is found even
 // if it does not change this plan. Any field that a verdict on a met row gains, beyond its claims, its fold and its domain,
 // must be compared here.
 
@@ -16,7 +16,7 @@ export interface Solved {
 
 export function isSamePlan(one: Solved, other: Solved): boolean {
   return (
-    areSameTurns(one.cycle, other.cycle) &&
+    areSameRows(one.cycle, other.cycle) &&
     areSameActions(one.decision, other.decision) &&
     areSame([...one.decision.restamps()], [...other.decision.restamps()], isSameRestamp) &&
     areSame(one.decision.unmet, other.decision.unmet, isSameVerdict)
@@ -24,39 +24,40 @@ export function isSamePlan(one: Solved, other: Solved): boolean {
 }
 
 /**
- * Turns of a cluster are in rank order; unhosted members follow the turns of all clusters, in the order they were served.
+ * Ranked rows of a cluster are in rank order; unhosted members follow the ranked rows of all clusters, in the order they were served.
  */
-function areSameTurns(one: Cycle, other: Cycle): boolean {
-  if (one.turns.count !== other.turns.count) return false;
-  const others = other.turns.all();
-  for (const turn of one.turns.all()) {
+function areSameRows(one: Cycle, other: Cycle): boolean {
+  if (one.rankedRows.count !== other.rankedRows.count) return false;
+  const others = other.rankedRows.all();
+  for (const rankedRow of one.rankedRows.all()) {
     const twin = others.next().value!;
-    if (!isSameTurn(one, turn, other, twin) || !areSameClaims(one, turn, other, twin)) return false;
+    if (!isSameRow(one, rankedRow, other, twin) || !areSameClaims(one, rankedRow, other, twin)) return false;
   }
   return true;
 }
 
-function isSameTurn(one: Cycle, turn: number, other: Cycle, twin: number): boolean {
-  const [a, b] = [one.turns, other.turns];
-  const [gang, twinGang] = [choiceOf(one, turn), choiceOf(other, twin)];
+function isSameRow(one: Cycle, rankedRow: number, other: Cycle, twin: number): boolean {
+  const [a, b] = [one.rankedRows, other.rankedRows];
+  const [gang, twinGang] = [choiceOf(one, rankedRow), choiceOf(other, twin)];
   return (
-    a.key[turn] === b.key[twin] &&
-    a.row[turn] === b.row[twin] &&
-    a.kind[turn] === b.kind[twin] &&
-    a.precedence[turn] === b.precedence[twin] &&
-    a.firstSeenMs[turn] === b.firstSeenMs[twin] &&
-    a.place[turn] === b.place[twin] &&
-    areSameMembers(one, turn, other, twin) &&
+    a.key[rankedRow] === b.key[twin] &&
+    a.row[rankedRow] === b.row[twin] &&
+    a.kind[rankedRow] === b.kind[twin] &&
+    a.precedence[rankedRow] === b.precedence[twin] &&
+    a.firstSeenMs[rankedRow] === b.firstSeenMs[twin] &&
+    a.place[rankedRow] === b.place[twin] &&
+    areSameMembers(one, rankedRow, other, twin) &&
     gang.domain === twinGang.domain &&
     gang.satisfiable === twinGang.satisfiable
   );
 }
 
-function areSameMembers(one: Cycle, turn: number, other: Cycle, twin: number): boolean {
-  const [a, b] = [one.turns, other.turns];
-  if (a.members[turn] !== b.members[twin] || one.hosted.get(turn) !== other.hosted.get(twin)) return false;
-  let [row, twinRow] = [a.firstMember[turn]!, b.firstMember[twin]!];
-  for (let i = 0; i < a.members[turn]!; i++) {
+function areSameMembers(one: Cycle, rankedRow: number, other: Cycle, twin: number): boolean {
+  const [a, b] = [one.rankedRows, other.rankedRows];
+  if (a.members[rankedRow] !== b.members[twin] || one.hosted.get(rankedRow) !== other.hosted.get(twin))
+    return false;
+  let [row, twinRow] = [a.firstMember[rankedRow]!, b.firstMember[twin]!];
+  for (let i = 0; i < a.members[rankedRow]!; i++) {
     if (row !== twinRow) return false;
     row = a.nextMember[row]!;
     twinRow = b.nextMember[twinRow]!;
@@ -65,16 +66,18 @@ function areSameMembers(one: Cycle, turn: number, other: Cycle, twin: number): b
 }
 
 /** Whether both claim the same machines in the same order, as credits and as later claims. */
-function areSameClaims(one: Cycle, turn: number, other: Cycle, twin: number): boolean {
-  const credits = one.creditEnd[turn]! - one.creditStart[turn]!;
-  const later = one.laterEnd[turn]! - one.laterStart[turn]!;
+function areSameClaims(one: Cycle, rankedRow: number, other: Cycle, twin: number): boolean {
+  const credits = one.creditEnd[rankedRow]! - one.creditStart[rankedRow]!;
+  const later = one.laterEnd[rankedRow]! - one.laterStart[rankedRow]!;
   if (credits !== other.creditEnd[twin]! - other.creditStart[twin]!) return false;
   if (later !== other.laterEnd[twin]! - other.laterStart[twin]!) return false;
   for (let i = 0; i < credits; i++) {
-    if (one.claims[one.creditStart[turn]! + i] !== other.claims[other.creditStart[twin]! + i]) return false;
+    if (one.claims[one.creditStart[rankedRow]! + i] !== other.claims[other.creditStart[twin]! + i])
+      return false;
   }
   for (let i = 0; i < later; i++) {
-    if (one.claims[one.laterStart[turn]! + i] !== other.claims[other.laterStart[twin]! + i]) return false;
+    if (one.claims[one.laterStart[rankedRow]! + i] !== other.claims[other.laterStart[twin]! + i])
+      return false;
   }
   return true;
 }

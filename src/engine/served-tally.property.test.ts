@@ -45,8 +45,8 @@ function naive(
     ...{ used: {} as Amounts, needs: 0, unmetNeeds: 0 },
   }));
   const byKey = new Map(needs.map((need) => [keyText(keyOf(need)), need]));
-  const turns = Map.groupBy(verdicts, ({ key, foldedInto }) => keyText(foldedInto ?? key));
-  for (const members of turns.values()) {
+  const rankedRows = Map.groupBy(verdicts, ({ key, foldedInto }) => keyText(foldedInto ?? key));
+  for (const members of rankedRows.values()) {
     const [first] = members as [Verdict];
     const need = byKey.get(keyText(first.key))!;
     const sum = sums[need.setAside === true ? 0 : kindOf(need.aggregate)]!;

@@ -4,7 +4,7 @@
 
 import type { Fleet } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
-import { TurnKind } from './assign/ranked-rows.ts';
+import { RowKind } from './assign/ranked-rows.ts';
 import { hostedGangs } from './assign/unfilled.ts';
 import { Credit, type Cycle } from './cycle.ts';
 import { acceleratorsOf, HARDWARE, hardwareOf } from './hardware.ts';
@@ -57,54 +57,58 @@ export class ServedTally {
     account.sums = emptySums(stride);
     for (const sums of this.#settled.values())
       for (let i = 0; i < sums.length; i++) account.sums[i]! += sums[i]!;
-    for (const turn of openTurns(cycle)) account.add(turn);
+    for (const rankedRow of openRankedRows(cycle)) account.add(rankedRow);
     return HARDWARE.map((_, kind) => viewOf(account.sums, kind, fleet));
   }
 
   #settle(account: Account, cluster: number): void {
-    const { turns, outcome } = account.cycle;
+    const { rankedRows, outcome } = account.cycle;
     account.sums = emptySums(this.#stride);
-    const [start, end] = [turns.start[cluster]!, turns.end[cluster]!];
-    for (let turn = start; turn < end; turn++) if (outcome[turn] === Credit.Covered) account.add(turn);
+    const [start, end] = [rankedRows.start[cluster]!, rankedRows.end[cluster]!];
+    for (let rankedRow = start; rankedRow < end; rankedRow++)
+      if (outcome[rankedRow] === Credit.Covered) account.add(rankedRow);
     if (start === end) this.#settled.delete(cluster);
     else this.#settled.set(cluster, account.sums);
   }
 }
 
-/** Turns of the cycle that needed free machines. */
-function* openTurns({ fleet, pending, pendingEnd, turns, unhostedOf }: Cycle): Generator<number> {
+/** Ranked rows of the cycle that needed free machines. */
+function* openRankedRows({ fleet, pending, pendingEnd, rankedRows, unhostedOf }: Cycle): Generator<number> {
   for (const cluster of fleet.clusters.sorted()) {
-    for (let i = turns.start[cluster]!; i < pendingEnd[cluster]!; i++) yield pending[i]!;
+    for (let i = rankedRows.start[cluster]!; i < pendingEnd[cluster]!; i++) yield pending[i]!;
   }
   for (const unhosted of unhostedOf.values()) yield* unhosted;
 }
 
-/** Adds turns to `sums`. */
+/** Adds ranked rows to `sums`. */
 class Account {
   readonly cycle: Cycle;
   sums: Float64Array = new Float64Array(0);
   readonly #accelerators: readonly number[];
   readonly #deficits: ReadonlyMap<number, Float64Array>;
-  /** By dimension: what the claims of the turn have yet to cover. */
+  /** By dimension: what the claims of the ranked row have yet to cover. */
   readonly #left: Float64Array;
 
   constructor(cycle: Cycle) {
     this.cycle = cycle;
     this.#accelerators = acceleratorsOf(cycle.fleet);
-    this.#deficits = new Map(cycle.unmet.map(({ turn, deficit }) => [turn, deficit]));
+    this.#deficits = new Map(cycle.unmet.map(({ rankedRow, deficit }) => [rankedRow, deficit]));
     this.#left = new Float64Array(cycle.fleet.dimensions.stride);
   }
 
-  add(turn: number): void {
-    const { fleet, turns, hosted } = this.cycle;
+  add(rankedRow: number): void {
+    const { fleet, rankedRows, hosted } = this.cycle;
     const { stride, count } = fleet.dimensions;
     const aggregate = fleet.demand.aggregate.data;
-    const from = turns.row[turn]! * stride;
+    const from = rankedRows.row[rankedRow]! * stride;
     const kind = hardwareOf(this.#accelerators, aggregate, from);
-    const isSetAside = turns.kind[turn] === TurnKind.SetAside;
-    // Members that a fold does not host have turns of their own.
-    const needs = turns.kind[turn] === TurnKind.Fold ? (hosted.get(turn) ?? turns.members[turn]!) : 1;
-    const deficit = this.#deficits.get(turn);
+    const isSetAside = rankedRows.kind[rankedRow] === RowKind.SetAside;
+    // Members that a fold does not host have ranked rows of their own.
+    const needs =
+      rankedRows.kind[rankedRow] === RowKind.Fold
+        ? (hosted.get(rankedRow) ?? rankedRows.members[rankedRow]!)
+        : 1;
+    const deficit = this.#deficits.get(rankedRow);
     const counts = PARTS.length * KINDS * stride + kind * COUNTS;
     this.sums[counts]! += needs;
     if (isSetAside || deficit !== undefined) this.sums[counts + 1]! += needs;
@@ -118,26 +122,28 @@ class Account {
       this.#addTo(WANTED, kind, d, wanted);
       this.#addTo(UNMET, kind, d, missing);
     }
-    this.#addClaims(turn, kind);
+    this.#addClaims(rankedRow, kind);
     for (let d = 0; d < count; d++) this.#addTo(UNMET, kind, d, this.#left[d]!);
   }
 
-  #addClaims(turn: number, kind: number): void {
+  #addClaims(rankedRow: number, kind: number): void {
     const { claims, creditStart, creditEnd, laterStart, laterEnd } = this.cycle;
-    for (let i = creditStart[turn]!; i < creditEnd[turn]!; i++) this.#addClaim(turn, kind, claims[i]!);
-    for (let i = laterStart[turn]!; i < laterEnd[turn]!; i++) this.#addClaim(turn, kind, claims[i]!);
+    for (let i = creditStart[rankedRow]!; i < creditEnd[rankedRow]!; i++)
+      this.#addClaim(rankedRow, kind, claims[i]!);
+    for (let i = laterStart[rankedRow]!; i < laterEnd[rankedRow]!; i++)
+      this.#addClaim(rankedRow, kind, claims[i]!);
   }
 
-  #addClaim(turn: number, kind: number, slot: number): void {
-    const { fleet, turns } = this.cycle;
+  #addClaim(rankedRow: number, kind: number, slot: number): void {
+    const { fleet, rankedRows } = this.cycle;
     const { machines, classes, demand, dimensions } = fleet;
     const offered = classes.allocatable.data;
     const c = machines.classOf[slot]!;
     const isServing = machines.state[slot] === MachineState.Configured;
     const hardware = hardwareOf(this.#accelerators, offered, c * dimensions.stride);
-    const row = turns.row[turn]!;
+    const row = rankedRows.row[rankedRow]!;
     // A fold counts whole gangs; the remainder of a machine serves none.
-    const gangs = turns.kind[turn] === TurnKind.Fold ? hostedGangs(fleet, c, row) : null;
+    const gangs = rankedRows.kind[rankedRow] === RowKind.Fold ? hostedGangs(fleet, c, row) : null;
     for (let d = 0; d < dimensions.count; d++) {
       const left = this.#left[d]!;
       if (left === 0) continue;

@@ -11,7 +11,7 @@ import {
   type Verdict,
 } from '../model/index.ts';
 import { domainsOf } from './assign/gang.ts';
-import { NONE, TurnKind } from './assign/ranked-rows.ts';
+import { NONE, RowKind } from './assign/ranked-rows.ts';
 import { spreadTestOf } from './assign/skew.ts';
 import { isFreeState } from './candidates/class-availability.ts';
 import type { Cycle } from './cycle.ts';
@@ -24,36 +24,44 @@ export function unmetVerdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, P
   const { supply } = cycle;
   supply.refresh();
   return cycle.unmet.map((unmet) => {
-    const { turn } = unmet;
-    return verdictOf(cycle, turn, cycle.turns.row[turn]!, null, unmet, preemptions.get(turn), supply);
+    const { rankedRow } = unmet;
+    return verdictOf(
+      cycle,
+      rankedRow,
+      cycle.rankedRows.row[rankedRow]!,
+      null,
+      unmet,
+      preemptions.get(rankedRow),
+      supply,
+    );
   });
 }
 
-/** The turn in which a row was served: its own, or that of its fold, which may host only some members. */
-export function turnOf({ fleet, turns }: Cycle, row: number): number {
-  const own = turns.ofKey[fleet.demand.key[row]!]!;
-  return own === NONE ? turns.ofKey[fleet.demand.foldKey[row]!]! : own;
+/** The ranked row in which a row was served: its own, or that of its fold, which may host only some members. */
+export function rankedRowOf({ fleet, rankedRows }: Cycle, row: number): number {
+  const own = rankedRows.ofKey[fleet.demand.key[row]!]!;
+  return own === NONE ? rankedRows.ofKey[fleet.demand.foldKey[row]!]! : own;
 }
 
-/** Idle machines to bind and Speculative ones to buy for a turn, in claim order; none where the cluster cannot bind. */
-function acquiredBy(cycle: Cycle, turn: number): number[] {
-  if (!cycle.canBind(turn)) return [];
+/** Idle machines to bind and Speculative ones to buy for a ranked row, in claim order; none where the cluster cannot bind. */
+function acquiredBy(cycle: Cycle, rankedRow: number): number[] {
+  if (!cycle.canBind(rankedRow)) return [];
   const { state } = cycle.fleet.machines;
-  return cycle.claimsOf(turn).filter((slot) => isFreeState(state[slot]));
+  return cycle.claimsOf(rankedRow).filter((slot) => isFreeState(state[slot]));
 }
 
-/** The verdict on a met row that was served in this turn. */
+/** The verdict on a met row that was served in this rankedRow. */
 export function metVerdictOf(
   cycle: Cycle,
-  turn: number,
+  rankedRow: number,
   row: number,
   preemptions: ReadonlyMap<number, Preemption>,
 ): Verdict {
-  const { fleet, turns, supply } = cycle;
-  if (turns.kind[turn] !== TurnKind.Fold)
-    return verdictOf(cycle, turn, row, null, undefined, preemptions.get(turn), supply);
-  const fold = fleet.keys.keyOf(turns.key[turn]!);
-  return verdictOf(cycle, turn, row, fold, undefined, undefined, supply);
+  const { fleet, rankedRows, supply } = cycle;
+  if (rankedRows.kind[rankedRow] !== RowKind.Fold)
+    return verdictOf(cycle, rankedRow, row, null, undefined, preemptions.get(rankedRow), supply);
+  const fold = fleet.keys.keyOf(rankedRows.key[rankedRow]!);
+  return verdictOf(cycle, rankedRow, row, fold, undefined, undefined, supply);
 }
 
 type RowOrder = 'rank' | 'priority';
@@ -75,17 +83,17 @@ export function verdictsOf(
   preemptions: ReadonlyMap<number, Preemption>,
   { cluster, skip = 0, limit = Number.POSITIVE_INFINITY, order = 'rank' }: VerdictQuestion = {},
 ): Verdict[] {
-  const unmet = new Map(cycle.unmet.map((row) => [row.turn, row]));
+  const unmet = new Map(cycle.unmet.map((row) => [row.rankedRow, row]));
   const { supply, fleet } = cycle;
   supply.refresh();
   const clusters = cluster === undefined ? fleet.clusters.sorted() : [fleet.clusters.find(cluster)];
   const rows = rowsOf(fleet, clusters, skip + limit, order);
   const { first } = firstOf(rows, skip + limit, rowOrder(fleet, order));
   return first.slice(skip).map((row) => {
-    const turn = turnOf(cycle, row);
-    const missed = unmet.get(turn);
-    if (missed === undefined) return metVerdictOf(cycle, turn, row, preemptions);
-    return verdictOf(cycle, turn, row, null, missed, preemptions.get(turn), supply);
+    const rankedRow = rankedRowOf(cycle, row);
+    const missed = unmet.get(rankedRow);
+    if (missed === undefined) return metVerdictOf(cycle, rankedRow, row, preemptions);
+    return verdictOf(cycle, rankedRow, row, null, missed, preemptions.get(rankedRow), supply);
   });
 }
 
@@ -134,7 +142,7 @@ function rowOrder(fleet: Fleet, order: RowOrder): (a: number, b: number) => numb
 
 function verdictOf(
   cycle: Cycle,
-  turn: number,
+  rankedRow: number,
   row: number,
   foldedInto: NeedKey | null,
   unmet: Unmet | undefined,
@@ -144,21 +152,21 @@ function verdictOf(
   const { demand, dimensions, machines } = cycle.fleet;
   const ids = (slots: readonly number[]): string[] => slots.map((slot) => machines.idOf(slot));
   const idle = (slot: number): boolean => machines.state[slot] === MachineState.Idle;
-  const acquired = acquiredBy(cycle, turn);
-  const { domain, satisfiable } = choiceOf(cycle, turn);
+  const acquired = acquiredBy(cycle, rankedRow);
+  const { domain, satisfiable } = choiceOf(cycle, rankedRow);
   return {
     key: demand.keyOf(row),
     priority: demand.profiles.entryOf(demand.profile[row]!).profile.priority,
     foldedInto,
     satisfied: unmet === undefined,
     deficit: unmet === undefined ? new Map() : dimensions.vectorOf(unmet.deficit, 0),
-    claimed: ids(cycle.claimsOf(turn)),
+    claimed: ids(cycle.claimsOf(rankedRow)),
     bootstraps: ids(acquired.filter(idle)),
     provisions: ids(acquired.filter((slot) => !idle(slot))),
     preempts: ids(preemption?.picks.map(({ slot }) => slot) ?? []),
-    domain: domain === NONE ? null : domainsOf(cycle, turn).names[domain]!,
+    domain: domain === NONE ? null : domainsOf(cycle, rankedRow).names[domain]!,
     satisfiable,
-    candidates: unmet === undefined ? [] : (cycle.gangs.get(turn)?.candidates ?? []),
+    candidates: unmet === undefined ? [] : (cycle.gangs.get(rankedRow)?.candidates ?? []),
     unmet: unmet === undefined ? null : unmetOf(cycle, unmet, preemption!, supply),
   };
 }
@@ -169,13 +177,13 @@ function verdictOf(
  */
 export function choiceOf(
   cycle: Cycle,
-  turn: number,
+  rankedRow: number,
 ): { readonly domain: number; readonly satisfiable: boolean | null } {
-  if (cycle.turns.kind[turn] !== TurnKind.Gang) return { domain: NONE, satisfiable: null };
-  const first = cycle.claims[cycle.creditStart[turn]!]!;
+  if (cycle.rankedRows.kind[rankedRow] !== RowKind.Gang) return { domain: NONE, satisfiable: null };
+  const first = cycle.claims[cycle.creditStart[rankedRow]!]!;
   return (
-    cycle.gangs.get(turn) ?? {
-      domain: domainsOf(cycle, turn).of(cycle.fleet.machines.classOf[first]!),
+    cycle.gangs.get(rankedRow) ?? {
+      domain: domainsOf(cycle, rankedRow).of(cycle.fleet.machines.classOf[first]!),
       satisfiable: true,
     }
   );
@@ -183,33 +191,37 @@ export function choiceOf(
 
 function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, supply: Supply): UnmetDetail {
   const { keys } = cycle.fleet;
-  const pattern = cycle.turns.pattern[unmet.turn]!;
+  const pattern = cycle.rankedRows.pattern[unmet.rankedRow]!;
   const fitting = supply.fitting(pattern);
-  const ownHeld = ownHeldOf(cycle, unmet.turn, fitting);
+  const ownHeld = ownHeldOf(cycle, unmet.rankedRow, fitting);
   return {
     reason: reasonOf(cycle, unmet, preemption, supply),
     matching: supply.matching(pattern),
     fitting: ownHeld.length === 0 ? fitting : { ...fitting, blocked: fitting.blocked - ownHeld.length },
-    blocker: unmet.blocker === NONE ? null : keys.keyOf(cycle.turns.key[unmet.blocker]!),
-    extraSupply: cycle.turns.kind[unmet.turn] === TurnKind.SetAside ? null : supply.extra(unmet),
+    blocker: unmet.blocker === NONE ? null : keys.keyOf(cycle.rankedRows.key[unmet.blocker]!),
+    extraSupply: cycle.rankedRows.kind[unmet.rankedRow] === RowKind.SetAside ? null : supply.extra(unmet),
   };
 }
 
 function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, supply: Supply): UnmetReason {
-  const { turns } = cycle;
-  const { turn } = unmet;
-  if (turns.kind[turn] === TurnKind.SetAside) return 'set-aside';
+  const { rankedRows } = cycle;
+  const { rankedRow } = unmet;
+  if (rankedRows.kind[rankedRow] === RowKind.SetAside) return 'set-aside';
   if (preemption.covered) return 'preempting';
-  const isGang = turns.kind[turn] === TurnKind.Gang;
-  if (isGang && preemption.infeasible && !cycle.stocks.of(turn).wouldSufficeInAll(turns.row[turn]!))
+  const isGang = rankedRows.kind[rankedRow] === RowKind.Gang;
+  if (
+    isGang &&
+    preemption.infeasible &&
+    !cycle.stocks.of(rankedRow).wouldSufficeInAll(rankedRows.row[rankedRow]!)
+  )
     return 'topology-unsatisfiable';
-  const pattern = cycle.fleet.patterns.patternOf(turns.pattern[turn]!);
+  const pattern = cycle.fleet.patterns.patternOf(rankedRows.pattern[rankedRow]!);
   if (pattern.matchingClasses().length === 0) return 'no-matching-supply';
   if (pattern.fittingClasses().length === 0) return 'no-fitting-supply';
-  if (!cycle.canBind(turn)) return 'cluster-disconnected';
+  if (!cycle.canBind(rankedRow)) return 'cluster-disconnected';
   if (preemption.picks.length > 0) return 'preemption-exhausted';
   if (skewForbids(cycle, unmet)) return 'spread-unsatisfiable';
-  if (!isGang && !supply.wouldSufficeInAll(turns.pattern[turn]!, turns.row[turn]!))
+  if (!isGang && !supply.wouldSufficeInAll(rankedRows.pattern[rankedRow]!, rankedRows.row[rankedRow]!))
     return 'insufficient-supply';
   return largestObstacle(cycle, unmet, pattern, supply);
 }
@@ -217,21 +229,21 @@ function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, supply: Su
 /** The machines that fit would suffice together, so the reason is the largest group of those that the row cannot claim. */
 function largestObstacle(
   cycle: Cycle,
-  { turn, blocker }: Unmet,
+  { rankedRow, blocker }: Unmet,
   pattern: Pattern,
   supply: Supply,
 ): UnmetReason {
-  const { precedence } = cycle.turns;
-  const fitting = supply.fitting(cycle.turns.pattern[turn]!);
+  const { precedence } = cycle.rankedRows;
+  const fitting = supply.fitting(cycle.rankedRows.pattern[rankedRow]!);
   const { total, failed, blocked, deleting } = fitting;
-  const ownHeld = ownHeldOf(cycle, turn, fitting);
+  const ownHeld = ownHeldOf(cycle, rankedRow, fitting);
   const unavailable = blocked - ownHeld.length + deleting;
   // Upper bound of the row's own claims; above it, another group is larger than that of the machines of other rows.
   const mostOwn = total - ownHeld.length - failed - unavailable - Math.max(failed, unavailable);
   // If usable machines are too few, the row would be short even if other rows gave up all of theirs.
-  if (wouldSuffice(cycle, turn, supply, ownHeld) && claimsAtMost(cycle, turn, pattern, mostOwn)) {
+  if (wouldSuffice(cycle, rankedRow, supply, ownHeld) && claimsAtMost(cycle, rankedRow, pattern, mostOwn)) {
     if (blocker === NONE) return 'claimed-elsewhere';
-    return precedence[blocker]! > precedence[turn]! ? 'priority-starved' : 'claimed-by-equals';
+    return precedence[blocker]! > precedence[rankedRow]! ? 'priority-starved' : 'claimed-by-equals';
   }
   return failed >= unavailable ? 'supply-failed' : 'supply-blocked';
 }
@@ -240,22 +252,23 @@ function largestObstacle(
  * Whether at most `most` of the machines that a row claims fit it and are not blocked. Counts them only if the row has more
  * claims than that.
  */
-function claimsAtMost(cycle: Cycle, turn: number, pattern: Pattern, most: number): boolean {
+function claimsAtMost(cycle: Cycle, rankedRow: number, pattern: Pattern, most: number): boolean {
   const { creditStart, creditEnd, laterStart, laterEnd } = cycle;
-  const claims = creditEnd[turn]! - creditStart[turn]! + (laterEnd[turn]! - laterStart[turn]!);
+  const claims =
+    creditEnd[rankedRow]! - creditStart[rankedRow]! + (laterEnd[rankedRow]! - laterStart[rankedRow]!);
   if (most < 0 || claims <= most) return most >= 0;
   const { classOf, held } = cycle.fleet.machines;
-  const usable = cycle.claimsOf(turn).filter((slot) => held[slot] === 0 && pattern.fits(classOf[slot]!));
+  const usable = cycle.claimsOf(rankedRow).filter((slot) => held[slot] === 0 && pattern.fits(classOf[slot]!));
   return usable.length <= most;
 }
 
 /** Machines that a row claims, that fit it and are blocked: they serve the row and are not an obstacle. */
-function ownHeldOf(cycle: Cycle, turn: number, { blocked }: FittingSupply): readonly number[] {
+function ownHeldOf(cycle: Cycle, rankedRow: number, { blocked }: FittingSupply): readonly number[] {
   if (blocked === 0) return [];
   const { patterns, machines } = cycle.fleet;
-  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
+  const pattern = patterns.patternOf(cycle.rankedRows.pattern[rankedRow]!);
   const { classOf, held } = machines;
-  return cycle.claimsOf(turn).filter((slot) => held[slot] === 1 && pattern.fits(classOf[slot]!));
+  return cycle.claimsOf(rankedRow).filter((slot) => held[slot] === 1 && pattern.fits(classOf[slot]!));
 }
 
 /**
@@ -263,21 +276,21 @@ function ownHeldOf(cycle: Cycle, turn: number, { blocked }: FittingSupply): read
  * ones.
  */
 function wouldSuffice(
-  { stocks, turns }: Cycle,
-  turn: number,
+  { stocks, rankedRows }: Cycle,
+  rankedRow: number,
   supply: Supply,
   ownHeld: readonly number[],
 ): boolean {
-  const row = turns.row[turn]!;
-  if (turns.kind[turn] === TurnKind.Gang) return stocks.of(turn).wouldSuffice(row, ownHeld);
-  return supply.wouldSuffice(turns.pattern[turn]!, row, ownHeld);
+  const row = rankedRows.row[rankedRow]!;
+  if (rankedRows.kind[rankedRow] === RowKind.Gang) return stocks.of(rankedRow).wouldSuffice(row, ownHeld);
+  return supply.wouldSuffice(rankedRows.pattern[rankedRow]!, row, ownHeld);
 }
 
 /** Whether fitting free machines are left, and the skew alone keeps the row from them. */
-function skewForbids(cycle: Cycle, { turn, spread, shortage }: Unmet): boolean {
+function skewForbids(cycle: Cycle, { rankedRow, spread, shortage }: Unmet): boolean {
   if (spread === null || spread.free.size === 0) return false;
-  const test = spreadTestOf(cycle, turn, spread);
-  cycle.unfilled.restore(cycle.turns.row[turn]!, shortage);
+  const test = spreadTestOf(cycle, rankedRow, spread);
+  cycle.unfilled.restore(cycle.rankedRows.row[rankedRow]!, shortage);
   test.settle(cycle.unfilled);
   return ![...spread.free].some((c) => test.passes(c));
 }

@@ -94,17 +94,17 @@ type EntryOf<K extends PendingChange['kind']> = PendingChange & { readonly kind:
  * Work that overlaps with writing rows, started once the machines are written. It receives the numbers of the reporting
  * clusters, whose rows it must not read. The function it returns is called when all rows are written.
  */
-export type Meanwhile = (reporting: ReadonlySet<number>) => () => void;
+export type Overlap = (reporting: ReadonlySet<number>) => () => void;
 
 /** Applies all entries in order and empties the pending. A refused entry does not affect the others. */
 export function applyPending(
   fleet: Fleet,
   pending: PendingChanges,
-  meanwhile: Meanwhile = () => () => {},
+  overlap: Overlap = () => () => {},
 ): AppliedChanges {
   const application = new PendingApplication(fleet, pending.take());
   application.writeMachines();
-  const end = meanwhile(application.reporting());
+  const end = overlap(application.reporting());
   try {
     return application.finish();
   } finally {

@@ -2,7 +2,7 @@
 
 import { Changes } from '../collections/changes.ts';
 import type { DecisionInput } from '../model/index.ts';
-import { type AppliedChanges, applyPending, type Meanwhile } from './apply-pending.ts';
+import { type AppliedChanges, applyPending, type Overlap } from './apply-pending.ts';
 import { DemandLedger } from './demand/demand-ledger.ts';
 import { MachineTable } from './machines/machine-table.ts';
 import type { PendingChanges } from './pending-changes.ts';
@@ -37,8 +37,8 @@ export class Fleet {
   }
 
   /** Applies the pending changes and empties it; the next cycle reads the result. */
-  applyPending(pending: PendingChanges, meanwhile?: Meanwhile): AppliedChanges {
-    return applyPending(this, pending, meanwhile);
+  applyPending(pending: PendingChanges, overlap?: Overlap): AppliedChanges {
+    return applyPending(this, pending, overlap);
   }
 }
 

@@ -1,6 +1,6 @@
 // The ledgers: machines and demand in columns on shared memory, kept by one writer and read by a cycle.
 
-export type { AppliedChanges, Meanwhile, RowsSetAside } from './apply-pending.ts';
+export type { AppliedChanges, Overlap, RowsSetAside } from './apply-pending.ts';
 
 export type { ClusterRows } from './demand/demand-ledger.ts';
 export { Fleet, fleetOf } from './fleet.ts';

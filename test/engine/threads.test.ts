@@ -37,7 +37,7 @@ describe('worker threads', () => {
   );
 
   it.each([2, 3])(
-    'given %i workers that serve clusters ahead, then every plan is the oracle’s',
+    'given %i workers that serve clusters in overlap, then every plan is the oracle’s',
     {
       timeout: 120_000,
     },
@@ -98,7 +98,7 @@ describe('worker threads', () => {
       },
     ],
   ])(
-    'given %s while it serves ahead, then whoever writes goes on, and the plan is right',
+    'given %s while it serves in overlap, then the writer goes on, and the plan is right',
     {
       timeout: 60_000,
     },
@@ -119,7 +119,7 @@ describe('worker threads', () => {
         const machines = [more, input.machines[0]!, { ...input.machines[1]!, held: true }];
         const known = fleet.dimensions.names;
         Object.defineProperty(fleet.dimensions, 'names', { get: names, configurable: true });
-        const end = engine.ahead(new Set([fleet.clusters.find('c4')]));
+        const end = engine.overlap(new Set([fleet.clusters.find('c4')]));
         fleet.demand.replace('c4', []);
         end();
         Object.defineProperty(fleet.dimensions, 'names', { get: () => known });

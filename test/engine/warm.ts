@@ -69,7 +69,7 @@ export function turnInto(fleet: Fleet, before: DecisionInput, input: DecisionInp
     const [old, now] = [rowsOf(before, name), rowsOf(input, name)];
     return old.length !== now.length || old.some((need, i) => need !== now[i]);
   });
-  const end = engine?.ahead(new Set(reporting.map((name) => fleet.clusters.find(name))));
+  const end = engine?.overlap(new Set(reporting.map((name) => fleet.clusters.find(name))));
   for (const name of reporting) fleet.demand.replace(name, rowsOf(input, name));
   end?.();
 }

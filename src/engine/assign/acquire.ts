@@ -7,59 +7,64 @@ import type { Cycle } from '../cycle.ts';
 import { drainingFor } from './in-flight.ts';
 
 /** Whether a machine with another row's target may be claimed: only for what is not already draining towards this row. */
-export function beyondDrains(cycle: Cycle, turn: number, drains: readonly number[]): ClassFilter | null {
-  return drains.length === 0 ? null : addsBeyond(cycle, turn, drains);
+export function beyondDrains(cycle: Cycle, rankedRow: number, drains: readonly number[]): ClassFilter | null {
+  return drains.length === 0 ? null : addsBeyond(cycle, rankedRow, drains);
 }
 
 /** Separate function: a closure in `beyondDrains` would allocate a context on every call, and most rows have no drains. */
-function addsBeyond(cycle: Cycle, turn: number, drains: readonly number[]): ClassFilter {
-  return (classNumber) => cycle.beyond(turn, drains).adds(classNumber, true);
+function addsBeyond(cycle: Cycle, rankedRow: number, drains: readonly number[]): ClassFilter {
+  return (classNumber) => cycle.beyond(rankedRow, drains).adds(classNumber, true);
 }
 
 /** Claims free machines in pool order until the row is covered or has no candidates left. */
-export function acquire(cycle: Cycle, turn: number): void {
-  const { freeMachines, turns } = cycle;
+export function acquire(cycle: Cycle, rankedRow: number): void {
+  const { freeMachines, rankedRows } = cycle;
   acquireFrom(
     cycle,
-    turn,
-    freeMachines.candidates(turns.pattern[turn]!, turns.profile[turn]!),
+    rankedRow,
+    freeMachines.candidates(rankedRows.pattern[rankedRow]!, rankedRows.profile[rankedRow]!),
     null,
-    drainingFor(cycle, turn, true),
+    drainingFor(cycle, rankedRow, true),
   );
 }
 
 /** Acquires from one domain only. */
 export function acquireIn(
   cycle: Cycle,
-  turn: number,
+  rankedRow: number,
   domains: Domains,
   domain: number,
   drains: readonly number[],
 ): void {
-  const { freeMachines, turns } = cycle;
-  const candidates = freeMachines.candidatesIn(turns.pattern[turn]!, turns.profile[turn]!, domains, domain);
-  acquireFrom(cycle, turn, candidates, (c) => domains.of(c) === domain, drains);
+  const { freeMachines, rankedRows } = cycle;
+  const candidates = freeMachines.candidatesIn(
+    rankedRows.pattern[rankedRow]!,
+    rankedRows.profile[rankedRow]!,
+    domains,
+    domain,
+  );
+  acquireFrom(cycle, rankedRow, candidates, (c) => domains.of(c) === domain, drains);
 }
 
 function acquireFrom(
   cycle: Cycle,
-  turn: number,
+  rankedRow: number,
   candidates: Candidates,
   allowed: ClassFilter | null,
   drains: readonly number[],
 ): void {
-  const { freeMachines, turns, unfilled } = cycle;
-  const mayTakeTargeted = beyondDrains(cycle, turn, drains);
+  const { freeMachines, rankedRows, unfilled } = cycle;
+  const mayTakeTargeted = beyondDrains(cycle, rankedRow, drains);
   // The key matters only for machines with a target.
-  const key = cycle.fleet.machines.specialIdle.length === 0 ? 0 : turns.key[turn]!;
+  const key = cycle.fleet.machines.specialIdle.length === 0 ? 0 : rankedRows.key[rankedRow]!;
   while (!unfilled.covered) {
     const slot = freeMachines.nextIdle(candidates, unfilled, key, allowed, mayTakeTargeted);
     if (slot === -1) break;
-    cycle.take(turn, slot);
+    cycle.take(rankedRow, slot);
   }
   while (!unfilled.covered) {
     const slot = freeMachines.nextSpeculative(candidates, unfilled, allowed);
     if (slot === -1) break;
-    cycle.take(turn, slot);
+    cycle.take(rankedRow, slot);
   }
 }

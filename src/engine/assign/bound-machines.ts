@@ -1,17 +1,17 @@
-// Bound machines as rows see them: each turn's own, each cluster's orphans (owned by no live row), and all of a cluster.
+// Bound machines as rows see them: each ranked row's own, each cluster's orphans (owned by no live row), and all of a cluster.
 // The index is kept for clusters that do not change, so that a covered row reads only its own machines.
 
 import { withRoom } from '../../collections/columns.ts';
 import type { Fleet } from '../../fleet/index.ts';
-import { NONE, type Turns } from './ranked-rows.ts';
+import { NONE, type RankedRows } from './ranked-rows.ts';
 import { Regions } from './regions.ts';
 
 export class BoundIndex {
   readonly #fleet: Fleet;
-  readonly #turns: Turns;
+  readonly #rankedRows: RankedRows;
   readonly #walk: BoundWalk;
   slots = new Uint32Array(0);
-  /** Own bound machines of a turn: `slots[ownStart[turn] … ownEnd[turn] − 1]`, Configured first, keep order. */
+  /** Own bound machines of a ranked row: `slots[ownStart[ranked row] … ownEnd[ranked row] − 1]`, Configured first, keep order. */
   ownStart = new Uint32Array(0);
   ownEnd = new Uint32Array(0);
   /** Orphans of a cluster: `slots[orphanStart[cluster] … orphanEnd[cluster] − 1]`. */
@@ -21,19 +21,19 @@ export class BoundIndex {
   readonly #regions = new Regions();
   /** By cluster: start of its part of `slots`. */
   region = new Uint32Array(0);
-  /** By position in the runs of the cluster being indexed: the turns that own the machine, by stamp and by target. */
+  /** By position in the runs of the cluster being indexed: the ranked rows that own the machine, by stamp and by target. */
   #byStamp = new Int32Array(0);
   #byTarget = new Int32Array(0);
 
-  constructor(fleet: Fleet, turns: Turns, walk: BoundWalk) {
+  constructor(fleet: Fleet, rankedRows: RankedRows, walk: BoundWalk) {
     this.#fleet = fleet;
-    this.#turns = turns;
+    this.#rankedRows = rankedRows;
     this.#walk = walk;
   }
 
-  /** Reserves room for the index of clusters whose room for turns is reserved. */
+  /** Reserves room for the index of clusters whose room for ranked rows is reserved. */
   reserve(clusters: readonly number[]): void {
-    const { length } = this.#turns.kind;
+    const { length } = this.#rankedRows.kind;
     this.ownStart = withRoom(this.ownStart, length);
     this.ownEnd = withRoom(this.ownEnd, length);
     const { size } = this.#fleet.clusters;
@@ -47,20 +47,20 @@ export class BoundIndex {
   }
 
   /**
-   * Rebuilds the index of a cluster whose turns are made. Unless the turns of all clusters are made (`allMade`), returns
+   * Rebuilds the index of a cluster whose ranked rows are made. Unless the ranked rows of all clusters are made (`allMade`), returns
    * false if a machine is on its way to a row that is not the cluster's.
    */
   index(cluster: number, allMade: boolean): boolean {
-    const start = this.#turns.start[cluster]!;
-    const end = this.#turns.end[cluster]!;
+    const start = this.#rankedRows.start[cluster]!;
+    const end = this.#rankedRows.end[cluster]!;
     this.ownEnd.fill(0, start, end);
     if (!this.#count(cluster, allMade)) return false;
-    // Counts become positions: while it is filled, `ownEnd` moves from the start of each turn's part to its end.
+    // Counts become positions: while it is filled, `ownEnd` moves from the start of each ranked row's part to its end.
     let free = this.region[cluster]!;
-    for (let turn = start; turn < end; turn++) {
-      const count = this.ownEnd[turn]!;
-      this.ownStart[turn] = free;
-      this.ownEnd[turn] = free;
+    for (let rankedRow = start; rankedRow < end; rankedRow++) {
+      const count = this.ownEnd[rankedRow]!;
+      this.ownStart[rankedRow] = free;
+      this.ownEnd[rankedRow] = free;
       free += count;
     }
     this.orphanStart[cluster] = free;
@@ -69,9 +69,9 @@ export class BoundIndex {
     return true;
   }
 
-  /** Finds the owners of each bound machine, and counts the machines of each turn in `ownEnd`. */
+  /** Finds the owners of each bound machine, and counts the machines of each ranked row in `ownEnd`. */
   #count(cluster: number, allMade: boolean): boolean {
-    const { cluster: clusterOf, end, ofKey, start } = this.#turns;
+    const { cluster: clusterOf, end, ofKey, start } = this.#rankedRows;
     const { stampKey, target } = this.#fleet.machines;
     const bound = this.#walk.countOf(cluster);
     this.#byStamp = withRoom(this.#byStamp, bound);
@@ -106,7 +106,7 @@ export class BoundIndex {
     }
   }
 
-  /** Whether a bound machine is on its way to another cluster's row: then its owner depends on that cluster's turns. */
+  /** Whether a bound machine is on its way to another cluster's row: then its owner depends on that cluster's rankedRows. */
   isEntangled(cluster: number): boolean {
     const { keys, machines } = this.#fleet;
     const walk = this.#walk.begin(cluster);
@@ -122,30 +122,30 @@ export class BoundIndex {
 const ORPHAN = -2;
 
 /**
- * Walks a turn's own machines and its cluster's orphans as one list: Configured before Configuring, cheaper first, own
- * before orphans at equal price. One instance serves all turns, one after the other.
+ * Walks a ranked row's own machines and its cluster's orphans as one list: Configured before Configuring, cheaper first, own
+ * before orphans at equal price. One instance serves all ranked rows, one after the other.
  */
 export class MineWalk {
   readonly #fleet: Fleet;
   readonly #bound: BoundIndex;
-  readonly #turns: Turns;
+  readonly #rankedRows: RankedRows;
   #slots = new Uint32Array(0);
   #own = 0;
   #ownEnd = 0;
   #orphan = 0;
   #orphanEnd = 0;
 
-  constructor(fleet: Fleet, bound: BoundIndex, turns: Turns) {
+  constructor(fleet: Fleet, bound: BoundIndex, rankedRows: RankedRows) {
     this.#fleet = fleet;
     this.#bound = bound;
-    this.#turns = turns;
+    this.#rankedRows = rankedRows;
   }
 
-  begin(turn: number): this {
-    const cluster = this.#turns.cluster[turn]!;
+  begin(rankedRow: number): this {
+    const cluster = this.#rankedRows.cluster[rankedRow]!;
     this.#slots = this.#bound.slots;
-    this.#own = this.#bound.ownStart[turn]!;
-    this.#ownEnd = this.#bound.ownEnd[turn]!;
+    this.#own = this.#bound.ownStart[rankedRow]!;
+    this.#ownEnd = this.#bound.ownEnd[rankedRow]!;
     this.#orphan = this.#bound.orphanStart[cluster]!;
     this.#orphanEnd = this.#bound.orphanEnd[cluster]!;
     return this;

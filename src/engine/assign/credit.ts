@@ -11,101 +11,106 @@
 import { type Pattern, Serves } from '../../fleet/index.ts';
 import { Credit, type Cycle } from '../cycle.ts';
 import { comingCreating, comingIdle, drainingFor } from './in-flight.ts';
-import { NONE, TurnKind } from './ranked-rows.ts';
+import { NONE, RowKind } from './ranked-rows.ts';
 import { creditSpread } from './spread.ts';
 
 /**
- * Makes the turns of a cluster, unless they are kept, indexes its machines and credits it; or puts it off, if that depends
+ * Makes the ranked rows of a cluster, unless they are kept, indexes its machines and credits it; or puts it off, if that depends
  * on more than the cluster. Writes nothing that belongs to another cluster, so that threads can serve clusters in parallel.
  */
 export function serveCluster(cycle: Cycle, cluster: number): void {
-  const hasTurns = cycle.dirtyClusters.keeps[cluster] === 1 || cycle.makeTurns(cluster);
-  if (hasTurns && cycle.bound.index(cluster, false)) creditAll(cycle, cluster);
+  const hasRankedRows = cycle.dirtyClusters.keeps[cluster] === 1 || cycle.makeRankedRows(cluster);
+  if (hasRankedRows && cycle.bound.index(cluster, false)) creditAll(cycle, cluster);
   else cycle.putOff[cluster] = 1;
 }
 
-/** Credits a cluster that was put off; the turns of all clusters are made. */
+/** Credits a cluster that was put off; the ranked rows of all clusters are made. */
 export function creditCluster(cycle: Cycle, cluster: number): void {
   cycle.bound.index(cluster, true);
   creditAll(cycle, cluster);
 }
 
-/** Serves every turn of a cluster as far as no free machine is needed, and records the outcome of each. */
+/** Serves every ranked row of a cluster as far as no free machine is needed, and records the outcome of each. */
 function creditAll(cycle: Cycle, cluster: number): void {
-  const { turns } = cycle;
-  const creditOf = cycle.walk.countOf(cluster) === 0 ? creditNothing : creditTurn;
+  const { rankedRows } = cycle;
+  const creditOf = cycle.walk.countOf(cluster) === 0 ? creditNothing : creditRankedRow;
   const hasSetAside = cycle.fleet.demand.setAsideIn[cluster]! > 0;
   cycle.openCluster(cluster);
   if (hasSetAside) creditSetAside(cycle, cluster);
-  for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
+  for (let rankedRow = rankedRows.start[cluster]!; rankedRow < rankedRows.end[cluster]!; rankedRow++) {
     // It never needs free machines; set-aside.ts records it as unmet when all rows are served.
-    if (hasSetAside && turns.kind[turn] === TurnKind.SetAside) cycle.settle(turn, Credit.Covered);
-    else cycle.settle(turn, creditOf(cycle, turn));
+    if (hasSetAside && rankedRows.kind[rankedRow] === RowKind.SetAside)
+      cycle.settle(rankedRow, Credit.Covered);
+    else cycle.settle(rankedRow, creditOf(cycle, rankedRow));
   }
   cycle.closeCluster(cluster);
 }
 
 /** Rows that are set aside claim the machines that are bound for them, in rank order. */
 function creditSetAside(cycle: Cycle, cluster: number): void {
-  const { bound, turns } = cycle;
-  for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
-    if (turns.kind[turn] !== TurnKind.SetAside) continue;
-    cycle.openCredits(turn);
-    cycle.beginUnfilled(turn);
-    for (let i = bound.ownStart[turn]!; i < bound.ownEnd[turn]!; i++) {
+  const { bound, rankedRows } = cycle;
+  for (let rankedRow = rankedRows.start[cluster]!; rankedRow < rankedRows.end[cluster]!; rankedRow++) {
+    if (rankedRows.kind[rankedRow] !== RowKind.SetAside) continue;
+    cycle.openCredits(rankedRow);
+    cycle.beginUnfilled(rankedRow);
+    for (let i = bound.ownStart[rankedRow]!; i < bound.ownEnd[rankedRow]!; i++) {
       const slot = bound.slots[i]!;
       // It may also belong to another row that is set aside, by stamp or by target.
-      if (cycle.isFree(slot)) cycle.credit(turn, slot, false);
+      if (cycle.isFree(slot)) cycle.credit(rankedRow, slot, false);
     }
   }
 }
 
-/** The result of `creditTurn` for a cluster without bound machines, computed without a search. */
-function creditNothing(cycle: Cycle, turn: number): Credit {
-  const { coming, kind, row } = cycle.turns;
-  cycle.openCredits(turn);
-  if (kind[turn] === TurnKind.Gang || cycle.isExplained(turn)) return Credit.Waits;
-  if (cycle.fleet.demand.empty[row[turn]!] === 1) return Credit.Covered;
-  return coming[turn] === 1 ? Credit.Waits : Credit.Short;
+/** The result of `creditRow` for a cluster without bound machines, computed without a search. */
+function creditNothing(cycle: Cycle, rankedRow: number): Credit {
+  const { coming, kind, row } = cycle.rankedRows;
+  cycle.openCredits(rankedRow);
+  if (kind[rankedRow] === RowKind.Gang || cycle.isExplained(rankedRow)) return Credit.Waits;
+  if (cycle.fleet.demand.empty[row[rankedRow]!] === 1) return Credit.Covered;
+  return coming[rankedRow] === 1 ? Credit.Waits : Credit.Short;
 }
 
-function creditTurn(cycle: Cycle, turn: number): Credit {
-  const kind = cycle.turns.kind[turn];
-  cycle.openCredits(turn);
+function creditRankedRow(cycle: Cycle, rankedRow: number): Credit {
+  const kind = cycle.rankedRows.kind[rankedRow];
+  cycle.openCredits(rankedRow);
   let credit: Credit = Credit.Waits;
-  if (!cycle.isExplained(turn)) {
-    credit = kind === TurnKind.Gang ? creditGang(cycle, turn) : creditRow(cycle, turn, true);
+  if (!cycle.isExplained(rankedRow)) {
+    credit = kind === RowKind.Gang ? creditGang(cycle, rankedRow) : creditRow(cycle, rankedRow, true);
   }
   if (credit === Credit.Waits) {
-    cycle.dropCredits(turn);
-    if (cycle.turns.infeasible[turn] === 1) contestMine(cycle, turn);
-    else cycle.contended.add(cycle.turns.pattern[turn]!, kind === TurnKind.Plain || kind === TurnKind.Spread);
+    cycle.dropCredits(rankedRow);
+    if (cycle.rankedRows.infeasible[rankedRow] === 1) contestMine(cycle, rankedRow);
+    else
+      cycle.contended.add(
+        cycle.rankedRows.pattern[rankedRow]!,
+        kind === RowKind.Plain || kind === RowKind.Spread,
+      );
   }
-  if (credit !== Credit.Covered && kind === TurnKind.Fold) {
+  if (credit !== Credit.Covered && kind === RowKind.Fold) {
     // Members without a host will be served as gangs right behind the fold, each with its own largest pod.
-    contestMembers(cycle, turn);
+    contestMembers(cycle, rankedRow);
   }
   return credit;
 }
 
 /** Credits a row that is not a gang. With `early`, the pass has not begun: returns Waits at anything that depends on it. */
-export function creditRow(cycle: Cycle, turn: number, early: boolean): Credit {
-  cycle.beginUnfilled(turn);
+export function creditRow(cycle: Cycle, rankedRow: number, early: boolean): Credit {
+  cycle.beginUnfilled(rankedRow);
   if (cycle.unfilled.covered) return Credit.Covered;
-  const spread = cycle.turns.kind[turn] === TurnKind.Spread;
+  const spread = cycle.rankedRows.kind[rankedRow] === RowKind.Spread;
   // A single machine cannot be uneven.
-  if (spread && (cycle.turns.coming[turn] === 1 || cycle.mine.begin(turn).left > 1))
-    return creditSpread(cycle, turn, early);
-  const pattern = cycle.patternOf(turn);
-  if (!creditMine(cycle, turn, pattern, early, cycle.unfilled.unitMissing)) return Credit.Waits;
+  if (spread && (cycle.rankedRows.coming[rankedRow] === 1 || cycle.mine.begin(rankedRow).left > 1))
+    return creditSpread(cycle, rankedRow, early);
+  const pattern = cycle.patternOf(rankedRow);
+  if (!creditMine(cycle, rankedRow, pattern, early, cycle.unfilled.unitMissing)) return Credit.Waits;
   if (cycle.unfilled.covered) return Credit.Covered;
-  if (spread) return creditSpread(cycle, turn, early);
-  if (cycle.turns.coming[turn] === 1) {
+  if (spread) return creditSpread(cycle, rankedRow, early);
+  if (cycle.rankedRows.coming[rankedRow] === 1) {
     if (early) return Credit.Waits;
-    creditComing(cycle, turn);
+    creditComing(cycle, rankedRow);
     if (cycle.unfilled.covered) return Credit.Covered;
   }
-  if (!creditOthers(cycle, turn, pattern, early)) return Credit.Waits;
+  if (!creditOthers(cycle, rankedRow, pattern, early)) return Credit.Waits;
   return cycle.unfilled.covered ? Credit.Covered : Credit.Short;
 }
 
@@ -115,15 +120,15 @@ export function creditRow(cycle: Cycle, turn: number, early: boolean): Credit {
  */
 function creditMine(
   cycle: Cycle,
-  turn: number,
+  rankedRow: number,
   pattern: Pattern,
   early: boolean,
   unitFirst: boolean,
 ): boolean {
   const { unfilled } = cycle;
   const { classOf } = cycle.fleet.machines;
-  const fold = cycle.turns.kind[turn] === TurnKind.Fold;
-  const walk = cycle.mine.begin(turn);
+  const fold = cycle.rankedRows.kind[rankedRow] === RowKind.Fold;
+  const walk = cycle.mine.begin(rankedRow);
   let seeksUnit = unitFirst;
   let leftOut = false;
   for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
@@ -138,48 +143,51 @@ function creditMine(
     }
     if (!unfilled.adds(classNumber, fits)) continue;
     if (early && cycle.contended.has(classNumber, slot)) return false;
-    cycle.credit(turn, slot, fits);
+    cycle.credit(rankedRow, slot, fits);
     if (unfilled.sumCovered) return true;
     if (seeksUnit && leftOut) break;
     seeksUnit = false;
   }
   // Usually no machine before the first that holds the largest pod was left out, and one walk is enough.
-  return !seeksUnit || !leftOut || creditMine(cycle, turn, pattern, early, false);
+  return !seeksUnit || !leftOut || creditMine(cycle, rankedRow, pattern, early, false);
 }
 
 /** Credits Idle machines in flight, then Creating ones. */
-function creditComing(cycle: Cycle, turn: number): void {
+function creditComing(cycle: Cycle, rankedRow: number): void {
   const { unfilled } = cycle;
   const { machines } = cycle.fleet;
-  for (const slot of [...comingIdle(cycle, turn), ...comingCreating(cycle, turn, true)]) {
+  for (const slot of [...comingIdle(cycle, rankedRow), ...comingCreating(cycle, rankedRow, true)]) {
     if (unfilled.covered) return;
     if (!unfilled.adds(machines.classOf[slot]!, true)) continue;
-    cycle.credit(turn, slot, true);
+    cycle.credit(rankedRow, slot, true);
     cycle.takeOut(slot);
   }
 }
 
 /** Credits bound machines of other live rows, for what machines draining for this row will not cover. */
-function creditOthers(cycle: Cycle, turn: number, pattern: Pattern, early: boolean): boolean {
-  const drains = cycle.turns.coming[turn] === 1 ? drainingFor(cycle, turn, true) : NO_DRAINS;
-  if (cycle.beyond(turn, drains).unitMissing && !walkOthers(cycle, turn, pattern, drains, early, true))
+function creditOthers(cycle: Cycle, rankedRow: number, pattern: Pattern, early: boolean): boolean {
+  const drains = cycle.rankedRows.coming[rankedRow] === 1 ? drainingFor(cycle, rankedRow, true) : NO_DRAINS;
+  if (
+    cycle.beyond(rankedRow, drains).unitMissing &&
+    !walkOthers(cycle, rankedRow, pattern, drains, early, true)
+  )
     return false;
-  return walkOthers(cycle, turn, pattern, drains, early, false);
+  return walkOthers(cycle, rankedRow, pattern, drains, early, false);
 }
 
 function walkOthers(
   cycle: Cycle,
-  turn: number,
+  rankedRow: number,
   pattern: Pattern,
   drains: readonly number[],
   early: boolean,
   firstUnit: boolean,
 ): boolean {
-  let rest = cycle.beyond(turn, drains);
+  let rest = cycle.beyond(rankedRow, drains);
   const { machines } = cycle.fleet;
-  const key = cycle.turns.key[turn]!;
-  const fold = cycle.turns.kind[turn] === TurnKind.Fold;
-  const cluster = cycle.turns.cluster[turn]!;
+  const key = cycle.rankedRows.key[rankedRow]!;
+  const fold = cycle.rankedRows.kind[rankedRow] === RowKind.Fold;
+  const cluster = cycle.rankedRows.cluster[rankedRow]!;
   const walk = early ? cycle.walkFree(cluster) : cycle.walkLeft(cluster);
   for (let slot = walk.next(); slot !== NONE && (firstUnit || !rest.sumCovered); slot = walk.next()) {
     if (cycle.claimedBy[slot] !== 0) continue;
@@ -190,9 +198,9 @@ function walkOthers(
     if (!fits && (firstUnit || fold)) continue;
     if (!rest.adds(classNumber, fits)) continue;
     if (early && cycle.contended.has(classNumber, slot)) return false;
-    cycle.credit(turn, slot, fits);
+    cycle.credit(rankedRow, slot, fits);
     if (firstUnit) return true;
-    rest = cycle.beyond(turn, drains);
+    rest = cycle.beyond(rankedRow, drains);
   }
   return true;
 }
@@ -203,15 +211,15 @@ const NO_DRAINS: readonly number[] = [];
  * A gang whose own machines complete it in one domain stays there whatever machines are free: no other domain can have more
  * creditable machines, nor as many of its own. Any other gang waits.
  */
-function creditGang(cycle: Cycle, turn: number): Credit {
+function creditGang(cycle: Cycle, rankedRow: number): Credit {
   const { bound, unfilled } = cycle;
   const { domains, machines } = cycle.fleet;
-  const pattern = cycle.patternOf(turn);
-  const byKey = domains.by(cycle.profileOf(turn).sameKey!);
-  cycle.beginUnfilled(turn);
-  if (unfilled.covered || cycle.turns.coming[turn] === 1) return Credit.Waits;
+  const pattern = cycle.patternOf(rankedRow);
+  const byKey = domains.by(cycle.profileOf(rankedRow).sameKey!);
+  cycle.beginUnfilled(rankedRow);
+  if (unfilled.covered || cycle.rankedRows.coming[rankedRow] === 1) return Credit.Waits;
   let domain = -1;
-  for (let i = bound.ownStart[turn]!; i < bound.ownEnd[turn]!; i++) {
+  for (let i = bound.ownStart[rankedRow]!; i < bound.ownEnd[rankedRow]!; i++) {
     const slot = bound.slots[i]!;
     const classNumber = machines.classOf[slot]!;
     if (cycle.claimedBy[slot] !== 0 || !pattern.fits(classNumber)) continue;
@@ -220,24 +228,25 @@ function creditGang(cycle: Cycle, turn: number): Credit {
     if (domain !== -1 && byKey.of(classNumber) !== domain) return Credit.Waits;
     domain = byKey.of(classNumber);
     if (unfilled.covered || !unfilled.adds(classNumber, true)) continue;
-    cycle.credit(turn, slot, true);
-    if (machines.stampKey[slot] !== cycle.turns.key[turn]) cycle.restamps[cycle.turns.cluster[turn]!] = 1;
+    cycle.credit(rankedRow, slot, true);
+    if (machines.stampKey[slot] !== cycle.rankedRows.key[rankedRow])
+      cycle.restamps[cycle.rankedRows.cluster[rankedRow]!] = 1;
   }
   return unfilled.covered ? Credit.Covered : Credit.Waits;
 }
 
 function contestMembers(cycle: Cycle, fold: number): void {
-  const { firstMember, nextMember } = cycle.turns;
+  const { firstMember, nextMember } = cycle.rankedRows;
   for (let row = firstMember[fold]!; row !== NONE; row = nextMember[row]!) {
     cycle.contended.add(cycle.fleet.demand.pattern[row]!, false);
   }
 }
 
 /** An infeasible gang might claim its own machines and orphans. */
-function contestMine(cycle: Cycle, turn: number): void {
+function contestMine(cycle: Cycle, rankedRow: number): void {
   const { machines } = cycle.fleet;
-  const pattern = cycle.patternOf(turn);
-  const walk = cycle.mine.begin(turn);
+  const pattern = cycle.patternOf(rankedRow);
+  const walk = cycle.mine.begin(rankedRow);
   for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
     if (cycle.claimedBy[slot] === 0 && pattern.fits(machines.classOf[slot]!))
       cycle.contended.addMachine(slot);

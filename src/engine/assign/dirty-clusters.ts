@@ -1,4 +1,4 @@
-// Which clusters must be served again, and which of them keep their turns because only their machines changed.
+// Which clusters must be served again, and which of them keep their ranked rows because only their machines changed.
 
 import { withRoom } from '../../collections/columns.ts';
 import type { Fleet } from '../../fleet/index.ts';
@@ -9,15 +9,15 @@ export class DirtyClusters {
   readonly #fleet: Fleet;
   readonly #foldable: Foldable;
   readonly #infeasible: Infeasible;
-  /** Clusters that changed since the last cycle, and the subset whose turns may have changed. */
+  /** Clusters that changed since the last cycle, and the subset whose ranked rows may have changed. */
   readonly changed: Set<number>;
   readonly #reshaped: Set<number>;
-  /** Clusters with a machine on its way to another cluster's row: its use depends on that cluster's turns. */
+  /** Clusters with a machine on its way to another cluster's row: its use depends on that cluster's rankedRows. */
   readonly #entangled = new Set<number>();
   #isFirst = true;
-  /** By cluster that is served again: 1 if its turns are unchanged, because only its machines changed. */
+  /** By cluster that is served again: 1 if its ranked rows are unchanged, because only its machines changed. */
   keeps = new Uint8Array(0);
-  /** By cluster: 1 if its turns depend on which machines are bound to it. */
+  /** By cluster: 1 if its ranked rows depend on which machines are bound to it. */
   scanned = new Uint8Array(0);
 
   constructor(
@@ -57,9 +57,9 @@ export class DirtyClusters {
 
   /**
    * Of the changed clusters, those that can be served again while others report: only their machines changed, so their
-   * turns are unchanged. They are served again in the cycle only if they change once more.
+   * ranked rows are unchanged. They are served again in the cycle only if they change once more.
    */
-  takeAhead(reporting: ReadonlySet<number>): number[] {
+  takeOverlapped(reporting: ReadonlySet<number>): number[] {
     if (this.#isFirst) return [];
     const taken = [...this.changed].filter(
       (cluster) => !reporting.has(cluster) && !this.#entangled.has(cluster) && !this.#isReshaped(cluster),
@@ -93,7 +93,7 @@ export class DirtyClusters {
     this.#isFirst = true;
   }
 
-  /** Whether the turns of a changed cluster may have changed. */
+  /** Whether the ranked rows of a changed cluster may have changed. */
   #isReshaped(cluster: number): boolean {
     return this.#reshaped.has(cluster) || this.scanned[cluster] === 1 || this.#infeasible.has(cluster);
   }

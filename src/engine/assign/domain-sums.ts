@@ -5,7 +5,7 @@ import type { DomainStock } from '../candidates/domain-availability.ts';
 import type { Cycle } from '../cycle.ts';
 import { partsPerMillion } from './coverage.ts';
 import { comingCreating, comingIdle, drainingFor, ownSpeculative } from './in-flight.ts';
-import { NONE, TurnKind } from './ranked-rows.ts';
+import { NONE, RowKind } from './ranked-rows.ts';
 
 const MILLION = 1_000_000;
 /** Up to this multiple of what is wanted, parts per million are exact in a double. */
@@ -15,7 +15,7 @@ const MANY = 1_000_000;
 export class DomainSums {
   readonly #cycle: Cycle;
   #stock!: DomainStock;
-  #turn = NONE;
+  #rankedRow = NONE;
   /** False for a cluster that cannot bind: free machines do not count. */
   #pooled = false;
   /** Dimensions that the gang wants, and the amounts. */
@@ -43,31 +43,31 @@ export class DomainSums {
   }
 
   /** Computes the sums of a gang. */
-  begin(turn: number): void {
+  begin(rankedRow: number): void {
     const cycle = this.#cycle;
-    const stock = cycle.stocks.of(turn);
+    const stock = cycle.stocks.of(rankedRow);
     this.#clear();
-    this.#turn = turn;
+    this.#rankedRow = rankedRow;
     this.#stock = stock;
-    this.#pooled = cycle.canBind(turn);
+    this.#pooled = cycle.canBind(rankedRow);
     this.#reserve(stock);
-    this.#readWants(turn);
-    this.#addBound(turn);
-    const isComing = cycle.turns.coming[turn] === 1;
-    const idle = isComing ? comingIdle(cycle, turn) : [];
-    const creating = isComing ? comingCreating(cycle, turn, false) : [];
+    this.#readWants(rankedRow);
+    this.#addBound(rankedRow);
+    const isComing = cycle.rankedRows.coming[rankedRow] === 1;
+    const idle = isComing ? comingIdle(cycle, rankedRow) : [];
+    const creating = isComing ? comingCreating(cycle, rankedRow, false) : [];
     this.coming = [...idle, ...creating];
-    this.draining = isComing ? drainingFor(cycle, turn, false) : [];
+    this.draining = isComing ? drainingFor(cycle, rankedRow, false) : [];
     // Idle machines in flight are also in the stock.
     for (const slot of idle) this.#add(slot, true, true, !this.#pooled);
     for (const slot of creating) this.#add(slot, true, true, true);
     for (const slot of this.draining) this.#add(slot, false, true, true);
     if (!this.#pooled || !isComing) return;
-    for (const slot of ownSpeculative(cycle, turn)) this.#add(slot, false, true, false);
+    for (const slot of ownSpeculative(cycle, rankedRow)) this.#add(slot, false, true, false);
   }
 
   #clear(): void {
-    if (this.#turn === NONE) return;
+    if (this.#rankedRow === NONE) return;
     const { dims } = this.#stock;
     for (const domain of this.homes) {
       for (const column of this.#columns()) column.fill(0, domain * dims, (domain + 1) * dims);
@@ -76,7 +76,7 @@ export class DomainSums {
     }
     this.homes = [];
     this.bound = [];
-    this.#turn = NONE;
+    this.#rankedRow = NONE;
   }
 
   #columns(): Float64Array[] {
@@ -96,9 +96,9 @@ export class DomainSums {
     this.#isHome = new Uint8Array(counts.length * 2);
   }
 
-  #readWants(turn: number): void {
+  #readWants(rankedRow: number): void {
     const { demand, dimensions } = this.#cycle.fleet;
-    const from = this.#cycle.turns.row[turn]! * dimensions.stride;
+    const from = this.#cycle.rankedRows.row[rankedRow]! * dimensions.stride;
     this.#dims = [];
     this.#wants = [];
     for (let d = 0; d < dimensions.count; d++) {
@@ -109,16 +109,17 @@ export class DomainSums {
     }
   }
 
-  #addBound(turn: number): void {
+  #addBound(rankedRow: number): void {
     const cycle = this.#cycle;
     const { machines, patterns } = cycle.fleet;
-    const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
-    const key = cycle.turns.key[turn]!;
-    const cluster = cycle.turns.cluster[turn]!;
+    const pattern = patterns.patternOf(cycle.rankedRows.pattern[rankedRow]!);
+    const key = cycle.rankedRows.key[rankedRow]!;
+    const cluster = cycle.rankedRows.cluster[rankedRow]!;
     // An infeasible gang may also claim machines that worse-ranked rows were credited with.
-    const walk = cycle.turns.infeasible[turn] === 1 ? cycle.walk.begin(cluster) : cycle.walkLeft(cluster);
+    const walk =
+      cycle.rankedRows.infeasible[rankedRow] === 1 ? cycle.walk.begin(cluster) : cycle.walkLeft(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-      if (!this.#isFree(slot, turn) || !pattern.fits(machines.classOf[slot]!)) continue;
+      if (!this.#isFree(slot, rankedRow) || !pattern.fits(machines.classOf[slot]!)) continue;
       this.bound.push(slot);
       this.#add(slot, true, cycle.isOwn(slot, key), true);
     }
@@ -126,14 +127,14 @@ export class DomainSums {
 
   /**
    * Whether the machine is unclaimed, or the gang is infeasible and the claimant is served later: such rows do not wait for
-   * it. A row that is set aside claims before all turns.
+   * it. A row that is set aside claims before all rankedRows.
    */
-  #isFree(slot: number, turn: number): boolean {
-    const { turns } = this.#cycle;
+  #isFree(slot: number, rankedRow: number): boolean {
+    const { rankedRows } = this.#cycle;
     const by = this.#cycle.claimedBy[slot]! - 1;
     if (by === NONE) return true;
-    if (turns.infeasible[turn] === 0 || turns.kind[by] === TurnKind.SetAside) return false;
-    return turns.place[by]! > turns.place[turn]!;
+    if (rankedRows.infeasible[rankedRow] === 0 || rankedRows.kind[by] === RowKind.SetAside) return false;
+    return rankedRows.place[by]! > rankedRows.place[rankedRow]!;
   }
 
   #add(slot: number, creditable: boolean, own: boolean, beside: boolean): void {

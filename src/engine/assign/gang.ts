@@ -13,61 +13,61 @@ import { noteRestamps } from './restamps.ts';
 const CANDIDATES_SHOWN = 6;
 
 /** Serves one gang: chooses its domain, credits what it has there, and acquires the rest if that completes it. */
-export function serveGang(cycle: Cycle, turn: number): void {
+export function serveGang(cycle: Cycle, rankedRow: number): void {
   const { demand } = cycle.fleet;
   const { sums } = cycle;
-  sums.begin(turn);
-  const domain = bestDomain(cycle, turn);
+  sums.begin(rankedRow);
+  const domain = bestDomain(cycle, rankedRow);
   const satisfiable =
-    domain === NONE ? demand.empty[cycle.turns.row[turn]!] === 1 : isSatisfiable(sums, domain);
-  const seen = cycle.isExplained(turn) ? candidatesOf(cycle, turn) : [];
+    domain === NONE ? demand.empty[cycle.rankedRows.row[rankedRow]!] === 1 : isSatisfiable(sums, domain);
+  const seen = cycle.isExplained(rankedRow) ? candidatesOf(cycle, rankedRow) : [];
   // A gang that stays short claims twice, since its domains are ranked by their state before its first claim.
-  cycle.freeMachines.onTrial(() => claimIn(cycle, turn, domain, satisfiable));
+  cycle.freeMachines.onTrial(() => claimIn(cycle, rankedRow, domain, satisfiable));
   if (cycle.unfilled.covered) {
-    settleWhole(cycle, turn, domain, satisfiable, seen);
+    settleWhole(cycle, rankedRow, domain, satisfiable, seen);
     return;
   }
-  cycle.undo(turn);
-  const order = rankDomains(cycle, turn);
-  const candidates = candidatesOf(cycle, turn);
+  cycle.undo(rankedRow);
+  const order = rankDomains(cycle, rankedRow);
+  const candidates = candidatesOf(cycle, rankedRow);
   const missing = domain === NONE ? null : sums.missing(domain);
-  claimIn(cycle, turn, domain, satisfiable);
-  noteRestamps(cycle, turn, cycle.restamped);
-  cycle.gangs.set(turn, { domain, satisfiable, order, candidates, missing });
-  addUnmet(cycle, turn, null);
+  claimIn(cycle, rankedRow, domain, satisfiable);
+  noteRestamps(cycle, rankedRow, cycle.restamped);
+  cycle.gangs.set(rankedRow, { domain, satisfiable, order, candidates, missing });
+  addUnmet(cycle, rankedRow, null);
 }
 
 /** Records that a gang is complete in a domain. */
 export function settleWhole(
   cycle: Cycle,
-  turn: number,
+  rankedRow: number,
   domain: number,
   satisfiable = true,
   candidates: readonly DomainCandidate[] = [],
 ): void {
-  noteRestamps(cycle, turn, cycle.restamped);
-  cycle.gangs.set(turn, { domain, satisfiable, order: [], candidates, missing: null });
+  noteRestamps(cycle, rankedRow, cycle.restamped);
+  cycle.gangs.set(rankedRow, { domain, satisfiable, order: [], candidates, missing: null });
 }
 
 /** Credits what a gang has in its domain, and acquires the rest if that completes it. */
-function claimIn(cycle: Cycle, turn: number, domain: number, satisfiable: boolean): void {
-  cycle.beginUnfilled(turn);
-  cycle.openCredits(turn);
-  cycle.openLater(turn);
+function claimIn(cycle: Cycle, rankedRow: number, domain: number, satisfiable: boolean): void {
+  cycle.beginUnfilled(rankedRow);
+  cycle.openCredits(rankedRow);
+  cycle.openLater(rankedRow);
   if (domain === NONE || cycle.unfilled.covered) return;
-  creditDomain(cycle, turn, domain, satisfiable);
-  cycle.openLater(turn);
-  if (!satisfiable || cycle.unfilled.covered || !cycle.canBind(turn)) return;
-  acquireIn(cycle, turn, domainsOf(cycle, turn), domain, drainsIn(cycle, turn, domain));
+  creditDomain(cycle, rankedRow, domain, satisfiable);
+  cycle.openLater(rankedRow);
+  if (!satisfiable || cycle.unfilled.covered || !cycle.canBind(rankedRow)) return;
+  acquireIn(cycle, rankedRow, domainsOf(cycle, rankedRow), domain, drainsIn(cycle, rankedRow, domain));
 }
 
-export function domainsOf(cycle: Cycle, turn: number): Domains {
+export function domainsOf(cycle: Cycle, rankedRow: number): Domains {
   const { demand, domains } = cycle.fleet;
-  return domains.by(demand.profiles.entryOf(cycle.turns.profile[turn]!).sameKey!);
+  return domains.by(demand.profiles.entryOf(cycle.rankedRows.profile[rankedRow]!).sameKey!);
 }
 
-function drainsIn(cycle: Cycle, turn: number, domain: number): number[] {
-  const domains = domainsOf(cycle, turn);
+function drainsIn(cycle: Cycle, rankedRow: number, domain: number): number[] {
+  const domains = domainsOf(cycle, rankedRow);
   const { machines } = cycle.fleet;
   return cycle.sums.draining.filter((slot) => domains.of(machines.classOf[slot]!) === domain);
 }
@@ -75,20 +75,20 @@ function drainsIn(cycle: Cycle, turn: number, domain: number): number[] {
 /**
  * The domain that a gang chooses; NONE if no domain has anything. Each key is computed only where all keys before it tie.
  */
-function bestDomain(cycle: Cycle, turn: number): number {
+function bestDomain(cycle: Cycle, rankedRow: number): number {
   const { sums } = cycle;
-  let best = completing(cycle, turn);
+  let best = completing(cycle, rankedRow);
   if (best.length > 0) {
     best = largest(best, (domain) => sums.creditableAndIdle(domain));
     best = smallest(best, (domain) => sums.uncapped(domain));
-    best = smallest(best, (domain) => costToTake(cycle, turn, domain));
+    best = smallest(best, (domain) => costToTake(cycle, rankedRow, domain));
   } else {
     best = ownFirst(sums);
     best = largest(best, (domain) => sums.joint(domain));
     best = largest(best, (domain) => sums.creditableAndIdle(domain));
   }
   best = largest(best, (domain) => sums.countOf(domain));
-  const { names } = domainsOf(cycle, turn);
+  const { names } = domainsOf(cycle, rankedRow);
   return best.reduce(
     (first, domain) => (first === NONE || compareText(names[domain]!, names[first]!) < 0 ? domain : first),
     NONE,
@@ -100,7 +100,7 @@ function bestDomain(cycle: Cycle, turn: number): number {
  * can be completed where it has creditable machines never goes elsewhere, and where these alone complete it, free machines
  * have no influence; so all domains are examined only if neither holds.
  */
-function completing(cycle: Cycle, turn: number): readonly number[] {
+function completing(cycle: Cycle, rankedRow: number): readonly number[] {
   const { sums } = cycle;
   const homes = sums.homes.filter((domain) => sums.creditable(domain) > 0);
   const whole = homes.filter((domain) => sums.isCreditable(domain));
@@ -111,8 +111,8 @@ function completing(cycle: Cycle, turn: number): readonly number[] {
     return largest(most, (domain) => sums.own(domain));
   }
   const all = cycle.stocks
-    .of(turn)
-    .possible(cycle.turns.row[turn]!)
+    .of(rankedRow)
+    .possible(cycle.rankedRows.row[rankedRow]!)
     .filter((domain) => isSatisfiable(sums, domain));
   return largest(all, (domain) => sums.own(domain));
 }
@@ -159,14 +159,14 @@ function extreme(
 }
 
 /** The domains that could ever complete a gang and have machines for it now, best first: Phase 2 tries these. */
-function rankDomains(cycle: Cycle, turn: number): number[] {
+function rankDomains(cycle: Cycle, rankedRow: number): number[] {
   const { sums } = cycle;
-  const { names } = domainsOf(cycle, turn);
-  const possible = cycle.stocks.of(turn).possible(cycle.turns.row[turn]!);
-  if (possible.length === 0) cycle.infeasible.note(turn);
+  const { names } = domainsOf(cycle, rankedRow);
+  const possible = cycle.stocks.of(rankedRow).possible(cycle.rankedRows.row[rankedRow]!);
+  if (possible.length === 0) cycle.infeasible.note(rankedRow);
   return possible
     .filter((domain) => sums.countOf(domain) > 0)
-    .map((domain) => new DomainKeys(cycle, turn, domain, names[domain]!))
+    .map((domain) => new DomainKeys(cycle, rankedRow, domain, names[domain]!))
     .sort((a, b) => a.compare(b))
     .map(({ domain }) => domain);
 }
@@ -174,7 +174,7 @@ function rankDomains(cycle: Cycle, turn: number): number[] {
 /** Sort keys of a domain; expensive ones are computed only where the cheap ones tie. */
 class DomainKeys {
   readonly #cycle: Cycle;
-  readonly #turn: number;
+  readonly #rankedRow: number;
   readonly domain: number;
   readonly #name: string;
   readonly #satisfiable: boolean;
@@ -186,10 +186,10 @@ class DomainKeys {
   #uncapped: number | bigint | undefined;
   #cost: number | undefined;
 
-  constructor(cycle: Cycle, turn: number, domain: number, name: string) {
+  constructor(cycle: Cycle, rankedRow: number, domain: number, name: string) {
     const { sums } = cycle;
     this.#cycle = cycle;
-    this.#turn = turn;
+    this.#rankedRow = rankedRow;
     this.domain = domain;
     this.#name = name;
     this.#satisfiable = sums.satisfies(domain);
@@ -236,25 +236,25 @@ class DomainKeys {
   }
 
   #costToTake(): number {
-    this.#cost ??= costToTake(this.#cycle, this.#turn, this.domain);
+    this.#cost ??= costToTake(this.#cycle, this.#rankedRow, this.domain);
     return this.#cost;
   }
 }
 
 /** Dollars per hour of what the gang would acquire in a domain, in acquisition order: a trial that is undone. */
-function costToTake(cycle: Cycle, turn: number, domain: number): number {
+function costToTake(cycle: Cycle, rankedRow: number, domain: number): number {
   const { classes, demand, machines } = cycle.fleet;
   // Without draining machines nothing is awaited, so everything creditable is credited and nothing is acquired.
   if (cycle.sums.draining.length === 0 && cycle.sums.isCreditable(domain)) return 0;
-  const dollars = demand.profiles.entryOf(cycle.turns.profile[turn]!).interruptionDollars;
+  const dollars = demand.profiles.entryOf(cycle.rankedRows.profile[rankedRow]!).interruptionDollars;
   let cost = 0;
   cycle.stocks.onTrial(() => {
-    claimIn(cycle, turn, domain, true);
-    for (let i = cycle.laterStart[turn]!; i < cycle.laterEnd[turn]!; i++) {
+    claimIn(cycle, rankedRow, domain, true);
+    for (let i = cycle.laterStart[rankedRow]!; i < cycle.laterEnd[rankedRow]!; i++) {
       const c = machines.classOf[cycle.claims[i]!]!;
       cost += effectiveCost(classes.price[c]!, classes.probability[c]!, dollars);
     }
-    cycle.undo(turn);
+    cycle.undo(rankedRow);
   });
   return cost;
 }
@@ -263,11 +263,11 @@ function costToTake(cycle: Cycle, turn: number, domain: number): number {
  * Credits what the gang has in a domain: its own bound machines, then those in flight to it, then orphans, then machines of
  * other live rows. A gang that cannot be completed keeps to its own bound machines and orphans.
  */
-function creditDomain(cycle: Cycle, turn: number, domain: number, completable: boolean): void {
+function creditDomain(cycle: Cycle, rankedRow: number, domain: number, completable: boolean): void {
   const { machines } = cycle.fleet;
   const { sums } = cycle;
-  const domains = domainsOf(cycle, turn);
-  const key = cycle.turns.key[turn]!;
+  const domains = domainsOf(cycle, rankedRow);
+  const key = cycle.rankedRows.key[rankedRow]!;
   const isHere = (slot: number): boolean => domains.of(machines.classOf[slot]!) === domain;
   const own: number[] = [];
   const orphans: number[] = [];
@@ -283,21 +283,22 @@ function creditDomain(cycle: Cycle, turn: number, domain: number, completable: b
   for (const slot of [...own, ...coming, ...orphans]) {
     if (cycle.unfilled.covered) return;
     if (!cycle.unfilled.adds(machines.classOf[slot]!, true)) continue;
-    cycle.credit(turn, slot, true);
+    cycle.credit(rankedRow, slot, true);
     cycle.takeOut(slot);
   }
   if (!completable || others.length === 0) return;
-  const drains = drainsIn(cycle, turn, domain);
+  const drains = drainsIn(cycle, rankedRow, domain);
   for (const slot of others) {
     if (cycle.unfilled.covered) return;
-    if (cycle.beyond(turn, drains).adds(machines.classOf[slot]!, true)) cycle.credit(turn, slot, true);
+    if (cycle.beyond(rankedRow, drains).adds(machines.classOf[slot]!, true))
+      cycle.credit(rankedRow, slot, true);
   }
 }
 
 /** The domains with the highest coverage of their worst-covered dimension. */
-function candidatesOf(cycle: Cycle, turn: number): DomainCandidate[] {
+function candidatesOf(cycle: Cycle, rankedRow: number): DomainCandidate[] {
   const { sums } = cycle;
-  const { names } = domainsOf(cycle, turn);
+  const { names } = domainsOf(cycle, rankedRow);
   const shown: { readonly domain: number; readonly worst: number }[] = [];
   sums.lookAll();
   for (const domain of sums.domains) {

@@ -6,12 +6,12 @@ import type { Cycle } from '../cycle.ts';
 
 const NOTHING: number[] = [];
 
-/** Fitting machines on their way to a turn, in id order. */
-export function targeted(cycle: Cycle, turn: number): number[] {
+/** Fitting machines on their way to a ranked row, in id order. */
+export function targeted(cycle: Cycle, rankedRow: number): number[] {
   const { machines, patterns } = cycle.fleet;
-  const run = machines.targetedAt(cycle.turns.key[turn]!);
+  const run = machines.targetedAt(cycle.rankedRows.key[rankedRow]!);
   if (run === undefined) return NOTHING;
-  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
+  const pattern = patterns.patternOf(cycle.rankedRows.pattern[rankedRow]!);
   const slots: number[] = [];
   for (let i = run.offset; i < run.offset + run.length; i++) {
     const slot = machines.arena.data[i]!;
@@ -20,41 +20,41 @@ export function targeted(cycle: Cycle, turn: number): number[] {
   return slots;
 }
 
-/** Fitting machines on their way to a turn that pass a test; fast path for turns without unbound ones, which are most. */
-export function unboundWhere(cycle: Cycle, turn: number, test: (slot: number) => boolean): number[] {
-  return cycle.turns.coming[turn] === 0 ? NOTHING : targeted(cycle, turn).filter(test);
+/** Fitting machines on their way to a ranked row that pass a test; fast path for ranked rows without unbound ones, which are most. */
+export function unboundWhere(cycle: Cycle, rankedRow: number, test: (slot: number) => boolean): number[] {
+  return cycle.rankedRows.coming[rankedRow] === 0 ? NOTHING : targeted(cycle, rankedRow).filter(test);
 }
 
-/** Unclaimed Idle machines in flight for a turn, in pool order. */
-export function comingIdle(cycle: Cycle, turn: number): number[] {
+/** Unclaimed Idle machines in flight for a ranked row, in pool order. */
+export function comingIdle(cycle: Cycle, rankedRow: number): number[] {
   const { machines } = cycle.fleet;
-  const slots = unboundWhere(cycle, turn, (slot) => {
+  const slots = unboundWhere(cycle, rankedRow, (slot) => {
     return machines.state[slot] === MachineState.Idle && machines.held[slot] === 0 && cycle.isFree(slot);
   });
   return slots.sort(machines.keepOrder);
 }
 
-/** Unclaimed Creating machines in flight for a turn, by id. */
-export function comingCreating(cycle: Cycle, turn: number, withHeld: boolean): number[] {
+/** Unclaimed Creating machines in flight for a ranked row, by id. */
+export function comingCreating(cycle: Cycle, rankedRow: number, withHeld: boolean): number[] {
   const { machines } = cycle.fleet;
-  return unboundWhere(cycle, turn, (slot) => {
+  return unboundWhere(cycle, rankedRow, (slot) => {
     const held = machines.held[slot] === 1;
     return machines.state[slot] === MachineState.Creating && (withHeld || !held) && cycle.isFree(slot);
   });
 }
 
-/** Machines that drain for a turn. */
-export function drainingFor(cycle: Cycle, turn: number, withHeld: boolean): number[] {
+/** Machines that drain for a rankedRow. */
+export function drainingFor(cycle: Cycle, rankedRow: number, withHeld: boolean): number[] {
   const { machines } = cycle.fleet;
-  return unboundWhere(cycle, turn, (slot) => {
+  return unboundWhere(cycle, rankedRow, (slot) => {
     return machines.state[slot] === MachineState.Draining && (withHeld || machines.held[slot] === 0);
   });
 }
 
-/** Unclaimed Speculative machines with the turn's target: its own, though they are free machines like any other. */
-export function ownSpeculative(cycle: Cycle, turn: number): number[] {
+/** Unclaimed Speculative machines with the ranked row's target: its own, though they are free machines like any other. */
+export function ownSpeculative(cycle: Cycle, rankedRow: number): number[] {
   const { machines } = cycle.fleet;
-  return unboundWhere(cycle, turn, (slot) => {
+  return unboundWhere(cycle, rankedRow, (slot) => {
     return (
       machines.state[slot] === MachineState.Speculative && machines.held[slot] === 0 && cycle.isFree(slot)
     );

@@ -1,6 +1,6 @@
 // Infeasible gangs: no domain could hold them, even with all its machines. Whatever machines are free, such a gang claims
 // only bound machines of its own and orphans, so the other rows of its cluster need not wait for it; it still sees their
-// machines as they were at its turn. Gangs that were found infeasible are tested again when the next cycle begins.
+// machines as they were at its rankedRow. Gangs that were found infeasible are tested again when the next cycle begins.
 
 import type { Cycle } from '../cycle.ts';
 import { NONE } from './ranked-rows.ts';
@@ -14,17 +14,17 @@ export class Infeasible {
     this.#cycle = cycle;
   }
 
-  /** Records a gang that no domain could hold. If its turn is not marked yet, the next cycle credits its cluster again. */
-  note(turn: number): void {
-    const { dirtyClusters, turns } = this.#cycle;
-    const cluster = turns.cluster[turn]!;
-    // The turn of a member that its fold could not host lasts for one cycle.
-    if (turn < turns.start[cluster]! || turn >= turns.end[cluster]!) return;
+  /** Records a gang that no domain could hold. If its ranked row is not marked yet, the next cycle credits its cluster again. */
+  note(rankedRow: number): void {
+    const { dirtyClusters, rankedRows } = this.#cycle;
+    const cluster = rankedRows.cluster[rankedRow]!;
+    // The ranked row of a member that its fold could not host lasts for one cycle.
+    if (rankedRow < rankedRows.start[cluster]! || rankedRow >= rankedRows.end[cluster]!) return;
     const keys = this.#keys.get(cluster);
-    if (keys === undefined) this.#keys.set(cluster, new Set([turns.key[turn]!]));
-    else keys.add(turns.key[turn]!);
-    // The flag is part of the turn, which is made again because the cluster now has an infeasible gang.
-    if (turns.infeasible[turn] === 0) dirtyClusters.add(cluster);
+    if (keys === undefined) this.#keys.set(cluster, new Set([rankedRows.key[rankedRow]!]));
+    else keys.add(rankedRows.key[rankedRow]!);
+    // The flag is part of the ranked row, which is made again because the cluster now has an infeasible gang.
+    if (rankedRows.infeasible[rankedRow] === 0) dirtyClusters.add(cluster);
   }
 
   /** Whether a cluster has gangs that were found infeasible. */
@@ -34,36 +34,36 @@ export class Infeasible {
 
   /** Clusters, other than those in `changed`, with gangs that are no longer infeasible. */
   flipped(changed: ReadonlySet<number>): Set<number> {
-    const { turns } = this.#cycle;
+    const { rankedRows } = this.#cycle;
     const flipped = new Set<number>();
     for (const [cluster, keys] of this.#keys) {
       if (changed.has(cluster)) continue;
       for (const key of keys) {
-        const turn = turns.ofKey[key]!;
-        if (turn === NONE || turns.infeasible[turn] === 0) continue;
-        if (!this.#isInfeasible(turns.row[turn]!)) flipped.add(cluster);
+        const rankedRow = rankedRows.ofKey[key]!;
+        if (rankedRow === NONE || rankedRows.infeasible[rankedRow] === 0) continue;
+        if (!this.#isInfeasible(rankedRows.row[rankedRow]!)) flipped.add(cluster);
       }
     }
     return flipped;
   }
 
   /**
-   * Marks the keys of all gangs of some clusters that are still infeasible, before the turns of those clusters are made.
+   * Marks the keys of all gangs of some clusters that are still infeasible, before the ranked rows of those clusters are made.
    */
   mark(clusters: readonly number[]): void {
-    const { fleet, turns } = this.#cycle;
+    const { fleet, rankedRows } = this.#cycle;
     const { demand } = fleet;
     for (const cluster of clusters) {
       const keys = this.#keys.get(cluster);
       if (keys === undefined) continue;
-      for (const key of keys) turns.infeasibleKey[key] = 0;
+      for (const key of keys) rankedRows.infeasibleKey[key] = 0;
       const still = new Set<number>();
       const { length, offset } = demand.rowsOf(cluster);
       for (let row = offset; row < offset + length; row++) {
         if (demand.same[row] === 0) continue;
         const key = demand.key[row]!;
         if (!keys.has(key) || !this.#isInfeasible(row)) continue;
-        turns.infeasibleKey[key] = 1;
+        rankedRows.infeasibleKey[key] = 1;
         still.add(key);
       }
       if (still.size > 0) this.#keys.set(cluster, still);

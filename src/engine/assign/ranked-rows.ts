@@ -1,4 +1,4 @@
-// Turns: the rows of a cycle, in columns, cluster by cluster and within a cluster in rank order. Small gangs that any one
+// RankedRows: the rows of a cycle, in columns, cluster by cluster and within a cluster in rank order. Small gangs that any one
 // machine can host are folded into one row, which has the rank of its earliest member.
 
 import { withRoom } from '../../collections/columns.ts';
@@ -7,12 +7,12 @@ import { compareText } from '../../model/index.ts';
 import type { Foldable } from './foldable.ts';
 import { Regions } from './regions.ts';
 
-export const TurnKind = { Plain: 0, Spread: 1, Gang: 2, Fold: 3, SetAside: 4 } as const;
+export const RowKind = { Plain: 0, Spread: 1, Gang: 2, Fold: 3, SetAside: 4 } as const;
 
-/** No row, no turn. */
+/** No row, no rankedRow. */
 export const NONE = -1;
 
-export class Turns {
+export class RankedRows {
   kind = new Uint8Array(0);
   cluster = new Uint32Array(0);
   /** Row of demand with the amounts; for a fold, the row of one member (all are alike). */
@@ -23,32 +23,32 @@ export class Turns {
   firstSeenMs = new Float64Array(0);
   /** Precedence as one number: higher is served first. */
   precedence = new Float64Array(0);
-  /** Position among the turns of its cluster; an unhosted member has one between its fold and the next turn. */
+  /** Position among the ranked rows of its cluster; an unhosted member has one between its fold and the next rankedRow. */
   place = new Float64Array(0);
   /** Members of a fold: their number and the first row; `nextMember` links the rows. */
   members = new Int32Array(0);
   firstMember = new Int32Array(0);
-  /** 1 if machines that are not bound yet are on their way to the turn. */
+  /** 1 if machines that are not bound yet are on their way to the rankedRow. */
   coming = new Uint8Array(0);
   /** 1 for a gang that no domain could hold; see infeasible.ts. */
   infeasible = new Uint8Array(0);
   /** 1 by key for gangs found infeasible in an earlier cycle. */
   infeasibleKey = new Uint8Array(0);
   nextMember = new Int32Array(0);
-  /** Turns of a cluster: from `start` up to `end`. */
+  /** Ranked rows of a cluster: from `start` up to `end`. */
   start = new Uint32Array(0);
   end = new Uint32Array(0);
   /** The rows of a cluster in `demand.ranked`: from `rowStart` up to `rowEnd`. */
   rowStart = new Uint32Array(0);
   rowEnd = new Uint32Array(0);
-  /** Turn by key; NONE for keys that no turn has. */
+  /** Turn by key; NONE for keys that no ranked row has. */
   ofKey = new Int32Array(0);
 
   readonly #regions = new Regions();
-  /** Turns of members that their fold could not host; they follow the turns of all clusters and last for one cycle. */
+  /** Ranked rows of members that their fold could not host; they follow the ranked rows of all clusters and last for one cycle. */
   #extra = 0;
 
-  /** One more than the largest turn in use. */
+  /** One more than the largest ranked row in use. */
   get limit(): number {
     return this.#regions.end + this.#extra;
   }
@@ -62,7 +62,8 @@ export class Turns {
 
   /** Drops the unhosted members of the last cycle and makes room for a fleet's keys, rows and clusters. */
   beginCycle(fleet: Fleet): void {
-    for (let turn = this.#regions.end; turn < this.limit; turn++) this.ofKey[this.key[turn]!] = NONE;
+    for (let rankedRow = this.#regions.end; rankedRow < this.limit; rankedRow++)
+      this.ofKey[this.key[rankedRow]!] = NONE;
     this.#extra = 0;
     if (this.ofKey.length < fleet.keys.size) {
       const known = this.ofKey.length;
@@ -77,17 +78,17 @@ export class Turns {
     this.rowEnd = withRoom(this.rowEnd, fleet.clusters.size);
   }
 
-  /** Drops the turns of a cluster. Call it for all changed clusters before the turns of any of them are made. */
+  /** Drops the ranked rows of a cluster. Call it for all changed clusters before the ranked rows of any of them are made. */
   forget(cluster: number): void {
-    for (let turn = this.start[cluster]!; turn < this.end[cluster]!; turn++)
-      this.ofKey[this.key[turn]!] = NONE;
+    for (let rankedRow = this.start[cluster]!; rankedRow < this.end[cluster]!; rankedRow++)
+      this.ofKey[this.key[rankedRow]!] = NONE;
   }
 
   forgetAll(): void {
     this.ofKey.fill(NONE);
   }
 
-  /** Reserves room for the turns of clusters whose old ones were dropped. */
+  /** Reserves room for the ranked rows of clusters whose old ones were dropped. */
   reserve(fleet: Fleet, clusters: readonly number[]): void {
     for (const cluster of clusters) {
       const { length, offset } = fleet.demand.rowsOf(cluster);
@@ -99,7 +100,7 @@ export class Turns {
   }
 
   /**
-   * Makes the turns of a cluster; idempotent. Writes nothing that belongs to another cluster. Returns false if it is not
+   * Makes the ranked rows of a cluster; idempotent. Writes nothing that belongs to another cluster. Returns false if it is not
    * yet known which rows fold.
    */
   make(fleet: Fleet, foldable: Foldable, cluster: number): boolean {
@@ -110,20 +111,20 @@ export class Turns {
     return true;
   }
 
-  /** Adds a turn for a member that its fold cannot host: right behind the fold, for this cycle only. */
+  /** Adds a ranked row for a member that its fold cannot host: right behind the fold, for this cycle only. */
   addUnhosted(fleet: Fleet, row: number, fold: number, behind: number): number {
-    const turn = this.limit;
+    const rankedRow = this.limit;
     this.#extra++;
     this.#enlarge(this.limit);
-    this.#write(fleet, turn, row, TurnKind.Gang);
-    this.firstSeenMs[turn] = this.firstSeenMs[fold]!;
-    this.place[turn] = this.place[fold]! + behind;
-    this.ofKey[this.key[turn]!] = turn;
-    this.coming[turn] = fleet.machines.comingTo(this.key[turn]!) > 0 ? 1 : 0;
-    return turn;
+    this.#write(fleet, rankedRow, row, RowKind.Gang);
+    this.firstSeenMs[rankedRow] = this.firstSeenMs[fold]!;
+    this.place[rankedRow] = this.place[fold]! + behind;
+    this.ofKey[this.key[rankedRow]!] = rankedRow;
+    this.coming[rankedRow] = fleet.machines.comingTo(this.key[rankedRow]!) > 0 ? 1 : 0;
+    return rankedRow;
   }
 
-  /** Makes a turn for each row of a cluster, in rank order; a fold has the position of its first member. */
+  /** Makes a ranked row for each row of a cluster, in rank order; a fold has the position of its first member. */
   #collect(fleet: Fleet, foldable: Foldable, cluster: number): boolean {
     const { demand } = fleet;
     const start = this.start[cluster]!;
@@ -133,18 +134,18 @@ export class Turns {
     for (let i = this.rowStart[cluster]!; i < this.rowEnd[cluster]!; i++) {
       const row = demand.ranked[i]!;
       if (hasSetAside && demand.setAside[row] === 1) {
-        this.#write(fleet, end++, row, TurnKind.SetAside);
+        this.#write(fleet, end++, row, RowKind.SetAside);
         continue;
       }
       if (demand.same[row] === 0) {
-        this.#write(fleet, end++, row, demand.spreads[row] === 0 ? TurnKind.Plain : TurnKind.Spread);
+        this.#write(fleet, end++, row, demand.spreads[row] === 0 ? RowKind.Plain : RowKind.Spread);
         continue;
       }
       const folds = foldable.test(row);
       // Continues, so that one call asks about all rows.
       known &&= folds !== null;
       if (folds !== true) {
-        this.#write(fleet, end++, row, TurnKind.Gang);
+        this.#write(fleet, end++, row, RowKind.Gang);
         continue;
       }
       const key = demand.foldKey[row]!;
@@ -174,49 +175,49 @@ export class Turns {
     for (let i = start + 1; i < end; i++) {
       for (let j = i; j > start && this.#comesBefore(fleet, j, j - 1); j--) this.#swap(j, j - 1);
     }
-    for (let turn = start; turn < end; turn++) {
-      this.place[turn] = turn - start;
-      this.ofKey[this.key[turn]!] = turn;
-      this.coming[turn] = fleet.machines.comingTo(this.key[turn]!) > 0 ? 1 : 0;
+    for (let rankedRow = start; rankedRow < end; rankedRow++) {
+      this.place[rankedRow] = rankedRow - start;
+      this.ofKey[this.key[rankedRow]!] = rankedRow;
+      this.coming[rankedRow] = fleet.machines.comingTo(this.key[rankedRow]!) > 0 ? 1 : 0;
     }
   }
 
   #comesBefore(fleet: Fleet, a: number, b: number): boolean {
-    if (this.kind[a] !== TurnKind.Fold && this.kind[b] !== TurnKind.Fold) return false;
+    if (this.kind[a] !== RowKind.Fold && this.kind[b] !== RowKind.Fold) return false;
     if (this.precedence[a] !== this.precedence[b]) return this.precedence[a]! > this.precedence[b]!;
     if (this.firstSeenMs[a] !== this.firstSeenMs[b]) return this.firstSeenMs[a]! < this.firstSeenMs[b]!;
     return this.#textOf(fleet, a) < this.#textOf(fleet, b);
   }
 
-  /** Position of a turn's key among all keys of its cluster's rows and folds. */
-  #textOf(fleet: Fleet, turn: number): number {
-    const row = this.row[turn]!;
-    return this.kind[turn] === TurnKind.Fold ? fleet.demand.foldText[row]! : fleet.demand.text[row]!;
+  /** Position of a ranked row's key among all keys of its cluster's rows and folds. */
+  #textOf(fleet: Fleet, rankedRow: number): number {
+    const row = this.row[rankedRow]!;
+    return this.kind[rankedRow] === RowKind.Fold ? fleet.demand.foldText[row]! : fleet.demand.text[row]!;
   }
 
-  #write(fleet: Fleet, turn: number, row: number, kind: number): void {
+  #write(fleet: Fleet, rankedRow: number, row: number, kind: number): void {
     const { demand } = fleet;
-    this.kind[turn] = kind;
-    this.row[turn] = row;
-    this.cluster[turn] = demand.cluster[row]!;
-    this.key[turn] = demand.key[row]!;
-    this.profile[turn] = demand.profile[row]!;
-    this.pattern[turn] = demand.pattern[row]!;
-    this.firstSeenMs[turn] = demand.firstSeenMs[row]!;
-    this.precedence[turn] = demand.precedence[row]!;
-    this.members[turn] = 0;
-    this.infeasible[turn] = kind === TurnKind.Gang ? this.infeasibleKey[this.key[turn]!]! : 0;
+    this.kind[rankedRow] = kind;
+    this.row[rankedRow] = row;
+    this.cluster[rankedRow] = demand.cluster[row]!;
+    this.key[rankedRow] = demand.key[row]!;
+    this.profile[rankedRow] = demand.profile[row]!;
+    this.pattern[rankedRow] = demand.pattern[row]!;
+    this.firstSeenMs[rankedRow] = demand.firstSeenMs[row]!;
+    this.precedence[rankedRow] = demand.precedence[row]!;
+    this.members[rankedRow] = 0;
+    this.infeasible[rankedRow] = kind === RowKind.Gang ? this.infeasibleKey[this.key[rankedRow]!]! : 0;
   }
 
   /** A fold, with its first member. */
-  #writeFold(fleet: Fleet, turn: number, row: number): void {
+  #writeFold(fleet: Fleet, rankedRow: number, row: number): void {
     const { demand } = fleet;
-    this.#write(fleet, turn, row, TurnKind.Fold);
-    this.key[turn] = demand.foldKey[row]!;
-    this.profile[turn] = demand.foldProfile[row]!;
-    this.pattern[turn] = demand.foldPattern[row]!;
-    this.members[turn] = 1;
-    this.firstMember[turn] = row;
+    this.#write(fleet, rankedRow, row, RowKind.Fold);
+    this.key[rankedRow] = demand.foldKey[row]!;
+    this.profile[rankedRow] = demand.foldProfile[row]!;
+    this.pattern[rankedRow] = demand.foldPattern[row]!;
+    this.members[rankedRow] = 1;
+    this.firstMember[rankedRow] = row;
     this.nextMember[row] = NONE;
   }
 
@@ -252,15 +253,15 @@ export class Turns {
     return fleet.clusters.placeOf(this.cluster[a]!) - fleet.clusters.placeOf(this.cluster[b]!);
   }
 
-  /** All turns, in no particular order. */
+  /** All ranked rows, in no particular order. */
   *all(): Generator<number> {
     for (let cluster = 1; cluster < this.start.length; cluster++) {
-      for (let turn = this.start[cluster]!; turn < this.end[cluster]!; turn++) yield turn;
+      for (let rankedRow = this.start[cluster]!; rankedRow < this.end[cluster]!; rankedRow++) yield rankedRow;
     }
-    for (let turn = this.#regions.end; turn < this.limit; turn++) yield turn;
+    for (let rankedRow = this.#regions.end; rankedRow < this.limit; rankedRow++) yield rankedRow;
   }
 
-  /** All turns in the order they were served. */
+  /** All ranked rows in the order they were served. */
   inOrder(fleet: Fleet): number[] {
     return [...this.all()].sort((a, b) => this.compare(fleet, a, b));
   }

@@ -1,7 +1,7 @@
 // Restamps: bound machines that a gang claims although their stamp does not name it. From now on they are its own.
 
 import { Credit, type Cycle } from '../cycle.ts';
-import { TurnKind } from './ranked-rows.ts';
+import { RowKind } from './ranked-rows.ts';
 
 /** All restamped machines; those of a gang in claim order. */
 export function allRestamped({ restamped, settledRestamps }: Cycle): number[] {
@@ -20,20 +20,20 @@ export function settleRestamps(cycle: Cycle, clusters: readonly number[]): void 
 }
 
 function restampedIn(cycle: Cycle, cluster: number): number[] {
-  const { outcome, turns } = cycle;
+  const { outcome, rankedRows } = cycle;
   const restamped: number[] = [];
-  for (let turn = turns.start[cluster]!; turn < turns.end[cluster]!; turn++) {
-    const isSettled = turns.kind[turn] === TurnKind.Gang && outcome[turn] === Credit.Covered;
-    if (isSettled) noteRestamps(cycle, turn, restamped);
+  for (let rankedRow = rankedRows.start[cluster]!; rankedRow < rankedRows.end[cluster]!; rankedRow++) {
+    const isSettled = rankedRows.kind[rankedRow] === RowKind.Gang && outcome[rankedRow] === Credit.Covered;
+    if (isSettled) noteRestamps(cycle, rankedRow, restamped);
   }
   return restamped;
 }
 
 /** Adds the restamps of one gang. */
-export function noteRestamps(cycle: Cycle, turn: number, restamped: number[]): void {
+export function noteRestamps(cycle: Cycle, rankedRow: number, restamped: number[]): void {
   const { machines } = cycle.fleet;
-  const key = cycle.turns.key[turn];
-  for (let i = cycle.creditStart[turn]!; i < cycle.creditEnd[turn]!; i++) {
+  const key = cycle.rankedRows.key[rankedRow];
+  for (let i = cycle.creditStart[rankedRow]!; i < cycle.creditEnd[rankedRow]!; i++) {
     const slot = cycle.claims[i]!;
     if (machines.cluster[slot] !== 0 && machines.stampKey[slot] !== key) restamped.push(slot);
   }

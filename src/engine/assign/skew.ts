@@ -5,9 +5,9 @@ import type { Cycle } from '../cycle.ts';
 import type { SpreadView } from '../views.ts';
 import type { Unfilled } from './unfilled.ts';
 
-export function spreadDomains(cycle: Cycle, turn: number): Domains {
+export function spreadDomains(cycle: Cycle, rankedRow: number): Domains {
   const { demand, domains } = cycle.fleet;
-  return domains.by(demand.profiles.entryOf(cycle.turns.profile[turn]!).spreadKey!);
+  return domains.by(demand.profiles.entryOf(cycle.rankedRows.profile[rankedRow]!).spreadKey!);
 }
 
 /** Whether a domain in which the row has no machine yet has one that would reduce what is unfilled. */
@@ -80,13 +80,13 @@ export class SpreadTest {
 }
 
 /** The spread test of a row that was left short, restored from its view. */
-export function spreadTestOf(cycle: Cycle, turn: number, { counts, offers }: SpreadView): SpreadTest {
-  const domains = spreadDomains(cycle, turn);
+export function spreadTestOf(cycle: Cycle, rankedRow: number, { counts, offers }: SpreadView): SpreadTest {
+  const domains = spreadDomains(cycle, rankedRow);
   const test = new SpreadTest((unfilled, counted) => {
     for (const c of offers) if (!counted.hasCounted(domains.of(c)) && unfilled.adds(c, true)) return true;
     return false;
   });
-  test.begin(domains, cycle.profileOf(turn).maxSkew);
+  test.begin(domains, cycle.profileOf(rankedRow).maxSkew);
   for (const [domain, machines] of counts) test.countIn(domain, machines);
   return test;
 }

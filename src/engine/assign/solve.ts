@@ -36,7 +36,7 @@ export function solve(
   settleRestamps(cycle, served);
   probe('credit');
   let rows = 0;
-  for (const cluster of served) rows += cycle.turns.end[cluster]! - cycle.turns.start[cluster]!;
+  for (const cluster of served) rows += cycle.rankedRows.end[cluster]! - cycle.rankedRows.start[cluster]!;
   cycle.stats.credited(served.length, rows);
   cycle.openPass();
   lanes.serve();

@@ -15,7 +15,7 @@ const LAST_OF_ALL = Number.MAX_SAFE_INTEGER;
  */
 export class EvenList {
   readonly #cycle: Cycle;
-  #turn = 0;
+  #rankedRow = 0;
   #domains!: Domains;
   #pattern!: Pattern;
   #length = 0;
@@ -38,17 +38,17 @@ export class EvenList {
   }
 
   /** Prepares a row that is spread over these domains. */
-  begin(turn: number, domains: Domains): this {
-    this.#turn = turn;
+  begin(rankedRow: number, domains: Domains): this {
+    this.#rankedRow = rankedRow;
     this.#domains = domains;
-    this.#pattern = this.#cycle.patternOf(turn);
+    this.#pattern = this.#cycle.patternOf(rankedRow);
     return this;
   }
 
   /** Collects the row's own machines and orphans that match. */
   collectMine(): void {
     this.#clear();
-    const walk = this.#cycle.mine.begin(this.#turn);
+    const walk = this.#cycle.mine.begin(this.#rankedRow);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.#add(slot);
   }
 
@@ -56,8 +56,8 @@ export class EvenList {
   collectOthers(early: boolean): void {
     this.#clear();
     const cycle = this.#cycle;
-    const key = cycle.turns.key[this.#turn]!;
-    const cluster = cycle.turns.cluster[this.#turn]!;
+    const key = cycle.rankedRows.key[this.#rankedRow]!;
+    const cluster = cycle.rankedRows.cluster[this.#rankedRow]!;
     const walk = early ? cycle.walkFree(cluster) : cycle.walkLeft(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
       // The match comes first: few machines match, and finding the owner costs more.
@@ -106,7 +106,7 @@ export class EvenList {
   #claimsIn(domain: number): number {
     const { claims, creditEnd, creditStart } = this.#cycle;
     let count = 0;
-    for (let i = creditStart[this.#turn]!; i < creditEnd[this.#turn]!; i++) {
+    for (let i = creditStart[this.#rankedRow]!; i < creditEnd[this.#rankedRow]!; i++) {
       if (this.#domains.of(this.#classOf(claims[i]!)) === domain) count++;
     }
     return count;
@@ -118,10 +118,10 @@ export class EvenList {
    */
   credit(drains: readonly number[], early: boolean): boolean {
     if (this.#length === 0) return true;
-    let unfilled = this.#cycle.beyond(this.#turn, drains);
+    let unfilled = this.#cycle.beyond(this.#rankedRow, drains);
     if (unfilled.unitMissing && !this.#claim(this.#firstUnit(unfilled), early)) return false;
     for (;;) {
-      unfilled = this.#cycle.beyond(this.#turn, drains);
+      unfilled = this.#cycle.beyond(this.#rankedRow, drains);
       if (unfilled.sumCovered) return true;
       const slot = this.#next(unfilled);
       if (slot === NONE) return true;
@@ -133,7 +133,7 @@ export class EvenList {
     if (slot === NONE) return true;
     const c = this.#classOf(slot);
     if (early && this.#cycle.contended.has(c, slot)) return false;
-    this.#cycle.credit(this.#turn, slot, this.#pattern.fits(c));
+    this.#cycle.credit(this.#rankedRow, slot, this.#pattern.fits(c));
     this.#counts[this.#queueOf[this.#domains.of(c) + 1]! - 1]!++;
     return true;
   }

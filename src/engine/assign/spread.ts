@@ -11,10 +11,10 @@ import { comingCreating, comingIdle, drainingFor } from './in-flight.ts';
 import { NONE } from './ranked-rows.ts';
 import { type SpreadTest, spreadDomains } from './skew.ts';
 
-/** Classes with the key that fit a turn and have free Idle or Speculative machines now. */
-function freeClasses(cycle: Cycle, turn: number, domains: Domains): Set<number> {
+/** Classes with the key that fit a ranked row and have free Idle or Speculative machines now. */
+function freeClasses(cycle: Cycle, rankedRow: number, domains: Domains): Set<number> {
   const { machines, patterns } = cycle.fleet;
-  const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
+  const pattern = patterns.patternOf(cycle.rankedRows.pattern[rankedRow]!);
   const found = new Set<number>();
   for (const c of pattern.fittingClasses()) {
     if (cycle.freeMachines.freeIdle(c) + cycle.freeMachines.freeSpeculative(c) > 0 && domains.of(c) >= 0)
@@ -28,10 +28,10 @@ function freeClasses(cycle: Cycle, turn: number, domains: Domains): Set<number> 
 }
 
 /** The view of a row that is still short after acquisition; machines it acquired were free when it was served. */
-function viewOf(cycle: Cycle, turn: number, domains: Domains, test: SpreadTest): SpreadView {
-  const free = freeClasses(cycle, turn, domains);
-  const offers = new Set([...free, ...comingClasses(cycle, turn, domains)]);
-  for (let i = cycle.laterStart[turn]!; i < cycle.laterEnd[turn]!; i++) {
+function viewOf(cycle: Cycle, rankedRow: number, domains: Domains, test: SpreadTest): SpreadView {
+  const free = freeClasses(cycle, rankedRow, domains);
+  const offers = new Set([...free, ...comingClasses(cycle, rankedRow, domains)]);
+  for (let i = cycle.laterStart[rankedRow]!; i < cycle.laterEnd[rankedRow]!; i++) {
     offers.add(cycle.fleet.machines.classOf[cycle.claims[i]!]!);
   }
   return { counts: test.counts(), offers, free };
@@ -40,52 +40,52 @@ function viewOf(cycle: Cycle, turn: number, domains: Domains, test: SpreadTest):
 /**
  * Credits a strict-spread row. With `early`, a row with machines in flight waits: their test depends on the free machines.
  */
-export function creditSpread(cycle: Cycle, turn: number, early: boolean): Credit {
+export function creditSpread(cycle: Cycle, rankedRow: number, early: boolean): Credit {
   const { unfilled } = cycle;
-  const coming = cycle.turns.coming[turn] === 1;
+  const coming = cycle.rankedRows.coming[rankedRow] === 1;
   if (early && coming) return Credit.Waits;
-  const domains = spreadDomains(cycle, turn);
-  const list = cycle.even.begin(turn, domains);
+  const domains = spreadDomains(cycle, rankedRow);
+  const list = cycle.even.begin(rankedRow, domains);
   list.collectMine();
   if (!list.credit([], early)) return Credit.Waits;
   if (unfilled.covered) return Credit.Covered;
   if (coming) {
-    cycle.domainCandidates.begin(turn, domains);
-    creditComing(cycle, turn, cycle.domainCandidates.test);
+    cycle.domainCandidates.begin(rankedRow, domains);
+    creditComing(cycle, rankedRow, cycle.domainCandidates.test);
     if (unfilled.covered) return Credit.Covered;
   }
   list.collectOthers(early);
-  if (!list.credit(coming ? drainingFor(cycle, turn, true) : [], early)) return Credit.Waits;
+  if (!list.credit(coming ? drainingFor(cycle, rankedRow, true) : [], early)) return Credit.Waits;
   return unfilled.covered ? Credit.Covered : Credit.Short;
 }
 
 /** Acquires free machines that keep a credited row even: Idle first, and Idle again after each Speculative one. */
-export function acquireEvenly(cycle: Cycle, turn: number): void {
+export function acquireEvenly(cycle: Cycle, rankedRow: number): void {
   const { domainCandidates, unfilled } = cycle;
   const { test } = domainCandidates;
-  const domains = spreadDomains(cycle, turn);
-  domainCandidates.begin(turn, domains);
-  if (cycle.canBind(turn)) {
-    const mayTakeTargeted = beyondDrains(cycle, turn, drainingFor(cycle, turn, true));
+  const domains = spreadDomains(cycle, rankedRow);
+  domainCandidates.begin(rankedRow, domains);
+  if (cycle.canBind(rankedRow)) {
+    const mayTakeTargeted = beyondDrains(cycle, rankedRow, drainingFor(cycle, rankedRow, true));
     while (!unfilled.covered) {
       test.settle(unfilled);
       let slot = domainCandidates.nextIdle(mayTakeTargeted);
       if (slot === NONE) slot = domainCandidates.nextSpeculative();
       if (slot === NONE) break;
       const classNumber = cycle.freeMachines.classOf(slot);
-      cycle.take(turn, slot);
+      cycle.take(rankedRow, slot);
       domainCandidates.took(classNumber);
       test.count(classNumber);
     }
   }
-  if (!unfilled.covered) addUnmet(cycle, turn, viewOf(cycle, turn, domains, test));
+  if (!unfilled.covered) addUnmet(cycle, rankedRow, viewOf(cycle, rankedRow, domains, test));
 }
 
 /** Credits machines in flight that keep the row even: at each step the first that does. */
-function creditComing(cycle: Cycle, turn: number, test: SpreadTest): void {
+function creditComing(cycle: Cycle, rankedRow: number, test: SpreadTest): void {
   const { unfilled } = cycle;
   const { machines } = cycle.fleet;
-  const slots = [...comingIdle(cycle, turn), ...comingCreating(cycle, turn, true)];
+  const slots = [...comingIdle(cycle, rankedRow), ...comingCreating(cycle, rankedRow, true)];
   while (!unfilled.covered) {
     test.settle(unfilled);
     const next = slots.find((slot) => {
@@ -93,7 +93,7 @@ function creditComing(cycle: Cycle, turn: number, test: SpreadTest): void {
       return cycle.isFree(slot) && unfilled.adds(classNumber, true) && test.passes(classNumber);
     });
     if (next === undefined) return;
-    cycle.credit(turn, next, true);
+    cycle.credit(rankedRow, next, true);
     cycle.takeOut(next);
     test.count(machines.classOf[next]!);
   }

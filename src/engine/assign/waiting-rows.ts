@@ -6,29 +6,29 @@ import type { Cycle } from '../cycle.ts';
 
 /** Sorts rows. Its columns are reused, since a cold fleet has hundreds of thousands of rows. */
 export class Pending {
-  #turns = new Uint32Array(0);
+  #rankedRows = new Uint32Array(0);
   #ranks = new Float64Array(0);
   #times = new Float64Array(0);
   readonly #sorter = new Sorter();
 
-  /** Turns of all clusters that need free machines, in the order they are served; valid until the next call. */
-  inOrder({ fleet, pending, pendingEnd, turns }: Cycle): Uint32Array {
-    const { firstSeenMs, precedence, start } = turns;
+  /** Ranked rows of all clusters that need free machines, in the order they are served; valid until the next call. */
+  inOrder({ fleet, pending, pendingEnd, rankedRows }: Cycle): Uint32Array {
+    const { firstSeenMs, precedence, start } = rankedRows;
     const clusters = fleet.clusters.sorted();
     let count = 0;
     for (const cluster of clusters) count += pendingEnd[cluster]! - start[cluster]!;
-    this.#turns = withRoom(this.#turns, count);
+    this.#rankedRows = withRoom(this.#rankedRows, count);
     this.#ranks = withRoom(this.#ranks, count);
     this.#times = withRoom(this.#times, count);
-    const [all, ranks, times] = [this.#turns, this.#ranks, this.#times];
+    const [all, ranks, times] = [this.#rankedRows, this.#ranks, this.#times];
     // Cluster by cluster, each in rank order: the sort is stable, so this breaks all ties.
     let at = 0;
     for (const cluster of clusters) {
       for (let i = start[cluster]!; i < pendingEnd[cluster]!; i++, at++) {
-        const turn = pending[i]!;
-        all[at] = turn;
-        ranks[at] = -precedence[turn]!;
-        times[at] = firstSeenMs[turn]!;
+        const rankedRow = pending[i]!;
+        all[at] = rankedRow;
+        ranks[at] = -precedence[rankedRow]!;
+        times[at] = firstSeenMs[rankedRow]!;
       }
     }
     return this.#sorter.sort(all.subarray(0, count), ranks.subarray(0, count), times.subarray(0, count));
@@ -40,17 +40,18 @@ export class Pending {
  * miss the CPU cache; read in a batch, the misses of many rows overlap. Returns a sum without meaning, which the caller
  * keeps, so that the reads are not optimized away.
  */
-export function glance(cycle: Cycle, order: Uint32Array, from: number, to: number): number {
+export function prefetch(cycle: Cycle, order: Uint32Array, from: number, to: number): number {
   const { creditEnd, creditStart, laterEnd, laterStart, outcome } = cycle;
-  const { coming, kind, pattern, profile, row } = cycle.turns;
+  const { coming, kind, pattern, profile, row } = cycle.rankedRows;
   const { aggregate } = cycle.fleet.demand;
   const { stride } = cycle.fleet.dimensions;
   let seen = 0;
   for (let i = from; i < Math.min(to, order.length); i++) {
-    const turn = order[i]!;
-    seen += aggregate.data[row[turn]! * stride]!;
-    seen += coming[turn]! + kind[turn]! + outcome[turn]! + pattern[turn]! + profile[turn]!;
-    seen += creditStart[turn]! + creditEnd[turn]! + laterStart[turn]! + laterEnd[turn]!;
+    const rankedRow = order[i]!;
+    seen += aggregate.data[row[rankedRow]! * stride]!;
+    seen +=
+      coming[rankedRow]! + kind[rankedRow]! + outcome[rankedRow]! + pattern[rankedRow]! + profile[rankedRow]!;
+    seen += creditStart[rankedRow]! + creditEnd[rankedRow]! + laterStart[rankedRow]! + laterEnd[rankedRow]!;
   }
   return seen;
 }

@@ -35,7 +35,7 @@ export class ClassAvailability {
   #seen = -1;
   #claimedBy: Int32Array = new Int32Array(0);
   /** Sum of all prefetched claims. Public, so that the reads do not look unused and are not optimized away. */
-  glanced = 0;
+  prefetched = 0;
   /** Classes that gained their first machine, lost their last, or reuse the number of another. */
   readonly changes = new ChangeLog();
   /** By class: position of its last entry in `changes`. */
@@ -166,7 +166,7 @@ export class ClassAvailability {
     }
     this.#ordinals.fill(NOTHING_LEFT, to + left, to + AHEAD);
     this.#lookedFrom[classNumber] = from;
-    this.glanced += seen;
+    this.prefetched += seen;
   }
 
   /** Takes a machine, if it is the first remaining one of its class. */

@@ -394,9 +394,9 @@ export class DomainStocks {
   }
 
   /** The stock of a gang's pattern. */
-  of(turn: number): DomainStock {
-    const { pattern, profile } = this.#cycle.turns;
-    return this.for(pattern[turn]!, profile[turn]!);
+  of(rankedRow: number): DomainStock {
+    const { pattern, profile } = this.#cycle.rankedRows;
+    return this.for(pattern[rankedRow]!, profile[rankedRow]!);
   }
 
   /** The stock of gangs with a pattern and a profile. */

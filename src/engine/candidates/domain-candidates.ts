@@ -25,7 +25,7 @@ export class DomainCandidates {
   readonly #cycle: Cycle;
   /** The row's test; it includes the row's credits. */
   readonly test: SpreadTest;
-  #turn = NONE;
+  #rankedRow = NONE;
   #domains!: Domains;
   #entries: readonly DomainEntry[] = [];
   /** Entries before this one may still have a machine for the row in a domain without one; the others never will. */
@@ -47,28 +47,29 @@ export class DomainCandidates {
     });
   }
 
-  begin(turn: number, domains: Domains): void {
-    const { claims, creditEnd, creditStart, fleet, turns } = this.#cycle;
-    this.#turn = turn;
+  begin(rankedRow: number, domains: Domains): void {
+    const { claims, creditEnd, creditStart, fleet, rankedRows } = this.#cycle;
+    this.#rankedRow = rankedRow;
     this.#domains = domains;
     this.#entries = this.#all();
     this.#open = this.#entries.length;
-    this.#coming = turns.coming[turn] === 0 ? NO_CLASSES : comingClasses(this.#cycle, turn, domains);
+    this.#coming =
+      rankedRows.coming[rankedRow] === 0 ? NO_CLASSES : comingClasses(this.#cycle, rankedRow, domains);
     for (let at = 0; at < this.#open; at++) {
       this.#idle[at] = UNKNOWN;
       this.#speculative[at] = UNKNOWN;
     }
-    this.test.begin(domains, this.#cycle.profileOf(turn).maxSkew);
-    for (let i = creditStart[turn]!; i < creditEnd[turn]!; i++) {
+    this.test.begin(domains, this.#cycle.profileOf(rankedRow).maxSkew);
+    for (let i = creditStart[rankedRow]!; i < creditEnd[rankedRow]!; i++) {
       this.test.count(fleet.machines.classOf[claims[i]!]!);
     }
   }
 
   #all(): readonly DomainEntry[] {
-    const { fleet, freeMachines, turns } = this.#cycle;
+    const { fleet, freeMachines, rankedRows } = this.#cycle;
     const domains = this.#domains;
-    const pattern = turns.pattern[this.#turn]!;
-    const profile = turns.profile[this.#turn]!;
+    const pattern = rankedRows.pattern[this.#rankedRow]!;
+    const profile = rankedRows.profile[this.#rankedRow]!;
     const byDomain = freeMachines.candidatesBy(pattern, profile, domains);
     const entries = entriesOf(byDomain, domains);
     if (fleet.machines.specialIdle.length === 0) return entries;
@@ -147,9 +148,9 @@ export class DomainCandidates {
 
   /** The next Idle machine in a domain that passes the test, or NONE. */
   nextIdle(mayTakeTargeted: ClassFilter | null): number {
-    const { fleet, freeMachines, turns, unfilled } = this.#cycle;
+    const { fleet, freeMachines, rankedRows, unfilled } = this.#cycle;
     if (fleet.machines.specialIdle.length === 0) return this.#nextPlain();
-    const key = turns.key[this.#turn]!;
+    const key = rankedRows.key[this.#rankedRow]!;
     let next = NONE;
     for (const { domain, candidates, isHere } of this.#entries) {
       if (!this.test.passesIn(domain)) continue;
@@ -203,10 +204,10 @@ function entriesOf(byDomain: ReadonlyMap<number, Candidates>, domains: Domains):
   return entries;
 }
 
-/** Classes with the key of machines that are on their way to a turn and have not arrived. */
-export function comingClasses(cycle: Cycle, turn: number, domains: Domains): number[] {
+/** Classes with the key of machines that are on their way to a ranked row and have not arrived. */
+export function comingClasses(cycle: Cycle, rankedRow: number, domains: Domains): number[] {
   const { classOf, held, state } = cycle.fleet.machines;
-  const coming = unboundWhere(cycle, turn, (slot) => {
+  const coming = unboundWhere(cycle, rankedRow, (slot) => {
     const isComing = state[slot] === MachineState.Creating || state[slot] === MachineState.Draining;
     return isComing && held[slot] === 0 && cycle.isFree(slot) && domains.of(classOf[slot]!) >= 0;
   });

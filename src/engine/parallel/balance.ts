@@ -2,7 +2,7 @@
 // directly or through others, form a component. Lanes on one component lose most of their solves to conflicts. And a row is
 // worth a lane only if solving it costs much more than adopting it at the barrier, which holds for gangs alone.
 
-import { NONE, TurnKind } from '../assign/ranked-rows.ts';
+import { NONE, RowKind } from '../assign/ranked-rows.ts';
 import type { Cycle } from '../cycle.ts';
 
 /** Fewer gangs than this are solved before other threads are awake. */
@@ -31,14 +31,14 @@ export function lanesThatPay(cycle: Cycle, rows: number, ceiling: number): numbe
 }
 
 /** Patterns of the rows that need free machines, with the number of gangs of each. Reads rows in memory order. */
-function workOf({ fleet, pending, pendingEnd, turns }: Cycle): ReadonlyMap<number, number> {
+function workOf({ fleet, pending, pendingEnd, rankedRows }: Cycle): ReadonlyMap<number, number> {
   const gangs = new Int32Array(fleet.patterns.size).fill(NONE);
   for (const cluster of fleet.clusters.sorted()) {
-    for (let i = turns.start[cluster]!; i < pendingEnd[cluster]!; i++) {
-      const turn = pending[i]!;
-      const pattern = turns.pattern[turn]!;
+    for (let i = rankedRows.start[cluster]!; i < pendingEnd[cluster]!; i++) {
+      const rankedRow = pending[i]!;
+      const pattern = rankedRows.pattern[rankedRow]!;
       if (gangs[pattern] === NONE) gangs[pattern] = 0;
-      if (turns.kind[turn] === TurnKind.Gang) gangs[pattern]!++;
+      if (rankedRows.kind[rankedRow] === RowKind.Gang) gangs[pattern]!++;
     }
   }
   return new Map([...gangs.entries()].filter(([, count]) => count !== NONE));

@@ -14,14 +14,16 @@ export class Buckets {
     this.#cycle = cycle;
     this.#patternCount = patternCount;
     const patterns = new Set<number>();
-    for (const turn of order) patterns.add(cycle.turns.pattern[turn]!);
+    for (const rankedRow of order) patterns.add(cycle.rankedRows.pattern[rankedRow]!);
     this.#patterns = [...patterns];
   }
 
-  /** The buckets that a turn reads: rows that are not credited yet also read their cluster's machines. */
-  readBy({ outcome, turns }: Cycle, turn: number): number[] {
-    const pattern = turns.pattern[turn]!;
-    return outcome[turn] === Credit.Waits ? [pattern, this.#patternCount + turns.cluster[turn]!] : [pattern];
+  /** The buckets that a ranked row reads: rows that are not credited yet also read their cluster's machines. */
+  readBy({ outcome, rankedRows }: Cycle, rankedRow: number): number[] {
+    const pattern = rankedRows.pattern[rankedRow]!;
+    return outcome[rankedRow] === Credit.Waits
+      ? [pattern, this.#patternCount + rankedRows.cluster[rankedRow]!]
+      : [pattern];
   }
 
   /** All buckets that contain a machine. */

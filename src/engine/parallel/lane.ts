@@ -1,8 +1,8 @@
 // A lane: solves rows one after another against its own view, and proposes its picks to the broker. Its view holds the
 // claims of all committed better-ranked rows and of no other row, in rank order, so that a row is solved by the same code,
-// with the same result, as if it were served in its turn.
+// with the same result, as if it were served in its rankedRow.
 
-import { TurnKind } from '../assign/ranked-rows.ts';
+import { RowKind } from '../assign/ranked-rows.ts';
 import { serve } from '../assign/serve.ts';
 import { Credit, Cycle } from '../cycle.ts';
 import { Broker, type BrokerMemory, Mode, type Proposal } from './broker.ts';
@@ -11,7 +11,7 @@ import { Buckets } from './buckets.ts';
 /** Input of a lane, on any thread. */
 export interface LaneWork {
   readonly memory: BrokerMemory;
-  /** Turns in rank order. */
+  /** Ranked rows in rank order. */
   readonly order: Uint32Array;
   /** Index of the first claim of the pass. */
   readonly passStart: number;
@@ -26,7 +26,7 @@ export class Lane {
   readonly #cycle: Cycle;
   readonly #broker: Broker;
   readonly #buckets: Buckets;
-  /** Turns in rank order. */
+  /** Ranked rows in rank order. */
   readonly #order: Uint32Array;
   /** Claims of committed rows, as of `#read` in the log. */
   readonly #committed: (Int32Array | undefined)[] = [];
@@ -144,24 +144,24 @@ export class Lane {
 
   #solve(): void {
     const cycle = this.#cycle;
-    const turn = this.#order[this.#row]!;
+    const rankedRow = this.#order[this.#row]!;
     const from = cycle.claimCount;
-    const waits = cycle.outcome[turn] === Credit.Waits;
-    serve(cycle, turn);
-    const unhosted = cycle.turns.kind[turn] === TurnKind.Fold && cycle.unfilled.gangsLeft > 0;
+    const waits = cycle.outcome[rankedRow] === Credit.Waits;
+    serve(cycle, rankedRow);
+    const unhosted = cycle.rankedRows.kind[rankedRow] === RowKind.Fold && cycle.unfilled.gangsLeft > 0;
     const machines = [...cycle.claims.subarray(from, cycle.claimCount)];
-    const credited = waits ? cycle.creditEnd[turn]! - cycle.creditStart[turn]! : 0;
-    cycle.takeBack(turn, from);
+    const credited = waits ? cycle.creditEnd[rankedRow]! - cycle.creditStart[rankedRow]! : 0;
+    cycle.takeBack(rankedRow, from);
     cycle.pass.clear();
     cycle.restamped = [];
     cycle.gangs.clear();
     if (unhosted) {
-      // Its members become turns of their own, which only the thread that owns the turns can add.
+      // Its members become ranked rows of their own, which only the thread that owns the ranked rows can add.
       this.#broker.leave(this.#row);
       this.#step = Step.Dequeue;
       return;
     }
-    this.#proposal = proposalOf(cycle, this.#buckets, this.#row, turn, machines, credited, {
+    this.#proposal = proposalOf(cycle, this.#buckets, this.#row, rankedRow, machines, credited, {
       observed: this.#observed,
       clock: this.#read,
     });
@@ -197,27 +197,27 @@ export function driveLanes(cycle: Cycle, work: LaneWork, count: number, deserted
 }
 
 /** Gangs acquire all machines or none. */
-export function modeOf({ turns }: Cycle, turn: number): Mode {
-  return turns.kind[turn] === TurnKind.Gang ? Mode.AllOrNothing : Mode.Incremental;
+export function modeOf({ rankedRows }: Cycle, rankedRow: number): Mode {
+  return rankedRows.kind[rankedRow] === RowKind.Gang ? Mode.AllOrNothing : Mode.Incremental;
 }
 
 export function proposalOf(
   cycle: Cycle,
   buckets: Buckets,
   row: number,
-  turn: number,
+  rankedRow: number,
   machines: readonly number[],
   credited: number,
   view: Pick<Proposal, 'observed' | 'clock'>,
 ): Proposal {
-  const kind = cycle.turns.kind[turn];
+  const kind = cycle.rankedRows.kind[rankedRow];
   return {
     row,
-    mode: modeOf(cycle, turn),
+    mode: modeOf(cycle, rankedRow),
     machines,
     credited,
-    buckets: buckets.readBy(cycle, turn),
-    sensitive: kind === TurnKind.Gang || kind === TurnKind.Spread,
+    buckets: buckets.readBy(cycle, rankedRow),
+    sensitive: kind === RowKind.Gang || kind === RowKind.Spread,
     ...view,
   };
 }

@@ -3,9 +3,9 @@
 // adopted, all other rows are served then. See docs/engine.md, "Lanes".
 
 import { domainsOf, settleWhole } from '../assign/gang.ts';
-import { TurnKind } from '../assign/ranked-rows.ts';
-import { beginShort, serveInTurn } from '../assign/serve.ts';
-import { glance, Pending } from '../assign/waiting-rows.ts';
+import { RowKind } from '../assign/ranked-rows.ts';
+import { beginShort, serveWithUnhosted } from '../assign/serve.ts';
+import { Pending, prefetch } from '../assign/waiting-rows.ts';
 import { Credit, type Cycle } from '../cycle.ts';
 import { conflictFraction, MODES } from '../stats.ts';
 import { noteTaken } from '../unmet.ts';
@@ -38,7 +38,7 @@ export class Lanes {
   /** Remaining cycles that use one lane, since several had too many conflicts. */
   #pause = 0;
   /** Sum of all prefetched values. Public, so that the reads do not look unused and are not optimized away. */
-  glanced = 0;
+  prefetched = 0;
 
   constructor(cycle: Cycle, workerPool: WorkerPool, options: LaneOptions) {
     this.#cycle = cycle;
@@ -54,7 +54,7 @@ export class Lanes {
     cycle.stats.lanes = lanes;
     if (lanes === 1) {
       for (let i = 0; i < order.length; i++) {
-        if (i % AHEAD === 0) this.glanced += glance(cycle, order, i + AHEAD, i + 2 * AHEAD);
+        if (i % AHEAD === 0) this.prefetched += prefetch(cycle, order, i + AHEAD, i + 2 * AHEAD);
         this.#serveAlone(order[i]!);
       }
       return;
@@ -74,12 +74,12 @@ export class Lanes {
   }
 
   /** Serves a row without concurrent lanes: its picks are committed as proposed. */
-  #serveAlone(turn: number): void {
+  #serveAlone(rankedRow: number): void {
     const cycle = this.#cycle;
     const from = cycle.claimCount;
     const startMs = cycle.stats.rowMs();
-    serveInTurn(cycle, turn);
-    if (cycle.claimCount > from) cycle.stats.committed(MODES[modeOf(cycle, turn)]!, startMs);
+    serveWithUnhosted(cycle, rankedRow);
+    if (cycle.claimCount > from) cycle.stats.committed(MODES[modeOf(cycle, rankedRow)]!, startMs);
   }
 
   #count(order: Uint32Array): number {
@@ -128,46 +128,46 @@ export class Lanes {
 
 /** The barrier: in rank order, adopts what lanes have committed and serves all other rows. */
 function settle(cycle: Cycle, broker: Broker, buckets: Buckets, order: Uint32Array): void {
-  for (const [row, turn] of order.entries()) {
+  for (const [row, rankedRow] of order.entries()) {
     const committed = broker.statusOf(row) === RowStatus.Committed;
-    if (committed && takeOver(cycle, turn, broker.claimsOf(row), broker.creditsOf(row))) continue;
+    if (committed && takeOver(cycle, rankedRow, broker.claimsOf(row), broker.creditsOf(row))) continue;
     const from = cycle.claimCount;
-    serveInTurn(cycle, turn);
+    serveWithUnhosted(cycle, rankedRow);
     const machines = cycle.claims.subarray(from, cycle.claimCount);
     if (committed && equal(machines, broker.claimsOf(row))) continue;
     // Worse-ranked rows that were solved with a different view of this one must be served again as well.
     const view = { observed: [], clock: broker.clock };
-    broker.settle(proposalOf(cycle, buckets, row, turn, [...machines], 0, view));
+    broker.settle(proposalOf(cycle, buckets, row, rankedRow, [...machines], 0, view));
   }
 }
 
 /** Claims for a row what a lane has found for it. Returns false, with no claim left, if that does not cover the row. */
-function takeOver(cycle: Cycle, turn: number, machines: Int32Array, credited: number): boolean {
-  const { fleet, turns, unfilled } = cycle;
+function takeOver(cycle: Cycle, rankedRow: number, machines: Int32Array, credited: number): boolean {
+  const { fleet, rankedRows, unfilled } = cycle;
   // The reason why a row is short, or a gang wants nothing, is known only after serving it here.
   if (machines.length === 0) return false;
   const from = cycle.claimCount;
-  const pattern = cycle.patternOf(turn);
-  if (cycle.outcome[turn] === Credit.Short) beginShort(cycle, turn);
+  const pattern = cycle.patternOf(rankedRow);
+  if (cycle.outcome[rankedRow] === Credit.Short) beginShort(cycle, rankedRow);
   else {
-    cycle.beginUnfilled(turn);
-    cycle.openCredits(turn);
+    cycle.beginUnfilled(rankedRow);
+    cycle.openCredits(rankedRow);
     for (const slot of machines.subarray(0, credited)) {
-      cycle.credit(turn, slot, pattern.fits(fleet.machines.classOf[slot]!));
+      cycle.credit(rankedRow, slot, pattern.fits(fleet.machines.classOf[slot]!));
       cycle.takeOut(slot);
     }
   }
-  cycle.openLater(turn);
-  for (const slot of machines.subarray(credited)) cycle.take(turn, slot);
+  cycle.openLater(rankedRow);
+  for (const slot of machines.subarray(credited)) cycle.take(rankedRow, slot);
   if (!unfilled.covered) {
-    cycle.takeBack(turn, from);
+    cycle.takeBack(rankedRow, from);
     return false;
   }
-  cycle.pass.enter(turn, from);
-  if (turns.kind[turn] === TurnKind.Gang) {
-    settleWhole(cycle, turn, domainsOf(cycle, turn).of(fleet.machines.classOf[machines[0]!]!));
+  cycle.pass.enter(rankedRow, from);
+  if (rankedRows.kind[rankedRow] === RowKind.Gang) {
+    settleWhole(cycle, rankedRow, domainsOf(cycle, rankedRow).of(fleet.machines.classOf[machines[0]!]!));
   }
-  noteTaken(cycle, turn);
+  noteTaken(cycle, rankedRow);
   return true;
 }
 

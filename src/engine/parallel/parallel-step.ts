@@ -7,7 +7,7 @@ import { NONE } from '../assign/ranked-rows.ts';
 import type { Cycle } from '../cycle.ts';
 
 export const ParallelStep = {
-  /** Makes the turns of clusters, indexes their machines and credits them; none of their machines is claimed yet. */
+  /** Makes the ranked rows of clusters, indexes their machines and credits them; none of their machines is claimed yet. */
   Serve: 0,
   /** Credits clusters that were put off. */
   Credit: 1,

@@ -19,7 +19,7 @@ interface Shared {
   readonly demand: Columns;
   readonly aggregate: Columns;
   readonly minUnit: Columns;
-  readonly turns: Columns;
+  readonly rankedRows: Columns;
   readonly foldable: Columns;
   readonly bound: Columns;
   readonly walk: Columns;
@@ -102,7 +102,7 @@ function partsOf(pattern: Pattern | undefined): PatternParts | undefined {
 }
 
 function sharedOf(cycle: Cycle): Shared {
-  const { bound, fleet, foldable, turns, walk } = cycle;
+  const { bound, fleet, foldable, rankedRows, walk } = cycle;
   return {
     machines: pick(fleet.machines, [
       'state',
@@ -142,7 +142,7 @@ function sharedOf(cycle: Cycle): Shared {
     ]),
     aggregate: pick(fleet.demand.aggregate, ['data']),
     minUnit: pick(fleet.demand.minUnit, ['data']),
-    turns: pick(turns, [
+    rankedRows: pick(rankedRows, [
       'kind',
       'cluster',
       'row',
@@ -209,7 +209,7 @@ export class WorkerCycle {
     Object.assign(demand, shared.demand);
     Object.assign(demand.aggregate, shared.aggregate);
     Object.assign(demand.minUnit, shared.minUnit);
-    Object.assign(cycle.turns, shared.turns);
+    Object.assign(cycle.rankedRows, shared.rankedRows);
     Object.assign(cycle.foldable, shared.foldable);
     Object.assign(cycle.bound, shared.bound);
     Object.assign(cycle.walk, shared.walk);

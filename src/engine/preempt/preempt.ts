@@ -5,7 +5,7 @@ import { withRoom } from '../../collections/columns.ts';
 import { compareText, drainGraceSeconds, MachineState } from '../../model/index.ts';
 import { domainsOf } from '../assign/gang.ts';
 import { drainingFor, targeted } from '../assign/in-flight.ts';
-import { NONE, TurnKind } from '../assign/ranked-rows.ts';
+import { NONE, RowKind } from '../assign/ranked-rows.ts';
 import { type SpreadTest, spreadTestOf } from '../assign/skew.ts';
 import type { Cycle } from '../cycle.ts';
 import type { Unmet } from '../unmet.ts';
@@ -31,14 +31,14 @@ export interface Preemption {
 const NOTHING: Preemption = { picks: [], covered: false, infeasible: false };
 const INFEASIBLE: Preemption = { picks: [], covered: false, infeasible: true };
 
-/** Picks for every unmet row, by turn. */
+/** Picks for every unmet row, by rankedRow. */
 export function preempt(cycle: Cycle): Map<number, Preemption> {
   const preemptions = new Map<number, Preemption>();
   if (cycle.unmet.length === 0) return preemptions;
   const phase = new PhaseTwo(cycle);
   for (const unmet of cycle.unmet) {
     const preemption = phase.serve(unmet);
-    preemptions.set(unmet.turn, preemption);
+    preemptions.set(unmet.rankedRow, preemption);
     for (const { slot } of preemption.picks) cycle.picks.push(slot);
   }
   return preemptions;
@@ -58,23 +58,23 @@ class PhaseTwo {
   }
 
   serve(unmet: Unmet): Preemption {
-    const { turns, unfilled } = this.#cycle;
-    const { turn } = unmet;
-    if (turns.kind[turn] === TurnKind.SetAside) return NOTHING;
-    if (turns.kind[turn] === TurnKind.Gang) {
+    const { rankedRows, unfilled } = this.#cycle;
+    const { rankedRow } = unmet;
+    if (rankedRows.kind[rankedRow] === RowKind.SetAside) return NOTHING;
+    if (rankedRows.kind[rankedRow] === RowKind.Gang) {
       // One domain must have enough machines, claimed or not.
-      const possible = this.#cycle.stocks.of(turn).possible(turns.row[turn]!);
-      return possible.length > 0 ? this.#serveGang(turn) : INFEASIBLE;
+      const possible = this.#cycle.stocks.of(rankedRow).possible(rankedRows.row[rankedRow]!);
+      return possible.length > 0 ? this.#serveGang(rankedRow) : INFEASIBLE;
     }
-    unfilled.restore(turns.row[turn]!, unmet.shortage);
+    unfilled.restore(rankedRows.row[rankedRow]!, unmet.shortage);
     const test = this.#spreadTestOf(unmet);
-    for (const slot of drainingFor(this.#cycle, turn, true)) {
+    for (const slot of drainingFor(this.#cycle, rankedRow, true)) {
       const c = this.#classOf(slot);
       unfilled.take(c, true);
       test?.count(c);
     }
     const picks: Pick[] = [];
-    if (this.#cycle.canBind(turn)) this.#pick(turn, this.#victimsOf(turn), null, test, picks);
+    if (this.#cycle.canBind(rankedRow)) this.#pick(rankedRow, this.#victimsOf(rankedRow), null, test, picks);
     return picks.length === 0 && !unfilled.covered
       ? NOTHING
       : { picks, covered: unfilled.covered, infeasible: false };
@@ -82,7 +82,7 @@ class PhaseTwo {
 
   /** Picks in order until the row is covered, from the victims that pass `eligible`. */
   #pick(
-    turn: number,
+    rankedRow: number,
     victims: VictimList,
     eligible: ((slot: number) => boolean) | null,
     test: SpreadTest | null,
@@ -90,7 +90,7 @@ class PhaseTwo {
   ): void {
     const { unfilled } = this.#cycle;
     if (unfilled.covered) return;
-    const priority = this.#priorityOf(turn);
+    const priority = this.#priorityOf(rankedRow);
     const first = victims.first(this.#picked);
     let again = true;
     // A pick can open another domain of a spread for a better victim that was passed over: start from the first again.
@@ -117,16 +117,16 @@ class PhaseTwo {
   }
 
   /** A gang preempts only if that completes it, in the first domain where it does. */
-  #serveGang(turn: number): Preemption {
+  #serveGang(rankedRow: number): Preemption {
     const cycle = this.#cycle;
-    const domains = domainsOf(cycle, turn);
-    for (const domain of this.#hopeful(turn)) {
-      const counted = this.#countDomain(turn, domain);
+    const domains = domainsOf(cycle, rankedRow);
+    for (const domain of this.#hopeful(rankedRow)) {
+      const counted = this.#countDomain(rankedRow, domain);
       const picks: Pick[] = [];
       const eligible = (slot: number): boolean => {
         return domains.of(this.#classOf(slot)) === domain && !counted.has(slot);
       };
-      this.#pick(turn, this.#victimsOfGang(turn), eligible, null, picks);
+      this.#pick(rankedRow, this.#victimsOfGang(rankedRow), eligible, null, picks);
       if (cycle.unfilled.covered) return { picks, covered: true, infeasible: false };
       for (const { slot } of picks) this.#picked[slot] = 0;
     }
@@ -138,20 +138,20 @@ class PhaseTwo {
    * every victim. First the domains it chose from in its own ranking, then those with victims only, by name. Saves trying
    * each rack of a fleet one by one.
    */
-  #hopeful(turn: number): number[] {
+  #hopeful(rankedRow: number): number[] {
     const cycle = this.#cycle;
-    const possible = cycle.stocks.of(turn).possible(cycle.turns.row[turn]!);
+    const possible = cycle.stocks.of(rankedRow).possible(cycle.rankedRows.row[rankedRow]!);
     if (possible.length === 0) return [];
-    const { names } = domainsOf(cycle, turn);
-    const chosen = cycle.gangs.get(turn)!.order;
+    const { names } = domainsOf(cycle, rankedRow);
+    const chosen = cycle.gangs.get(rankedRow)!.order;
     const tried = new Set(chosen);
     const further = possible
       .filter((domain) => !tried.has(domain))
       .sort((a, b) => compareText(names[a]!, names[b]!));
     const { demand, dimensions } = cycle.fleet;
-    const have = this.#generously(turn);
+    const have = this.#generously(rankedRow);
     const wanted = demand.aggregate.data;
-    const from = cycle.turns.row[turn]! * dimensions.stride;
+    const from = cycle.rankedRows.row[rankedRow]! * dimensions.stride;
     return [...chosen, ...further].filter((domain) => {
       for (let d = 0; d < dimensions.count; d++) {
         if (have[domain * dimensions.count + d]! < wanted[from + d]!) return false;
@@ -161,25 +161,25 @@ class PhaseTwo {
   }
 
   /** By domain and dimension: upper bound of what a gang could claim or preempt; some machines count twice. */
-  #generously(turn: number): Float64Array {
+  #generously(rankedRow: number): Float64Array {
     const cycle = this.#cycle;
     const { classes, dimensions, patterns } = cycle.fleet;
     const { count: dims, stride } = dimensions;
-    const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
-    const stock = cycle.stocks.of(turn);
+    const pattern = patterns.patternOf(cycle.rankedRows.pattern[rankedRow]!);
+    const stock = cycle.stocks.of(rankedRow);
     stock.lookAll();
     const have = stock.free.slice();
     const add = (c: number, count: number): void => {
       const at = stock.domains.of(c) * dims;
       for (let d = 0; d < dims; d++) have[at + d]! += classes.allocatable.data[c * stride + d]! * count;
     };
-    for (const slot of targeted(cycle, turn)) add(this.#classOf(slot), 1);
-    for (const slot of cycle.claimsOf(turn)) add(this.#classOf(slot), 1);
-    const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
+    for (const slot of targeted(cycle, rankedRow)) add(this.#classOf(slot), 1);
+    for (const slot of cycle.claimsOf(rankedRow)) add(this.#classOf(slot), 1);
+    const walk = cycle.walk.begin(cycle.rankedRows.cluster[rankedRow]!);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
       if (cycle.isFree(slot) && pattern.fits(this.#classOf(slot))) add(this.#classOf(slot), 1);
     }
-    const victims = this.#victimsOfGang(turn);
+    const victims = this.#victimsOfGang(rankedRow);
     for (const c of victims.classes) add(c, victims.countOf(c));
     return have;
   }
@@ -187,55 +187,56 @@ class PhaseTwo {
   /**
    * Starts from the whole aggregate of a gang and subtracts what it has or could claim in a domain without a preemption.
    */
-  #countDomain(turn: number, domain: number): Set<number> {
+  #countDomain(rankedRow: number, domain: number): Set<number> {
     const cycle = this.#cycle;
     const { machines, patterns } = cycle.fleet;
-    const pattern = patterns.patternOf(cycle.turns.pattern[turn]!);
-    const domains = domainsOf(cycle, turn);
+    const pattern = patterns.patternOf(cycle.rankedRows.pattern[rankedRow]!);
+    const domains = domainsOf(cycle, rankedRow);
     const counted = new Set<number>();
     const count = (slot: number): void => {
       const c = this.#classOf(slot);
       const by = cycle.claimedBy[slot]!;
-      if ((by !== 0 && by !== turn + 1) || !pattern.fits(c) || domains.of(c) !== domain) return;
+      if ((by !== 0 && by !== rankedRow + 1) || !pattern.fits(c) || domains.of(c) !== domain) return;
       if (counted.has(slot) || this.#picked[slot] === 1) return;
       counted.add(slot);
       cycle.unfilled.take(c, true);
     };
-    cycle.beginUnfilled(turn);
-    const walk = cycle.walk.begin(cycle.turns.cluster[turn]!);
+    cycle.beginUnfilled(rankedRow);
+    const walk = cycle.walk.begin(cycle.rankedRows.cluster[rankedRow]!);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) count(slot);
-    for (const slot of targeted(cycle, turn)) {
+    for (const slot of targeted(cycle, rankedRow)) {
       const state = machines.state[slot];
       const coming =
         state === MachineState.Idle || state === MachineState.Creating || state === MachineState.Draining;
       if (coming && machines.held[slot] === 0) count(slot);
     }
     // Its own claims among Idle and Speculative machines, and unclaimed ones.
-    for (const slot of cycle.claimsOf(turn)) count(slot);
-    if (!cycle.canBind(turn)) return counted;
-    for (const slot of cycle.stocks.of(turn).specialIn(domain)) count(slot);
-    for (const c of cycle.stocks.of(turn).classesIn(domain)) {
+    for (const slot of cycle.claimsOf(rankedRow)) count(slot);
+    if (!cycle.canBind(rankedRow)) return counted;
+    for (const slot of cycle.stocks.of(rankedRow).specialIn(domain)) count(slot);
+    for (const c of cycle.stocks.of(rankedRow).classesIn(domain)) {
       const free = cycle.freeMachines.freeIdle(c) + cycle.freeMachines.freeSpeculative(c);
       for (let i = 0; i < free && cycle.unfilled.adds(c, true); i++) cycle.unfilled.take(c, true);
     }
     return counted;
   }
 
-  #victimsOfGang(turn: number): VictimList {
-    return this.#cycle.canBind(turn) ? this.#victimsOf(turn) : NO_VICTIMS;
+  #victimsOfGang(rankedRow: number): VictimList {
+    return this.#cycle.canBind(rankedRow) ? this.#victimsOf(rankedRow) : NO_VICTIMS;
   }
 
-  #spreadTestOf({ turn, spread }: Unmet): SpreadTest | null {
-    return spread === null ? null : spreadTestOf(this.#cycle, turn, spread);
+  #spreadTestOf({ rankedRow, spread }: Unmet): SpreadTest | null {
+    return spread === null ? null : spreadTestOf(this.#cycle, rankedRow, spread);
   }
 
-  #priorityOf(turn: number): number {
-    return this.#cycle.fleet.demand.profiles.entryOf(this.#cycle.turns.profile[turn]!).profile.priority;
+  #priorityOf(rankedRow: number): number {
+    return this.#cycle.fleet.demand.profiles.entryOf(this.#cycle.rankedRows.profile[rankedRow]!).profile
+      .priority;
   }
 
-  #victimsOf(turn: number): VictimList {
-    const pattern = this.#cycle.turns.pattern[turn]!;
-    const priority = this.#priorityOf(turn);
+  #victimsOf(rankedRow: number): VictimList {
+    const pattern = this.#cycle.rankedRows.pattern[rankedRow]!;
+    const priority = this.#priorityOf(rankedRow);
     const memo = `${pattern}/${priority}`;
     let victims = this.#victims.get(memo);
     if (victims === undefined) {

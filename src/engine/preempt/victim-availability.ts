@@ -119,9 +119,9 @@ export class VictimStock {
     this.unclaimed = this.#unclaimed();
   }
 
-  /** Number of the loss to a turn. */
-  lossOf(turn: number): number {
-    return this.#lossOfProfile[this.cycle.turns.profile[turn]!]!;
+  /** Number of the loss to a rankedRow. */
+  lossOf(rankedRow: number): number {
+    return this.#lossOfProfile[this.cycle.rankedRows.profile[rankedRow]!]!;
   }
 
   /** Claimed machines of a class with a numbered loss; null if the class has no Configured machines. */

@@ -37,7 +37,7 @@ import {
   sameObjects,
   takenOver,
 } from './roll-up.ts';
-import type { AmountHoldings, Arrival, Holdings } from './row-references.ts';
+import type { AmountReferences, Arrival, RowReferences } from './row-references.ts';
 import { TextPlaces, UNPLACED } from './text-places.ts';
 
 /** The rows of one cluster: `offset … offset + length − 1`, unordered. */
@@ -268,7 +268,7 @@ export class DemandLedger {
   #arrivals({ needs, added, beyond }: RollUp): Arrival[] {
     return added.map((index): Arrival => {
       const need = beyond.rows.get(needs[index]!) ?? needs[index]!;
-      return { need, index, key: 0, profile: this.profiles.hold(need.profile) };
+      return { need, index, key: 0, profile: this.profiles.retain(need.profile) };
     });
   }
 
@@ -276,7 +276,7 @@ export class DemandLedger {
   #inRank(cluster: number, fresh: Arrival[]): readonly Arrival[] {
     for (const arrival of fresh) {
       const { profile, group } = arrival.need;
-      if (arrival.key === 0) arrival.key = this.#keys.holdIn(cluster, profile.fingerprint, group);
+      if (arrival.key === 0) arrival.key = this.#keys.retainIn(cluster, profile.fingerprint, group);
     }
     this.#rowOf = withRoom(this.#rowOf, this.#keys.size);
     const precedence = ({ profile }: Arrival): number => this.profiles.entryOf(profile).precedence;
@@ -315,14 +315,14 @@ export class DemandLedger {
     const heirs = this.#heirs(old.offset, arrivals, origin, stays);
     // Written in rank order, so that a cycle reads rows that arrived together sequentially.
     const fresh = this.#inRank(number, arrivals);
-    const left: Holdings[] = [];
+    const left: RowReferences[] = [];
     for (let place = 0; place < old.length; place++) {
       if (stays[place] === 0) left.push(this.#holdingsOf(old.offset + place));
     }
     this.#closeGaps(old.offset, needs.length, origin, stays, inRank);
     const current = this.#roomFor(old, needs.length);
     // New references are added before old ones are dropped, so that shared entries keep their numbers.
-    const outdated: AmountHoldings[] = [];
+    const outdated: AmountReferences[] = [];
     for (const i of amended) {
       const former = this.#amend(current.offset + origin[i]!, needs[i]!);
       if (former !== null) outdated.push(former);
@@ -332,7 +332,7 @@ export class DemandLedger {
     this.#rank(current, origin, fresh, inRank);
     this.#places.settle(this, current);
     for (const amounts of outdated) this.#releaseAmounts(amounts);
-    for (const holdings of left) this.#release(holdings);
+    for (const references of left) this.#drop(references);
     this.#rowsOf[number] = current;
     this.#count += needs.length - old.length;
     this.#countSetAside(number, current);
@@ -393,7 +393,7 @@ export class DemandLedger {
     this.firstSeenMs[row] = need.firstSeenMs;
     this.text[row] = UNPLACED;
     this.foldText[row] = UNPLACED;
-    this.profiles.release(profile);
+    this.profiles.drop(profile);
   }
 
   /** Places of a cluster's rows in rank order, without those that leave. */
@@ -500,7 +500,7 @@ export class DemandLedger {
     const isOrdinary = need.setAside !== true;
     this.spreads[row] = isOrdinary && entry.spreadKey !== undefined ? 1 : 0;
     this.same[row] = isOrdinary && entry.sameKey !== undefined ? 1 : 0;
-    if (this.same[row] === 1) this.foldProfile[row] = this.profiles.hold(entry.stripped);
+    if (this.same[row] === 1) this.foldProfile[row] = this.profiles.retain(entry.stripped);
     this.#writeAmounts(row, isOrdinary ? need : setAside(need));
   }
 
@@ -509,7 +509,7 @@ export class DemandLedger {
     const { profile } = this.profiles.entryOf(this.profile[row]!);
     this.minUnit.set(row, need.minUnit);
     const { amounts } = this.#texts.of(this.minUnit, row, need.minUnit);
-    this.pattern[row] = this.#patterns.hold(profile.requirements, need.minUnit, amounts);
+    this.pattern[row] = this.#patterns.retain(profile.requirements, need.minUnit, amounts);
     this.#writeAggregate(row, need);
   }
 
@@ -519,9 +519,9 @@ export class DemandLedger {
     if (this.same[row] === 0) return;
     const { profile, stripped } = this.profiles.entryOf(this.profile[row]!);
     const { amounts, foldGroup } = this.#texts.of(this.aggregate, row, aggregate);
-    this.wholePattern[row] = this.#patterns.hold(profile.requirements, aggregate, amounts);
-    this.foldPattern[row] = this.#patterns.hold(stripped.requirements, aggregate, amounts);
-    this.foldKey[row] = this.#keys.holdIn(this.cluster[row]!, stripped.fingerprint, foldGroup);
+    this.wholePattern[row] = this.#patterns.retain(profile.requirements, aggregate, amounts);
+    this.foldPattern[row] = this.#patterns.retain(stripped.requirements, aggregate, amounts);
+    this.foldKey[row] = this.#keys.retainIn(this.cluster[row]!, stripped.fingerprint, foldGroup);
     this.foldText[row] = UNPLACED;
   }
 
@@ -529,7 +529,7 @@ export class DemandLedger {
    * Writes new amounts and returns the references that the old amounts held; null if the references are unchanged, which is
    * the common case: a plain row that grows or shrinks by a few equal pods.
    */
-  #amend(row: number, need: Need): AmountHoldings | null {
+  #amend(row: number, need: Need): AmountReferences | null {
     if (this.same[row] === 0 && this.minUnit.holds(row, need.minUnit)) {
       this.#writeAggregate(row, need);
       return null;
@@ -539,7 +539,7 @@ export class DemandLedger {
     return amounts;
   }
 
-  #holdingsOf(row: number): Holdings {
+  #holdingsOf(row: number): RowReferences {
     const folds = this.same[row] === 1;
     return {
       key: this.key[row]!,
@@ -558,19 +558,19 @@ export class DemandLedger {
     };
   }
 
-  #release({ key, profile, foldProfile, amounts }: Holdings): void {
-    this.#keys.release(key);
-    this.profiles.release(profile);
-    if (foldProfile !== null) this.profiles.release(foldProfile);
+  #drop({ key, profile, foldProfile, amounts }: RowReferences): void {
+    this.#keys.drop(key);
+    this.profiles.drop(profile);
+    if (foldProfile !== null) this.profiles.drop(foldProfile);
     this.#releaseAmounts(amounts);
   }
 
-  #releaseAmounts({ pattern, fold }: AmountHoldings): void {
-    this.#patterns.release(pattern);
+  #releaseAmounts({ pattern, fold }: AmountReferences): void {
+    this.#patterns.drop(pattern);
     if (fold === null) return;
-    this.#patterns.release(fold.wholePattern);
-    this.#patterns.release(fold.foldPattern);
-    this.#keys.release(fold.foldKey);
+    this.#patterns.drop(fold.wholePattern);
+    this.#patterns.drop(fold.foldPattern);
+    this.#keys.drop(fold.foldKey);
   }
 
   #reserve(needed: number): void {

@@ -3,16 +3,16 @@
 import type { Need } from '../../model/index.ts';
 
 /** All references of a row. */
-export interface Holdings {
+export interface RowReferences {
   readonly key: number;
   readonly profile: number;
   /** Null for rows that do not fold. */
   readonly foldProfile: number | null;
-  readonly amounts: AmountHoldings;
+  readonly amounts: AmountReferences;
 }
 
 /** The references of a row that depend on its amounts. */
-export interface AmountHoldings {
+export interface AmountReferences {
   readonly pattern: number;
   /** Null for rows that do not fold. */
   readonly fold: {

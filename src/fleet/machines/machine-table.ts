@@ -349,14 +349,14 @@ export class MachineTable {
     if (state !== undefined) this.state[slot] = state;
     if (held !== undefined) this.held[slot] = held ? 1 : 0;
     if (idleSinceMs !== undefined) this.idleSinceMs[slot] = idleSinceMs ?? UNKNOWN_TIME;
-    if (target !== undefined) this.#name(this.target, slot, target === null ? 0 : this.keys.hold(target));
+    if (target !== undefined) this.#name(this.target, slot, target === null ? 0 : this.keys.retain(target));
     if (cluster === undefined && stamp === undefined) return;
     if (cluster !== undefined) this.cluster[slot] = this.clusters.numberOf(cluster);
     const old = this.stamp[slot]!;
-    if (stamp !== undefined) this.stamp[slot] = this.stamps.hold(stamp);
+    if (stamp !== undefined) this.stamp[slot] = this.stamps.retain(stamp);
     const current = this.stamps.stampOf(this.stamp[slot]!);
     this.#name(this.stampKey, slot, this.#stampKeyOf(this.cluster[slot]!, current));
-    if (stamp !== undefined) this.stamps.release(old);
+    if (stamp !== undefined) this.stamps.drop(old);
   }
 
   // Stores a key, whose reference the caller has added, in a column of keys, and drops the reference to the old one.
@@ -365,12 +365,12 @@ export class MachineTable {
     column[slot] = key;
     this.#own(key, 1);
     this.#own(old, -1);
-    this.keys.release(old);
+    this.keys.drop(old);
   }
 
   // A stamp refers to a row of the cluster the machine is bound to; without a cluster it has no key.
   #stampKeyOf(cluster: number, stamp: Stamp | null): number {
-    return stamp === null || cluster === 0 ? 0 : this.keys.holdIn(cluster, stamp.fingerprint, stamp.group);
+    return stamp === null || cluster === 0 ? 0 : this.keys.retainIn(cluster, stamp.fingerprint, stamp.group);
   }
 
   /**

@@ -35,9 +35,9 @@ describe('KeyTable', () => {
           };
           for (const [step, it, { group }] of steps) {
             const known = holders.get(keyText(it));
-            if (step === 'hold') held(it, table.hold(it));
+            if (step === 'hold') held(it, table.retain(it));
             else if (known !== undefined && step === 'release') {
-              table.release(known.number);
+              table.drop(known.number);
               released(it);
             } else if (known !== undefined) {
               const number = table.exchange(known.number, group);
@@ -61,10 +61,10 @@ describe('KeyTable', () => {
     const table = new KeyTable(new NameTable());
     for (let round = 0; round < 3; round++) {
       const numbers = Array.from({ length: 10_000 }, (_, i) =>
-        table.hold({ cluster: 'a', fingerprint: `f${i % 7}`, group: `${round}-${i}` }),
+        table.retain({ cluster: 'a', fingerprint: `f${i % 7}`, group: `${round}-${i}` }),
       );
       expect(table.count).toBe(10_000);
-      for (const number of numbers) table.release(number);
+      for (const number of numbers) table.drop(number);
       expect(table.count).toBe(0);
     }
     expect(table.size).toBe(10_001);

@@ -78,13 +78,13 @@ export class KeyTable {
   }
 
   /** Adds a reference to a key, interning it if it is new, and returns its number. */
-  hold(key: NeedKey): number {
-    return this.holdIn(this.#clusters.numberOf(key.cluster), key.fingerprint, key.group);
+  retain(key: NeedKey): number {
+    return this.retainIn(this.#clusters.numberOf(key.cluster), key.fingerprint, key.group);
   }
 
-  /** As `hold`, with the cluster given by number. */
-  holdIn(cluster: number, fingerprintText: string, group: string): number {
-    const fingerprint = this.#fingerprints.hold(fingerprintText);
+  /** As `retain`, with the cluster given by number. */
+  retainIn(cluster: number, fingerprintText: string, group: string): number {
+    const fingerprint = this.#fingerprints.retain(fingerprintText);
     const hash = hashOf(cluster, fingerprint, group);
     let number = this.#find(hash, cluster, fingerprint, group);
     if (number === 0) {
@@ -117,8 +117,8 @@ export class KeyTable {
       this.#group[number] = group;
       return number;
     }
-    const held = this.holdIn(cluster, this.#fingerprints.nameOf(fingerprint), group);
-    this.release(number);
+    const held = this.retainIn(cluster, this.#fingerprints.nameOf(fingerprint), group);
+    this.drop(number);
     return held;
   }
 
@@ -151,14 +151,14 @@ export class KeyTable {
   }
 
   /** Drops a reference. */
-  release(number: number): void {
+  drop(number: number): void {
     if (number === 0) return;
     if (--this.#parts[number * PARTS + Part.Holders]! === 0) {
       this.#index.remove(number, this.#parts[number * PARTS + Part.Hash]!);
       this.#group[number] = '';
       this.#free.push(number);
     }
-    this.#fingerprints.release(this.#fingerprintOf(number));
+    this.#fingerprints.drop(this.#fingerprintOf(number));
   }
 
   keyOf(number: number): NeedKey {

@@ -24,7 +24,7 @@ describe('the classes of a pattern', () => {
           { key: 'topology.kubernetes.io/zone', operator: Operator.In, values: ['za'] },
         ] as const;
         const kept = fleet.patterns.patternOf(
-          fleet.patterns.hold(requirements, resources({ cpu: 3 }), 'cpu=3'),
+          fleet.patterns.retain(requirements, resources({ cpu: 3 }), 'cpu=3'),
         );
         for (const { id, zone, price, cpu, examined, look } of steps) {
           if (zone === null) fleet.machines.remove(id);

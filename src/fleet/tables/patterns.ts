@@ -62,7 +62,7 @@ export class PatternTable {
   }
 
   /** Adds a reference to a pattern and returns its number. `amounts` is the canonical text of `minUnit`. */
-  hold(requirements: readonly Requirement[], minUnit: ResourceVector, amounts: string): number {
+  retain(requirements: readonly Requirement[], minUnit: ResourceVector, amounts: string): number {
     const set = this.#requirementSet(requirements);
     let number = set.patterns.get(amounts);
     if (number === undefined) {
@@ -88,7 +88,7 @@ export class PatternTable {
   }
 
   /** Drops a reference. */
-  release(number: number): void {
+  drop(number: number): void {
     const pattern = this.#patterns[number]!;
     if (--pattern.holders > 0) return;
     const { set, amounts } = pattern.place!;

@@ -39,7 +39,7 @@ export class ProfileTable {
   }
 
   /** Adds a reference to a profile and returns its number. */
-  hold(profile: Profile): number {
+  retain(profile: Profile): number {
     let number = this.#numbers.get(profile.fingerprint);
     if (number === undefined) {
       number = this.#free.pop() ?? this.#entries.length;
@@ -58,7 +58,7 @@ export class ProfileTable {
   }
 
   /** Drops a reference. */
-  release(number: number): void {
+  drop(number: number): void {
     if (--this.#holders[number]! > 0) return;
     this.#numbers.delete(this.#entries[number]!.profile.fingerprint);
     this.#entries[number] = undefined;

@@ -23,7 +23,7 @@ export class StampTable {
   reclamationDollars: Float64Array = sharedFloat64(1);
 
   /** Adds a reference to a stamp and returns its number; 0 for null. */
-  hold(stamp: Stamp | null): number {
+  retain(stamp: Stamp | null): number {
     if (stamp === null) return 0;
     const numbers = this.#numbersOf(stamp.fingerprint);
     const text = stampText(stamp);
@@ -50,7 +50,7 @@ export class StampTable {
   }
 
   /** Drops a reference. */
-  release(number: number): void {
+  drop(number: number): void {
     if (number === 0 || --this.#holders[number]! > 0) return;
     const stamp = this.#stamps[number]!;
     const numbers = this.#numbersOf(stamp.fingerprint);

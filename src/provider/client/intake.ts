@@ -58,7 +58,7 @@ const STRIDE = 7;
 
 export class Intake {
   readonly #known: KnownRecords;
-  readonly #ahead: number;
+  readonly #maxInFlight: number;
   readonly #shardId: string;
   readonly #fingerprint = new Fingerprint();
   #candidates = new Int32Array(STRIDE * 256);
@@ -68,10 +68,10 @@ export class Intake {
   /** Slots of ids that this message names twice. */
   readonly #twice = new Set<number>();
 
-  /** `ahead` bounds the batches in flight to the sink; `shardId` is the shard whose epochs are tracked. */
-  constructor(known: KnownRecords, ahead: number, shardId: string) {
+  /** `maxInFlight` bounds the batches in flight to the sink; `shardId` is the shard whose epochs are tracked. */
+  constructor(known: KnownRecords, maxInFlight: number, shardId: string) {
     this.#known = known;
-    this.#ahead = ahead;
+    this.#maxInFlight = maxInFlight;
     this.#shardId = shardId;
   }
 
@@ -160,7 +160,7 @@ export class Intake {
     this.#count++;
   }
 
-  /** Sends batches, at most `#ahead` in flight. A batch that the sink did not accept is sent again by the next reading. */
+  /** Sends batches, at most `#maxInFlight` in flight. A batch that the sink did not accept is sent again by the next reading. */
   async #handOver(bytes: Uint8Array, sink: ListSink, tally: Tally): Promise<void> {
     const underWay: Promise<void>[] = [];
     try {
@@ -168,7 +168,7 @@ export class Intake {
         const chosen: number[] = [];
         next = this.#choose(bytes, next, chosen, tally);
         if (chosen.length === 0) continue;
-        if (underWay.length === this.#ahead) await underWay.shift();
+        if (underWay.length === this.#maxInFlight) await underWay.shift();
         const sending = this.#send(bytes, chosen, sink, tally);
         // Awaited later; until then a rejection must not be reported as unhandled.
         sending.catch(() => {});

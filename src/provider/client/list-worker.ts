@@ -11,7 +11,7 @@ import type { FromListThread, ListThreadStart, ToListThread } from './list-proto
 import { InventoryReader, type ListKind } from './reader.ts';
 
 /** Batches in flight to the owner: enough to keep both threads busy. */
-const AHEAD = 8;
+const MAX_IN_FLIGHT = 8;
 
 const port = parentPort!;
 const { provider, limits, seed, shardId } = workerData as ListThreadStart;
@@ -33,7 +33,7 @@ const reader = new InventoryReader({
   listBytes: (query, signal) => client.listBytes(query, signal),
   release,
   seed,
-  ahead: AHEAD,
+  maxInFlight: MAX_IN_FLIGHT,
   shardId,
 });
 

@@ -50,7 +50,7 @@ export interface InventoryReaderParts {
   /** Hash seed; protects the id table from ids crafted to collide. */
   readonly seed: number;
   /** Most batches in flight to the sink. Default 1. */
-  readonly ahead?: number;
+  readonly maxInFlight?: number;
   /** The shard whose epochs `newestEpoch` tracks. Default '', which tracks none. */
   readonly shardId?: string;
 }
@@ -68,7 +68,7 @@ export class InventoryReader {
   readonly #listBytes: InventoryReaderParts['listBytes'];
   readonly #release: (bytes: Uint8Array) => void;
   readonly #seed: number;
-  readonly #ahead: number;
+  readonly #maxInFlight: number;
   readonly #shardId: string;
   #known: KnownRecords;
   #intake: Intake;
@@ -85,10 +85,10 @@ export class InventoryReader {
     this.#listBytes = parts.listBytes;
     this.#release = parts.release ?? (() => {});
     this.#seed = parts.seed;
-    this.#ahead = parts.ahead ?? 1;
+    this.#maxInFlight = parts.maxInFlight ?? 1;
     this.#shardId = parts.shardId ?? '';
     this.#known = new KnownRecords(this.#seed);
-    this.#intake = new Intake(this.#known, this.#ahead, this.#shardId);
+    this.#intake = new Intake(this.#known, this.#maxInFlight, this.#shardId);
   }
 
   /** Machines that the reader tracks. */
@@ -105,7 +105,7 @@ export class InventoryReader {
   forget(): void {
     if (this.#isReading) throw new Error('a reading is under way');
     this.#known = new KnownRecords(this.#seed);
-    this.#intake = new Intake(this.#known, this.#ahead, this.#shardId);
+    this.#intake = new Intake(this.#known, this.#maxInFlight, this.#shardId);
     this.#hasFull = false;
     this.#cursor = NO_CURSOR;
     this.#revisions = [];

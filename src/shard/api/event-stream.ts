@@ -26,7 +26,7 @@ export const EVENT_STREAM_LIMITS: EventStreamLimits = {
 const RETRY_MS = 2_000;
 
 /** ShardEvent that wait for a reader while the shard is asked for events from before; as much as may wait for a reader. */
-interface Meanwhile {
+interface Overlap {
   readonly pieces: { readonly id: string | undefined; readonly text: string }[];
   bytes: number;
 }
@@ -35,7 +35,7 @@ export class EventStream {
   readonly #port: ShardPort;
   readonly #limits: EventStreamLimits;
   /** With what is told while a reader waits for events from before; null: it waits for none. */
-  readonly #readers = new Map<ServerResponse, Meanwhile | null>();
+  readonly #readers = new Map<ServerResponse, Overlap | null>();
   /** Readers there was no room for, and readers cut off. */
   refused = 0;
   slow = 0;
@@ -107,7 +107,7 @@ export class EventStream {
     }
   }
 
-  #keepFor(reader: ServerResponse, meanwhile: Meanwhile, piece: Meanwhile['pieces'][number]): void {
+  #keepFor(reader: ServerResponse, meanwhile: Overlap, piece: Overlap['pieces'][number]): void {
     meanwhile.bytes += piece.text.length;
     if (meanwhile.bytes > this.#limits.maxWaitingBytes) this.#cutOff(reader);
     else meanwhile.pieces.push(piece);

@@ -10,8 +10,8 @@ import {
   type Fleet,
   type LedgerRecord,
   type MachineStatus,
-  type Meanwhile,
   type Move,
+  type Overlap,
   type PendingChange,
   PendingChanges,
 } from '../../fleet/index.ts';
@@ -58,15 +58,15 @@ export const ANY_STATE: ReadonlySet<MachineState> = new Set(Object.values(Machin
 
 export class MachineLedger {
   readonly fleet: Fleet;
-  /** Failed machines that have a host, as of the last freeze. */
+  /** Failed machines that have a host, as of the last cycle. */
   readonly failedHosts: FailedHosts;
   readonly #pending: PendingChanges;
   readonly #owners = new Owners();
   /** By id: the status of a machine once the journal is applied; null: removed. */
-  readonly #ahead = new Map<string, MachineStatus | null>();
-  /** By cluster: machines of `#ahead` that are in it, or were at some time since the last freeze. */
+  readonly #pendingStatus = new Map<string, MachineStatus | null>();
+  /** By cluster: machines of `#pendingStatus` that are in it, or were at some time since the last cycle. */
   readonly #joined = new Map<string, Set<string>>();
-  /** By id: the latest record received since the last freeze. */
+  /** By id: the latest record received since the last cycle. */
   readonly #seen = new Map<string, Machine>();
   readonly #particulars = new Map<string, Particulars>();
   readonly #listeners: MachineStatusListener[] = [];
@@ -85,14 +85,14 @@ export class MachineLedger {
 
   /** The current status of a machine; null if it is not on record. */
   standing(id: string): MachineStatus | null {
-    const ahead = this.#ahead.get(id);
-    if (ahead !== undefined) return ahead;
+    const pendingStatus = this.#pendingStatus.get(id);
+    if (pendingStatus !== undefined) return pendingStatus;
     const { machines } = this.fleet;
     const slot = machines.slotOf(id);
     return slot === undefined ? null : machines.standingOf(slot);
   }
 
-  /** The record as of the last freeze; null for a machine added since. */
+  /** The record as of the last cycle; null for a machine added since. */
   recordOf(id: string): LedgerRecord | null {
     const { machines } = this.fleet;
     const slot = machines.slotOf(id);
@@ -116,26 +116,26 @@ export class MachineLedger {
       // Unused slots have state 0, which is not a MachineState.
       if (!states.has(machines.stateOf(slot)) || !this.#owners.hasSlot(provider, slot)) continue;
       const id = machines.idOf(slot);
-      if (!this.#ahead.has(id)) yield id;
+      if (!this.#pendingStatus.has(id)) yield id;
     }
-    for (const [id, standing] of this.#ahead) {
+    for (const [id, standing] of this.#pendingStatus) {
       if (standing !== null && states.has(standing.state) && this.ownerOf(id) === provider) yield id;
     }
   }
 
-  /** Ledger slots of the machines that match now. Machines added since the last freeze have no slot and are omitted. */
+  /** Ledger slots of the machines that match now. Machines added since the last cycle have no slot and are omitted. */
   slotsOf({ state, cluster, provider }: MachineStatusFilter): number[] {
     const { machines, clusters } = this.fleet;
-    const ahead = new Map<number, MachineStatus | null>();
-    for (const [id, standing] of this.#ahead) {
+    const pendingStatus = new Map<number, MachineStatus | null>();
+    for (const [id, standing] of this.#pendingStatus) {
       const slot = machines.slotOf(id);
-      if (slot !== undefined) ahead.set(slot, standing);
+      if (slot !== undefined) pendingStatus.set(slot, standing);
     }
     const number = clusters.find(cluster ?? '');
     // `find` returns the number of the empty name for an unknown name, which must not match unbound machines.
     const isKnown = clusters.nameOf(number) === (cluster ?? '');
     const stands = (slot: number): boolean => {
-      const moved = ahead.get(slot);
+      const moved = pendingStatus.get(slot);
       if (moved === null) return false;
       if (state !== null && (moved?.state ?? machines.stateOf(slot)) !== state) return false;
       if (cluster === undefined) return true;
@@ -157,11 +157,11 @@ export class MachineLedger {
     for (const { offset, length } of runs === undefined ? [] : [runs.configured, runs.configuring]) {
       for (let i = offset; i < offset + length; i++) {
         const id = machines.idOf(machines.arena.data[i]!);
-        if (!this.#ahead.has(id)) yield id;
+        if (!this.#pendingStatus.has(id)) yield id;
       }
     }
     for (const id of this.#joined.get(cluster) ?? []) {
-      const standing = this.#ahead.get(id);
+      const standing = this.#pendingStatus.get(id);
       if (standing?.cluster === cluster && isBound(standing.state)) yield id;
     }
   }
@@ -234,7 +234,7 @@ export class MachineLedger {
     const held = isWanted || this.alwaysHeld(known);
     if (known.held === held) return;
     this.#pending.append({ kind: 'hold', id, held });
-    this.#setAhead(id, { ...known, held });
+    this.#setPending(id, { ...known, held });
   }
 
   /** Appends an entry that moves no machine. */
@@ -246,13 +246,13 @@ export class MachineLedger {
     if (known?.cluster !== key.cluster || !isBound(known.state)) return;
     const { fingerprint, group } = key;
     const penalties = { interruptionPenaltyDollars, reclamationPenaltyDollars };
-    this.#setAhead(id, { ...known, stamp: { priority, ...penalties, fingerprint, group } });
+    this.#setPending(id, { ...known, stamp: { priority, ...penalties, fingerprint, group } });
   }
 
   /** Applies the journal to the ledger, which yields the snapshot that the next cycle reads. */
-  applyPending(meanwhile?: Meanwhile): AppliedChanges {
-    const applied = this.fleet.applyPending(this.#pending, meanwhile);
-    this.#ahead.clear();
+  applyPending(overlap?: Overlap): AppliedChanges {
+    const applied = this.fleet.applyPending(this.#pending, overlap);
+    this.#pendingStatus.clear();
     this.#joined.clear();
     this.#seen.clear();
     this.#owners.settle(this.fleet.machines);
@@ -269,12 +269,12 @@ export class MachineLedger {
   }
 
   #stand(id: string, before: MachineStatus | null, after: MachineStatus | null, seen: Machine | null): void {
-    this.#setAhead(id, after);
+    this.#setPending(id, after);
     for (const listener of this.#listeners) listener(id, before, after, seen);
   }
 
-  #setAhead(id: string, standing: MachineStatus | null): void {
-    this.#ahead.set(id, standing);
+  #setPending(id: string, standing: MachineStatus | null): void {
+    this.#pendingStatus.set(id, standing);
     if (standing !== null && standing.cluster !== '') this.#join(standing.cluster, id);
   }
 

@@ -153,7 +153,7 @@ export class Cycles {
     // The old decision refers to rows and slots of the ledger by number, which the freeze invalidates.
     this.#decision = null;
     profiles.forget();
-    const applied = ledger.applyPending(state.engine.ahead);
+    const applied = ledger.applyPending(state.engine.overlap);
     const frozen = monotonicMs();
     machineFacts.frozen(applied);
     machineFacts.flush();

@@ -136,15 +136,15 @@ export class DemandReceiver {
   readonly #profiles = new Map<number, Profile>();
   readonly #vectors = new VectorPool();
   /** By cluster: fresh rows received ahead of their delta. */
-  readonly #ahead = new Map<string, Need[]>();
+  readonly #early = new Map<string, Need[]>();
 
   /** Receives rows ahead of their delta. */
   receive({ cluster, fresh, profiles }: DemandPart): void {
     for (const [number, profile] of profiles) this.#profiles.set(number, profile);
     const rows = this.#unpackRows(cluster, fresh);
-    const ahead = this.#ahead.get(cluster);
-    if (ahead === undefined) this.#ahead.set(cluster, rows);
-    else ahead.push(...rows);
+    const early = this.#early.get(cluster);
+    if (early === undefined) this.#early.set(cluster, rows);
+    else early.push(...rows);
   }
 
   /** The packed roll-up; rows of the previous one keep their object identity. */
@@ -155,9 +155,9 @@ export class DemandReceiver {
     }
     if (order === null) return known;
     for (const [number, profile] of profiles) this.#profiles.set(number, profile);
-    const ahead = this.#ahead.get(cluster) ?? [];
-    this.#ahead.delete(cluster);
-    const added = ahead.concat(this.#unpackRows(cluster, fresh));
+    const early = this.#early.get(cluster) ?? [];
+    this.#early.delete(cluster);
+    const added = early.concat(this.#unpackRows(cluster, fresh));
     const needs: Need[] = [];
     for (const place of order) needs.push(place < before ? known[place]! : added[place - before]!);
     for (const number of dropped) this.#profiles.delete(number);
