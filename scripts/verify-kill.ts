@@ -2,7 +2,7 @@
 // done twice. `npm run verify:kill [-- POINT…]`; about a quarter of a minute a point, a few at a time.
 
 import { FAILPOINTS, type Failpoint } from '../src/shard/failpoints.ts';
-import { type KillReport, runKillScenario } from '../test/e2e/kill-story.ts';
+import { type KillReport, runKillScenario } from '../test/e2e/kill-scenario.ts';
 
 const AT_A_TIME = 3;
 

@@ -9,8 +9,8 @@ import { type Demo, demoDirectory, startDemo } from '../test/browser/demo.ts';
 import * as figures from '../test/browser/figures-checks.ts';
 import * as form from '../test/browser/form-checks.ts';
 import * as history from '../test/browser/history-checks.ts';
+import * as stories from '../test/browser/scenario-checks.ts';
 import { OUTPUT, Stage } from '../test/browser/stage.ts';
-import * as stories from '../test/browser/story-checks.ts';
 
 const SIZE = { clusters: 4, machines: 200 };
 

@@ -83,7 +83,7 @@ export function machine(number: number, parts: MachineParts): LedgerMachine {
     lastError: '',
     stamp: parts.stamp ?? null,
     target: null,
-    held: false,
+    blocked: false,
     idleSinceMs: null,
     drainSeconds: DEFAULT_DRAIN_SECONDS,
   };

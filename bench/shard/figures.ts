@@ -2,7 +2,7 @@
 
 import { type Quantiles, quantilesOf, rounded } from '../quantiles.ts';
 import type { LoadReport } from './load.ts';
-import type { Ack, NodeStateRouter } from './load-operator.ts';
+import type { Ack, NodeObservation } from './load-operator.ts';
 import type { Usage } from './processes.ts';
 import type { Arrival } from './provider.ts';
 import type { Settings } from './settings.ts';
@@ -101,7 +101,7 @@ export function watchedFigures(
   const { reports, probeReport, cycles, arrivals, probes, beganMs } = watched;
   const acks = reports.flatMap((report) => report.acks).filter(({ sentMs }) => sentMs >= beganMs);
   const changed = acks.filter(({ isChanged }) => isChanged);
-  const news = [...reports, probeReport].flatMap((report) => report.news);
+  const nodes = [...reports, probeReport].flatMap((report) => report.nodes);
   const called = probes.filter((ms) => !Number.isNaN(ms));
   return {
     ackMs: timed(acks.map(tookMs)),
@@ -109,7 +109,7 @@ export function watchedFigures(
     ackProbeMs: timed(probeReport.acks.map(tookMs)),
     appliedMs: timed(changed.flatMap((ack) => appliedAfter(ack, cycles))),
     cycleMs: timed(cycles.map(({ durationMs }) => durationMs)),
-    publishMs: published(arrivals, news, watched.endedMs),
+    publishMs: published(arrivals, nodes, watched.endedMs),
     lagMs: lagIn(watched.metrics),
     demandToCallMs: { ...timed(called), missed: probes.length - called.length },
     rollupsPerSecond: rounded(acks.length / seconds),
@@ -145,11 +145,11 @@ const PUBLISH_GRACE_MS = 5000;
 /** From the arrival of a machine at its provider until its cluster is notified. */
 function published(
   arrivals: readonly Arrival[],
-  news: readonly NodeStateRouter[],
+  nodes: readonly NodeObservation[],
   endedMs: number,
 ): Figures['publishMs'] {
   const heard = new Map<string, number[]>();
-  for (const { machine, state, atMs } of news) {
+  for (const { machine, state, atMs } of nodes) {
     const key = `${machine} ${state}`;
     heard.set(key, [...(heard.get(key) ?? []), atMs]);
   }

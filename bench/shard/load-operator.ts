@@ -27,7 +27,7 @@ export interface Ack {
   readonly isChanged: boolean;
 }
 
-export interface NodeStateRouter {
+export interface NodeObservation {
   readonly machine: string;
   readonly state: MachineState;
   readonly atMs: number;
@@ -41,7 +41,7 @@ export interface LoadOperatorParts {
   /** Each a `CapacityNeed`. */
   readonly rows: readonly Uint8Array[];
   readonly onAck: (ack: Ack) => void;
-  readonly onNode: (news: NodeStateRouter) => void;
+  readonly onNode: (event: NodeObservation) => void;
   readonly onLost: (why: string) => void;
 }
 

@@ -12,7 +12,7 @@ import { Workload } from '../../testing/workload/workload.ts';
 import { changeRows } from '../../testing/workload/workload-churn.ts';
 import type { Quantiles } from '../quantiles.ts';
 import { LAG_RESOLUTION_MS, lagOf } from './lag.ts';
-import { type Ack, LoadOperator, type NodeStateRouter } from './load-operator.ts';
+import { type Ack, LoadOperator, type NodeObservation } from './load-operator.ts';
 import { nowMs } from './processes.ts';
 import { fleetOf, type Settings } from './settings.ts';
 
@@ -27,7 +27,7 @@ export interface LoadSetup {
 export interface LoadReport {
   readonly kind: 'report';
   readonly acks: readonly Ack[];
-  readonly news: readonly NodeStateRouter[];
+  readonly nodes: readonly NodeObservation[];
   readonly nodeFrames: number;
   /** Why sessions were lost, each with how often. */
   readonly lost: ReadonlyMap<string, number>;
@@ -74,7 +74,7 @@ class Load {
   readonly #lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   readonly #acked = new Set<string>();
   #acks: Ack[] = [];
-  #news: NodeStateRouter[] = [];
+  #nodes: NodeObservation[] = [];
   #lost = new Map<string, number>();
 
   constructor(setup: LoadSetup, tell: (told: LoadTold) => void) {
@@ -131,7 +131,7 @@ class Load {
         address,
         rows: cluster.encoded,
         onAck: (ack) => this.#acknowledged(cluster.name, ack),
-        onNode: (news) => this.#news.push(news),
+        onNode: (event) => this.#nodes.push(event),
         onLost: (why) => this.#lost.set(why, (this.#lost.get(why) ?? 0) + 1),
       });
       // The operator has its own list from here on.
@@ -181,10 +181,10 @@ class Load {
   #report(): void {
     const nodeFrames = this.#clusters.reduce((sum, { operator }) => sum + (operator?.nodeFrames ?? 0), 0);
     const lagMs = lagOf(this.#lag);
-    this.#tell({ kind: 'report', acks: this.#acks, news: this.#news, nodeFrames, lost: this.#lost, lagMs });
+    this.#tell({ kind: 'report', acks: this.#acks, nodes: this.#nodes, nodeFrames, lost: this.#lost, lagMs });
     this.#lag.reset();
     this.#acks = [];
-    this.#news = [];
+    this.#nodes = [];
     this.#lost = new Map();
   }
 }

@@ -8,7 +8,7 @@ import {
   type NeedKey,
   OBSTACLE_CAUSES,
   type Obstacle,
-  obstacleWords,
+  obstacleText,
   sortedObstacles,
   type Verdict,
   whyUnused,
@@ -20,7 +20,7 @@ export function obstacleSentences(
   { obstacles }: Explanation,
   nameOf: (key: NeedKey) => string,
 ): readonly string[] {
-  return sortedObstacles(obstaclesOf(verdict, obstacles, nameOf)).map(obstacleWords);
+  return sortedObstacles(obstaclesOf(verdict, obstacles, nameOf)).map(obstacleText);
 }
 
 /** What would help a Need that is not met; `highest` is the highest priority of all Needs. */

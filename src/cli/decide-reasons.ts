@@ -11,7 +11,7 @@ import {
   type NeedKey,
   type Plan,
 } from '../model/index.ts';
-import { reasonWords } from '../web/index.ts';
+import { reasonText } from '../web/index.ts';
 
 export function reasonsIn(plan: Plan, { machines, needs }: DecisionInput): (action: Action) => string {
   const numbers = new Map(plan.verdicts.map(({ key }, i) => [keyText(key), i]));
@@ -34,7 +34,7 @@ export function reasonsIn(plan: Plan, { machines, needs }: DecisionInput): (acti
   return (action) => {
     const machine = byId.get(action.machine);
     const bound = machine === undefined ? null : boundFor(machine);
-    return reasonWords({
+    return reasonText({
       ...action,
       provider: '',
       need: action.need === null ? null : rowOf(action.need, priorityOf(action.need, plan, numbers)),

@@ -25,7 +25,7 @@ import {
   type Result,
   refused,
   stateName,
-  unmetWords,
+  unmetText,
   type Verdict,
 } from '../model/index.ts';
 import { type PlanJson, planJson } from '../scenario/plan-json.ts';
@@ -387,7 +387,7 @@ function verdictFacts(verdict: Verdict, seen: Explanation | null): readonly Fact
   const extra = unmet?.extraSupply;
   return [
     ['verdict', statusOf(verdict)],
-    ['why', unmet === null ? '' : unmetWords(unmet.reason, unmet.fitting)],
+    ['why', unmet === null ? '' : unmetText(unmet.reason, unmet.fitting)],
     ['short of', deficit.size === 0 ? '' : amounts(deficit)],
     ['folded into', foldedInto === null ? '' : keyName(foldedInto)],
     ['domain', domain === null ? '' : `"${domain}"${verdict.satisfiable === false ? ', too small' : ''}`],

@@ -69,7 +69,11 @@ export function fakeCommand(io: FakeIo = PROCESS_IO): Command {
       duration('--transition-timeout <duration>', 'a machine is Failed after so long in one transition'),
     )
     .option('--use-fake-backend', 'as certification tools ask: the preset is calm unless given', false)
-    .option('--faults', 'fail on request, for the fault lane of conformance suites; calm unless given', false)
+    .option(
+      '--faults',
+      'fail on request, for the fault target of conformance suites; calm unless given',
+      false,
+    )
     .option('--control <host:port>', 'a port on loopback to turn settings and make things happen')
     .option('-v, --verbose', 'print what happens to machines', false)
     .option('--tls-cert <file>', 'certificate of this provider, with --tls-key and --tls-ca')

@@ -121,7 +121,7 @@ async function load(command: Command, own: OwnFlags, io: ShardCommandIo): Promis
     own.config === undefined ? {} : { file: { path: own.config, text: await read(own.config, io) } };
   const sources = { ...file, env: io.env, flags: settingFlags(command) };
   const result: Result<LoadedConfig> = loadConfig(sources, own.printConfig !== true);
-  const problems = [...unknownWords(command), ...(result.ok ? [] : result.problems)];
+  const problems = [...unknownText(command), ...(result.ok ? [] : result.problems)];
   if (result.ok && problems.length === 0) return result.value;
   const lines = problems.map(({ path, message }) => `\n  ${path}: ${message}`);
   throw new BigFleetError('BF_CONFIG_INVALID', `${lines.join('')}\n`, { problems });
@@ -144,7 +144,7 @@ function settingFlags(command: Command): SettingFlags {
 }
 
 /** Words that are no flag of ours. The word after an unknown flag is taken for its value. */
-function unknownWords(command: Command): readonly Problem[] {
+function unknownText(command: Command): readonly Problem[] {
   const flags = command.options.map(({ long }) => long!);
   return command.args.flatMap((word, i): Problem[] => {
     const isFlag = word.startsWith('-');

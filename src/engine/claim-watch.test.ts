@@ -110,7 +110,7 @@ describe('the watch over claims', () => {
     const engine = new Engine(fleet);
     const watch = new ClaimWatch();
     const look = (areHeld: boolean): number => {
-      for (const id of ['a', 'b']) fleet.machines.update(fleet.machines.slotOf(id)!, { held: areHeld });
+      for (const id of ['a', 'b']) fleet.machines.update(fleet.machines.slotOf(id)!, { blocked: areHeld });
       return engine.decide(input.nowMs, input.options).claimChanges(watch);
     };
 

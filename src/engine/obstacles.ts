@@ -61,10 +61,10 @@ function isClaimed(cause: ObstacleCause): cause is ClaimedCause {
 }
 
 function causeOf(cycle: Cycle, rankedRow: number, slot: number, user: number, fits: boolean): ObstacleCause {
-  const { held, state } = cycle.fleet.machines;
+  const { blocked, state } = cycle.fleet.machines;
   if (!fits) return 'too-small';
   if (state[slot] === MachineState.Failed) return 'failed';
-  if (held[slot] === 1) return 'blocked';
+  if (blocked[slot] === 1) return 'blocked';
   if (user === NONE) return isFreeState(state[slot]) ? 'unused' : 'in-transit';
   return claimedCause(cycle, rankedRow, user);
 }

@@ -74,7 +74,7 @@ function countsOnFitting(cycle: Cycle, rankedRow: number, pattern: Pattern): boo
   const { machines } = cycle.fleet;
   for (let i = cycle.creditStart[rankedRow]!; i < cycle.creditEnd[rankedRow]!; i++) {
     const slot = cycle.claims[i]!;
-    if (machines.held[slot] === 1 || !isBound(machines.stateOf(slot))) continue;
+    if (machines.blocked[slot] === 1 || !isBound(machines.stateOf(slot))) continue;
     if (pattern.fits(machines.classOf[slot]!)) return true;
   }
   return false;

@@ -193,11 +193,11 @@ function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, supply: Sup
   const { keys } = cycle.fleet;
   const pattern = cycle.rankedRows.pattern[unmet.rankedRow]!;
   const fitting = supply.fitting(pattern);
-  const ownHeld = ownHeldOf(cycle, unmet.rankedRow, fitting);
+  const ownBlocked = ownBlockedOf(cycle, unmet.rankedRow, fitting);
   return {
     reason: reasonOf(cycle, unmet, preemption, supply),
     matching: supply.matching(pattern),
-    fitting: ownHeld.length === 0 ? fitting : { ...fitting, blocked: fitting.blocked - ownHeld.length },
+    fitting: ownBlocked.length === 0 ? fitting : { ...fitting, blocked: fitting.blocked - ownBlocked.length },
     blocker: unmet.blocker === NONE ? null : keys.keyOf(cycle.rankedRows.key[unmet.blocker]!),
     extraSupply: cycle.rankedRows.kind[unmet.rankedRow] === RowKind.SetAside ? null : supply.extra(unmet),
   };
@@ -236,12 +236,15 @@ function largestObstacle(
   const { precedence } = cycle.rankedRows;
   const fitting = supply.fitting(cycle.rankedRows.pattern[rankedRow]!);
   const { total, failed, blocked, deleting } = fitting;
-  const ownHeld = ownHeldOf(cycle, rankedRow, fitting);
-  const unavailable = blocked - ownHeld.length + deleting;
+  const ownBlocked = ownBlockedOf(cycle, rankedRow, fitting);
+  const unavailable = blocked - ownBlocked.length + deleting;
   // Upper bound of the row's own claims; above it, another group is larger than that of the machines of other rows.
-  const mostOwn = total - ownHeld.length - failed - unavailable - Math.max(failed, unavailable);
+  const mostOwn = total - ownBlocked.length - failed - unavailable - Math.max(failed, unavailable);
   // If usable machines are too few, the row would be short even if other rows gave up all of theirs.
-  if (wouldSuffice(cycle, rankedRow, supply, ownHeld) && claimsAtMost(cycle, rankedRow, pattern, mostOwn)) {
+  if (
+    wouldSuffice(cycle, rankedRow, supply, ownBlocked) &&
+    claimsAtMost(cycle, rankedRow, pattern, mostOwn)
+  ) {
     if (blocker === NONE) return 'claimed-elsewhere';
     return precedence[blocker]! > precedence[rankedRow]! ? 'priority-starved' : 'claimed-by-equals';
   }
@@ -257,18 +260,20 @@ function claimsAtMost(cycle: Cycle, rankedRow: number, pattern: Pattern, most: n
   const claims =
     creditEnd[rankedRow]! - creditStart[rankedRow]! + (laterEnd[rankedRow]! - laterStart[rankedRow]!);
   if (most < 0 || claims <= most) return most >= 0;
-  const { classOf, held } = cycle.fleet.machines;
-  const usable = cycle.claimsOf(rankedRow).filter((slot) => held[slot] === 0 && pattern.fits(classOf[slot]!));
+  const { classOf, blocked } = cycle.fleet.machines;
+  const usable = cycle
+    .claimsOf(rankedRow)
+    .filter((slot) => blocked[slot] === 0 && pattern.fits(classOf[slot]!));
   return usable.length <= most;
 }
 
 /** Machines that a row claims, that fit it and are blocked: they serve the row and are not an obstacle. */
-function ownHeldOf(cycle: Cycle, rankedRow: number, { blocked }: FittingSupply): readonly number[] {
-  if (blocked === 0) return [];
+function ownBlockedOf(cycle: Cycle, rankedRow: number, fitting: FittingSupply): readonly number[] {
+  if (fitting.blocked === 0) return [];
   const { patterns, machines } = cycle.fleet;
   const pattern = patterns.patternOf(cycle.rankedRows.pattern[rankedRow]!);
-  const { classOf, held } = machines;
-  return cycle.claimsOf(rankedRow).filter((slot) => held[slot] === 1 && pattern.fits(classOf[slot]!));
+  const { classOf, blocked } = machines;
+  return cycle.claimsOf(rankedRow).filter((slot) => blocked[slot] === 1 && pattern.fits(classOf[slot]!));
 }
 
 /**
@@ -279,11 +284,11 @@ function wouldSuffice(
   { stocks, rankedRows }: Cycle,
   rankedRow: number,
   supply: Supply,
-  ownHeld: readonly number[],
+  ownBlocked: readonly number[],
 ): boolean {
   const row = rankedRows.row[rankedRow]!;
-  if (rankedRows.kind[rankedRow] === RowKind.Gang) return stocks.of(rankedRow).wouldSuffice(row, ownHeld);
-  return supply.wouldSuffice(rankedRows.pattern[rankedRow]!, row, ownHeld);
+  if (rankedRows.kind[rankedRow] === RowKind.Gang) return stocks.of(rankedRow).wouldSuffice(row, ownBlocked);
+  return supply.wouldSuffice(rankedRows.pattern[rankedRow]!, row, ownBlocked);
 }
 
 /** Whether fitting free machines are left, and the skew alone keeps the row from them. */

@@ -67,7 +67,7 @@ const entry: fc.Arbitrary<PendingChange> = fc.oneof(
   { weight: 6, arbitrary: command },
   { weight: 2, arbitrary: demand },
   { weight: 1, arbitrary: id.map((name): PendingChange => ({ kind: 'gone', id: name })) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('hold' as const), id, held: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('block' as const), id, blocked: fc.boolean() }) },
   { weight: 1, arbitrary: key.map((ended): PendingChange => ({ kind: 'row-ended', key: ended })) },
   {
     weight: 1,

@@ -202,10 +202,10 @@ class PendingApplication {
         this.#restand(entry.id, (known) => afterMove(known, entry, entry.atMs));
         break;
       case 'withdraw':
-        this.#restand(entry.id, ({ held }) => ({ ...entry.before, held }));
+        this.#restand(entry.id, ({ blocked }) => ({ ...entry.before, blocked }));
         break;
-      case 'hold':
-        this.#restand(entry.id, (known) => ({ ...known, held: entry.held }));
+      case 'block':
+        this.#restand(entry.id, (known) => ({ ...known, blocked: entry.blocked }));
         break;
       case 'restamp':
         this.#restamp(entry);

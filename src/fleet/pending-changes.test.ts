@@ -147,10 +147,10 @@ describe('commands', () => {
       ...command,
       command: Command[name === 'create' ? 'Create' : name === 'drain' ? 'Drain' : 'Delete'],
     };
-    applied(fleet, { ...move, target: OTHER } as PendingChange, { kind: 'hold', id, held: true });
+    applied(fleet, { ...move, target: OTHER } as PendingChange, { kind: 'block', id, blocked: true });
     expect(recordOf(fleet)?.state).not.toBe(state);
     applied(fleet, { kind: 'withdraw', id, before });
-    expect(recordOf(fleet)).toEqual({ id, ...before, held: true });
+    expect(recordOf(fleet)).toEqual({ id, ...before, blocked: true });
   });
 
   it('a withdrawal of a machine that is gone meanwhile is refused', () => {
@@ -205,20 +205,20 @@ describe('commands', () => {
     fleet.machines.put(aMachine('n', Idle));
     const illegal = { ...command, command: Command.Configure, target: KEY, stamp: STAMP } as const;
     const { refused } = applied(fleet, { ...command, id: 'n', command: Command.Delete }, illegal, {
-      kind: 'hold',
+      kind: 'block',
       id: 'm',
-      held: true,
+      blocked: true,
     });
     expect(refused).toMatchObject([{ entry: illegal, problems: [{ code: 'BF_MOVE_ILLEGAL' }] }]);
     expect(recordOf(fleet, 'n')?.state).toBe(Deleting);
-    expect(recordOf(fleet)).toMatchObject({ state: Configured, held: true, target: null });
+    expect(recordOf(fleet)).toMatchObject({ state: Configured, blocked: true, target: null });
   });
 
   it('given a machine that is not on record, when anything but a record names it, then that is refused', () => {
     const { refused } = applied(
       new Fleet(),
       { ...command, command: Command.Delete },
-      { kind: 'hold', id: 'm', held: true },
+      { kind: 'block', id: 'm', blocked: true },
       { kind: 'drain-seconds', of: { id: 'm' }, seconds: 1 },
     );
     expect(refused.map(({ problems }) => problems[0]?.code)).toEqual(Array(3).fill('BF_MACHINE_UNKNOWN'));
@@ -249,12 +249,12 @@ describe('our own knowledge', () => {
     expect(recordOf(fleet)).toEqual(before);
   });
 
-  it('hold: a held machine cannot be acquired, whatever the provider says, until it is released', () => {
+  it('hold: a blocked machine cannot be acquired, whatever the provider says, until it is released', () => {
     const fleet = fleetWith(Idle, { target: null });
-    applied(fleet, { kind: 'hold', id: 'm', held: true }, sees(Idle, { pricePerHour: 2 }));
-    expect(recordOf(fleet)?.held).toBe(true);
+    applied(fleet, { kind: 'block', id: 'm', blocked: true }, sees(Idle, { pricePerHour: 2 }));
+    expect(recordOf(fleet)?.blocked).toBe(true);
     expect(fleet.machines.idleSlices.map((run) => run?.length ?? 0)).not.toContain(1);
-    applied(fleet, { kind: 'hold', id: 'm', held: false });
+    applied(fleet, { kind: 'block', id: 'm', blocked: false });
     expect(fleet.machines.idleSlices.map((run) => run?.length ?? 0)).toContain(1);
   });
 

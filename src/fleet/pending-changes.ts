@@ -26,7 +26,7 @@ type CommandGiven = Move & {
   readonly atMs: number;
 };
 
-/** A transition withdrawn before the provider received the call: restores the previous status, except `held`. */
+/** A transition withdrawn before the provider received the call: restores the previous status, except `blocked`. */
 interface Withdrawal {
   readonly kind: 'withdraw';
   readonly id: string;
@@ -44,10 +44,10 @@ interface Restamp {
 }
 
 /** Back-off, quarantine or freeze begins or ends. */
-interface Hold {
-  readonly kind: 'hold';
+interface Block {
+  readonly kind: 'block';
   readonly id: string;
-  readonly held: boolean;
+  readonly blocked: boolean;
 }
 
 /** A cluster's complete demand; replaces its previous roll-up. */
@@ -76,7 +76,7 @@ export type PendingChange =
   | CommandGiven
   | Withdrawal
   | Restamp
-  | Hold
+  | Block
   | RollUp
   | RowEnded
   | DrainMeasured;

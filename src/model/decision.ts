@@ -10,7 +10,7 @@ import type { ResourceVector } from './resources.ts';
 /** A machine with the shard's own knowledge in addition to the provider's record. */
 export interface LedgerMachine extends Machine {
   /** Back-off, quarantine or freeze: cannot be acquired, counts in no fold, domain or minimum. */
-  readonly held: boolean;
+  readonly blocked: boolean;
   /** When it became Idle; null: unknown, so it is never released. */
   readonly idleSinceMs: number | null;
   /** Measured median drain of machines like this one, or the default. */
@@ -117,7 +117,7 @@ export interface UnmetDetail {
   readonly matching: { readonly idle: number; readonly speculative: number; readonly configured: number };
   readonly fitting: FittingSupply;
   /**
-   * The worst-ranked row ahead of this one that claims a machine this one could have used: fitting, not held, and either
+   * The worst-ranked row ahead of this one that claims a machine this one could have used: fitting, not blocked, and either
    * bound to its cluster or Idle or Speculative.
    */
   readonly blocker: NeedKey | null;

@@ -62,8 +62,8 @@ export {
   sameKey,
   setAside,
 } from './need.ts';
-export type { AdvisedNeed, BlockedCause, Obstacle } from './obstacle-words.ts';
-export { adviceFor, BLOCKED_CAUSES, obstacleWords, sortedObstacles, whyUnused } from './obstacle-words.ts';
+export type { AdvisedNeed, BlockedCause, Obstacle } from './obstacle-text.ts';
+export { adviceFor, BLOCKED_CAUSES, obstacleText, sortedObstacles, whyUnused } from './obstacle-text.ts';
 export type { PenaltyBucket } from './penalty.ts';
 export {
   BUCKET_HALF_DOLLAR,
@@ -117,4 +117,4 @@ export {
   sortedUnique,
   unitOfRank,
 } from './text.ts';
-export { UNMET_REASONS, unmetAdvice, unmetWords } from './unmet-words.ts';
+export { UNMET_REASONS, unmetAdvice, unmetText } from './unmet-text.ts';

@@ -35,9 +35,9 @@ export {
   AREAS,
   type Area,
   type Behaviour,
-  type Lane,
   PROFILES,
   type Profile,
+  type TargetKind,
 } from './conformance/harness/behaviour.ts';
 export type { ProviderRpc } from './conformance/harness/calls.ts';
 export { BEHAVIOURS } from './conformance/harness/registry.ts';

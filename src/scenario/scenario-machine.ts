@@ -64,7 +64,7 @@ function readMachine(fields: Fields): LedgerMachine {
     lastError: fields.text('lastError'),
     stamp: readStamp(fields.map('assigned')),
     target: readTarget(fields.map('target')),
-    held: fields.flag('held', false),
+    blocked: fields.flag('held', false),
     idleSinceMs: fields.time('idleSince', null),
     drainSeconds: fields.number('drainSeconds', DEFAULT_DRAIN_SECONDS, { min: 0, max: Number.MAX_VALUE }),
   };

@@ -59,7 +59,7 @@ function machineJson(machine: LedgerMachine): Json {
     resources: resourcesJson(machine.resources),
     allocatable: resourcesJson(machine.allocatable),
     labels: machine.labels.size === 0 ? null : fromEntries([...machine.labels]),
-    held: machine.held || null,
+    held: machine.blocked || null,
     lastError: machine.lastError || null,
     idleSince: machine.idleSinceMs === null ? null : timeText(machine.idleSinceMs),
     drainSeconds: machine.drainSeconds === DEFAULT_DRAIN_SECONDS ? null : machine.drainSeconds,

@@ -130,7 +130,7 @@ describe('reading a scenario', () => {
         group: 'g',
       },
       target: null,
-      held: true,
+      blocked: true,
       idleSinceMs: null,
       drainSeconds: 12,
     });

@@ -8,7 +8,7 @@ export type {
   ActuationParts,
   RefusedAction,
 } from './actuation/actuation-parts.ts';
-export type { Hold } from './actuation/blocked-machines.ts';
+export type { Block } from './actuation/blocked-machines.ts';
 export type { CallSchedulerLimits } from './actuation/call-scheduler.ts';
 export { CALL_SCHEDULER_LIMITS, CallScheduler } from './actuation/call-scheduler.ts';
 export type { EventStreamLimits } from './api/event-stream.ts';
@@ -25,7 +25,7 @@ export { printConfig } from './config/print.ts';
 export type { Setting, SettingKey } from './config/settings.ts';
 export { KEYS as SETTING_KEYS, settingOf } from './config/settings.ts';
 export type { Flags as SettingFlags } from './config/sources.ts';
-export type { HeldRollup, ReportView } from './demand/cluster-demand.ts';
+export type { QuarantinedRollup, ReportView } from './demand/cluster-demand.ts';
 export type { Extent } from './demand/demand-guard.ts';
 export type {
   CallOutcome,

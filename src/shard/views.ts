@@ -574,5 +574,5 @@ export interface ShardPort {
   ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Promise<Answer<Q>>;
   order(order: Order): Promise<OrderResult>;
   /** The returned function ends it. */
-  listen(listener: (news: ShardEvent) => void): () => void;
+  listen(listener: (event: ShardEvent) => void): () => void;
 }

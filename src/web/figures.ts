@@ -11,7 +11,7 @@ export function counted(value: number, noun: string): string {
 }
 
 /** `12 of 340 clusters shown, most urgent first`; '' if all are shown. */
-export function cutWords(shown: number, total: number, noun: string, order: string): string {
+export function cutText(shown: number, total: number, noun: string, order: string): string {
   return shown >= total ? '' : `${count(shown)} of ${counted(total, noun)} shown, ${order}`;
 }
 

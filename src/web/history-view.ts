@@ -3,10 +3,10 @@
 
 import type { Point } from './feed.ts';
 import { count, moment, perHour, span } from './figures.ts';
-import { steps, stretches, unmetHistoryWords } from './history.ts';
+import { steps, stretches, unmetHistoryText } from './history.ts';
 import type { Live } from './live.ts';
+import { machinesIn } from './sentences.ts';
 import { element, leftOut, row, type Tree, type TreeElement } from './tree.ts';
-import { machinesIn } from './words.ts';
 
 /** Events on the page. */
 const MAX_SHOWN = 20;
@@ -40,7 +40,7 @@ export function historyRows({ series, status }: Live): readonly Tree[] {
   const cost = ({ costPerHour }: Point) => costPerHour;
   const unmet = ({ unmet }: Point) => unmet;
   return [
-    row('Needs not met', curve(series, unmet), unmetHistoryWords(series, status)),
+    row('Needs not met', curve(series, unmet), unmetHistoryText(series, status)),
     row('Cost', curve(series, cost), range(cost, perHour)),
     row('Machines serving', curve(series, serving), range(serving, count)),
     row('Actions begun', curve(steps(series), begun), count(sum(begun))),
@@ -48,7 +48,7 @@ export function historyRows({ series, status }: Live): readonly Tree[] {
   ];
 }
 
-export function sinceWords({ series, status }: Live): string {
+export function sinceText({ series, status }: Live): string {
   const fromMs = series[0]?.atMs;
   if (fromMs === undefined || status === null) return '';
   return `From ${moment(fromMs, status.nowMs)} to now, ${span(status.nowMs - fromMs)}.`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Point } from './feed.ts';
 import { moment, timeOfDay } from './figures.ts';
-import { resampled, steps, stretches, unmetHistoryWords, unmetSinceWords, withPoints } from './history.ts';
+import { resampled, steps, stretches, unmetHistoryText, unmetSinceText, withPoints } from './history.ts';
 
 function at(second: number, change: Partial<Point> = {}): Point {
   const counts = { needs: 9, unmet: 0, begun: 1, failed: 0 };
@@ -48,12 +48,12 @@ describe('the last hour of a view', () => {
 
   it('says since when Needs are unmet, or that it was before all that is known', () => {
     const outage = [at(0), at(10), at(20, { unmet: 3 }), at(30, { unmet: 2 })];
-    expect(unmetSinceWords(outage, 80_000)).toBe(`since ${timeOfDay(20_000)} (1 min)`);
-    expect(unmetSinceWords(outage.slice(2), 80_000)).toBe(`since ${timeOfDay(20_000)} or before`);
-    expect(unmetSinceWords(seconds(0, 5), 80_000)).toBe('');
+    expect(unmetSinceText(outage, 80_000)).toBe(`since ${timeOfDay(20_000)} (1 min)`);
+    expect(unmetSinceText(outage.slice(2), 80_000)).toBe(`since ${timeOfDay(20_000)} or before`);
+    expect(unmetSinceText(seconds(0, 5), 80_000)).toBe('');
     const restarted = [...outage, at(500, { unmet: 2 }), at(510, { unmet: 2 })];
-    expect(unmetSinceWords(restarted, 520_000)).toBe(`since ${timeOfDay(500_000)} or before`);
-    expect(unmetHistoryWords([...outage, at(40)], { nowMs: 80_000, cycle: null })).toBe(
+    expect(unmetSinceText(restarted, 520_000)).toBe(`since ${timeOfDay(500_000)} or before`);
+    expect(unmetHistoryText([...outage, at(40)], { nowMs: 80_000, cycle: null })).toBe(
       `none now; highest 3, the last at ${timeOfDay(30_000)}`,
     );
   });

@@ -92,7 +92,7 @@ function unmetSince(
 }
 
 /** `since 13:05:20Z (52 min)`, `since 12:07:10Z or before`; '' if all Needs are met. */
-export function unmetSinceWords(series: readonly Point[], nowMs: number): string {
+export function unmetSinceText(series: readonly Point[], nowMs: number): string {
   const found = unmetSince(series);
   if (found === null) return '';
   const { sinceMs, isOlder } = found;
@@ -103,11 +103,11 @@ export function unmetSinceWords(series: readonly Point[], nowMs: number): string
 type Now = Pick<Status, 'nowMs' | 'cycle'>;
 
 /** What the last hour says of Needs that were not met. */
-export function unmetHistoryWords(series: readonly Point[], { nowMs, cycle }: Now): string {
+export function unmetHistoryText(series: readonly Point[], { nowMs, cycle }: Now): string {
   // A point has the highest of its time, which may be over.
   const now = cycle?.unmet ?? 0;
   const highest = Math.max(now, ...series.map(({ unmet }) => unmet));
-  const since = unmetSinceWords(series, nowMs);
+  const since = unmetSinceText(series, nowMs);
   if (now > 0) return `${count(now)} now${since === '' ? '' : `, ${since}`}; highest ${count(highest)}`;
   const last = series.findLast(({ unmet }) => unmet > 0);
   return last === undefined

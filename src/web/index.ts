@@ -1,10 +1,10 @@
 // What other rooms may use of the page: its files, and the words and figures that it shares with the terminal.
 
-export { costByState, costPartWords, ownedWords } from './cost-words.ts';
+export { costByState, costPartText, ownedText } from './cost-text.ts';
 export {
   count,
   counted,
-  cutWords,
+  cutText,
   inUnits,
   milliseconds,
   moment,
@@ -13,7 +13,7 @@ export {
   sparkline,
   timeOfDay,
 } from './figures.ts';
-export { resampled, unmetSinceWords, withPoints } from './history.ts';
+export { resampled, unmetSinceText, withPoints } from './history.ts';
 export type { Live } from './live.ts';
 export {
   FLEET_FREEZE,
@@ -27,31 +27,31 @@ export {
   withEvent,
   withPast,
 } from './live.ts';
-export { healthWords, lossesWords, lossWords, TOLD_IN_WORDS } from './loss-words.ts';
+export { healthText, lossesText, lossText, TOLD_IN_WORDS } from './loss-text.ts';
 
 export { PAGE_POLICY, pageServer, pages } from './pages.ts';
-export { heldOnPurpose, kindName, wouldWords } from './plan-words.ts';
-export type { SupplyGroup, SupplyRow } from './supply-words.ts';
-export { supplyGroups } from './supply-words.ts';
-export type { DemoScenarioName, Mood } from './words.ts';
+export { heldOnPurpose, kindName, wouldText } from './plan-text.ts';
+export type { DemoScenarioName, Mood } from './sentences.ts';
 export {
-  actionWords,
+  actionText,
   byTrouble,
   DEMO_SCENARIOS,
-  failedWords,
-  frozenClusterWords,
+  failedText,
+  frozenClusterText,
   headline,
   heldBackLine,
-  heldBackWords,
+  heldBackText,
   isInTrouble,
-  logWords,
+  logText,
   machinesIn,
-  missingWords,
+  missingText,
   plannedLine,
-  plannedWords,
-  providerWords,
-  reasonWords,
+  plannedText,
+  providerText,
+  reasonText,
   STATES,
   VERBS,
   WHAT_IT_IS,
-} from './words.ts';
+} from './sentences.ts';
+export type { SupplyGroup, SupplyRow } from './supply-text.ts';
+export { supplyGroups } from './supply-text.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Action, ShardEvent, Status } from './feed.ts';
 import { isFrozen, type Live, MAX_ACTIONS, MAX_EVENTS, NOTHING_YET, withEvent, withPast } from './live.ts';
 
-const having = (news: readonly ShardEvent[], from: Live = NOTHING_YET) => news.reduce(withEvent, from);
+const having = (events: readonly ShardEvent[], from: Live = NOTHING_YET) => events.reduce(withEvent, from);
 
 function action(id: number, outcome: Action['outcome'] = null): Action {
   const what = { kind: 'Bootstrap', machine: `m-${id}`, provider: 'a', cluster: 'c', need: null } as const;

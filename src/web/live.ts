@@ -13,8 +13,8 @@ import type {
   Shortfall,
   Status,
 } from './feed.ts';
-import { lossesWords, lossWords, TOLD_IN_WORDS } from './loss-words.ts';
-import { actionWords, logWords, type Sentence } from './words.ts';
+import { lossesText, lossText, TOLD_IN_WORDS } from './loss-text.ts';
+import { actionText, logText, type Sentence } from './sentences.ts';
 
 /** A log line in words. */
 interface Remark {
@@ -82,24 +82,24 @@ export const NOTHING_YET: Live = {
   plan: null,
 };
 
-export function withEvent(live: Live, news: ShardEvent): Live {
-  switch (news.kind) {
+export function withEvent(live: Live, event: ShardEvent): Live {
+  switch (event.kind) {
     case 'cycle':
-      return withStatus(live, news.status);
+      return withStatus(live, event.status);
     case 'action-started':
     case 'action-ended':
-      return { ...live, actions: withAction(live.actions, news.action) };
+      return { ...live, actions: withAction(live.actions, event.action) };
     case 'loss':
-      return withLoss(live, news.loss.atMs, 'warn', lossWords(news.loss));
+      return withLoss(live, event.loss.atMs, 'warn', lossText(event.loss));
     case 'losses':
       return withLoss(
         live,
-        news.losses.atMs,
-        news.losses.isDark ? 'error' : 'warn',
-        lossesWords(news.losses),
+        event.losses.atMs,
+        event.losses.isDark ? 'error' : 'warn',
+        lossesText(event.losses),
       );
     case 'log':
-      return isWorthShowing(news) ? withLog(live, news) : live;
+      return isWorthShowing(event) ? withLog(live, event) : live;
     default:
       // A newer shard may send kinds of events that this view does not know.
       return live;
@@ -124,7 +124,7 @@ function isWorthShowing({ level, event }: LogEvent): boolean {
 }
 
 function withLog(live: Live, { atMs, level, event, fields }: LogEvent): Live {
-  const remark: Remark = { atMs: atMs ?? live.status?.nowMs ?? 0, level, text: logWords(event, fields) };
+  const remark: Remark = { atMs: atMs ?? live.status?.nowMs ?? 0, level, text: logText(event, fields) };
   return withEvents(live, withRemark(live.events, remark));
 }
 
@@ -171,7 +171,7 @@ export function lately(
 /** Actions in words, by when they ended or, if they have not, began. */
 export function newestActions(actions: readonly Action[]): readonly Happening[] {
   return actions
-    .map((action): Happening => ({ atMs: action.endedMs ?? action.startedMs, ...actionWords(action) }))
+    .map((action): Happening => ({ atMs: action.endedMs ?? action.startedMs, ...actionText(action) }))
     .sort(newestFirst);
 }
 

@@ -18,12 +18,12 @@ export const PAGE_POLICY =
 /** What the page's script is made of; feed.ts has types alone and is gone without them. */
 const SCRIPTS = [
   'figures',
-  'cost-words',
-  'supply-words',
+  'cost-text',
+  'supply-text',
   'history',
-  'plan-words',
-  'loss-words',
-  'words',
+  'plan-text',
+  'loss-text',
+  'sentences',
   'live',
   'tree',
   'history-view',

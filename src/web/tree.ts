@@ -1,6 +1,6 @@
 // The page as a tree of plain data, and how its parts are put together.
 
-import { cutWords } from './figures.ts';
+import { cutText } from './figures.ts';
 
 export interface TreeElement {
   readonly tag: string;
@@ -30,12 +30,12 @@ export function row(...cells: readonly (Tree | readonly Tree[])[]): TreeElement 
 
 /** A last item that says how much of a list is not shown; none if all of it is. */
 export function leftOut(shown: number, total: number, noun: string, order: string): readonly Tree[] {
-  const words = cutWords(shown, total, noun, order);
+  const words = cutText(shown, total, noun, order);
   return words === '' ? [] : [element('li', { class: 'quiet' }, words)];
 }
 
 /** The same as the last row of a table. */
 export function leftOutRow(shown: number, total: number, noun: string, order: string): readonly Tree[] {
-  const words = cutWords(shown, total, noun, order);
+  const words = cutText(shown, total, noun, order);
   return words === '' ? [] : [element('tr', {}, element('td', { class: 'quiet', colspan: '9' }, words))];
 }

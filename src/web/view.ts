@@ -1,29 +1,29 @@
 // The page as a tree of plain data: what is shown for what is known. No browser is needed to make or to test it; the
 // page's script brings the document in line with it. Texts stay texts, so nothing that a cluster is called is ever markup.
 
-import { costByState, costPartWords, ownedWords } from './cost-words.ts';
+import { costByState, costPartText, ownedText } from './cost-text.ts';
 import type { Point, Status } from './feed.ts';
 import { count, counted, milliseconds, moment, perHour, span } from './figures.ts';
-import { curve, eventItems, historyRows, sinceWords } from './history-view.ts';
+import { curve, eventItems, historyRows, sinceText } from './history-view.ts';
 import { isFrozen, type Live, newestActions } from './live.ts';
-import { type SupplyGroup, type SupplyRow, supplyGroups } from './supply-words.ts';
-import { element, leftOut, leftOutRow, row, type Tree, type TreeElement } from './tree.ts';
 import {
   byTrouble,
   clusterNotes,
   DEMO_SCENARIOS,
-  failedWords,
-  frozenClusterWords,
+  failedText,
+  frozenClusterText,
   headline,
   heldBackLine,
   isInTrouble,
   machinesIn,
-  missingWords,
+  missingText,
   plannedLine,
-  providerWords,
+  providerText,
   STATES,
   WHAT_IT_IS,
-} from './words.ts';
+} from './sentences.ts';
+import { type SupplyGroup, type SupplyRow, supplyGroups } from './supply-text.ts';
+import { element, leftOut, leftOutRow, row, type Tree, type TreeElement } from './tree.ts';
 
 export type { Tree } from './tree.ts';
 
@@ -69,7 +69,7 @@ export function pageParts(state: PageState): PageParts {
   return {
     intro: [WHAT_IT_IS],
     headline: [headline(status, live.shortfalls, isFrozen(live))],
-    about: [status === null ? '' : aboutWords(status)],
+    about: [status === null ? '' : aboutText(status)],
     trouble: [trouble],
     notice: [notice],
     controls: controls(state),
@@ -78,7 +78,7 @@ export function pageParts(state: PageState): PageParts {
     supply: status === null ? [] : supplyRows(status),
     cost: status === null ? [] : costParts(status, live.series),
     history: historyRows(live),
-    since: [sinceWords(live)],
+    since: [sinceText(live)],
     actions: actionItems(live),
     events: eventItems(live),
     plan: planItems(live),
@@ -99,7 +99,7 @@ function bar(share: number, mood: string): TreeElement {
   );
 }
 
-function aboutWords(status: Status): string {
+function aboutText(status: Status): string {
   const cycle =
     status.cycle === null
       ? 'no cycle yet'
@@ -154,7 +154,7 @@ function supplyRows(status: Status): readonly Tree[] {
   ]);
 }
 
-function kindRow({ title, needWords, isShort, spareWords }: SupplyGroup): TreeElement {
+function kindRow({ title, needText, isShort, spareText }: SupplyGroup): TreeElement {
   return element(
     'tr',
     { class: 'kind' },
@@ -163,14 +163,14 @@ function kindRow({ title, needWords, isShort, spareWords }: SupplyGroup): TreeEl
       { colspan: '3', scope: 'rowgroup' },
       element('strong', {}, title),
       ' ',
-      element('span', { class: isShort ? 'failed' : '' }, needWords),
-      spareWords === '' ? '' : `; ${spareWords}`,
+      element('span', { class: isShort ? 'failed' : '' }, needText),
+      spareText === '' ? '' : `; ${spareText}`,
     ),
   );
 }
 
-function supplyRow({ name, longWords, ...shares }: SupplyRow, { isShort }: SupplyGroup): TreeElement {
-  return row(name, stackedBar(shares, isShort ? 'short' : 'enough'), longWords);
+function supplyRow({ name, longText, ...shares }: SupplyRow, { isShort }: SupplyGroup): TreeElement {
+  return row(name, stackedBar(shares, isShort ? 'short' : 'enough'), longText);
 }
 
 /** What is missing is seen however little it is, in percent. */
@@ -199,8 +199,8 @@ function stackedBar(
 }
 
 function costParts(status: Status, series: readonly Point[]): readonly Tree[] {
-  const parts = costPartWords(status.cost);
-  const owned = ownedWords(status.ownedCost);
+  const parts = costPartText(status.cost);
+  const owned = ownedText(status.ownedCost);
   return [
     element('strong', {}, perHour(status.costPerHour)),
     curve(series, ({ costPerHour }) => costPerHour),
@@ -228,7 +228,7 @@ function actionItems({ actions, status }: Live): readonly Tree[] {
 /** Failed machines, each with its provider's error; empty if there are none. */
 function failedItems({ failed, failedTotal }: Live): readonly Tree[] {
   return [
-    ...failed.map((machine) => element('li', { class: 'failed' }, failedWords(machine))),
+    ...failed.map((machine) => element('li', { class: 'failed' }, failedText(machine))),
     ...leftOut(failed.length, failedTotal, 'Failed machine', 'by name'),
   ];
 }
@@ -244,7 +244,7 @@ function planItems({ status, plan }: Live): readonly Tree[] {
   const total = heldBack.reduce((sum, held) => sum + held.total, 0);
   return [
     ...heldBack.map((held) => element('li', {}, element('strong', {}, capital(heldBackLine(held))))),
-    ...clusters.map((frozen) => element('li', {}, frozenClusterWords(frozen))),
+    ...clusters.map((frozen) => element('li', {}, frozenClusterText(frozen))),
     ...shown.map((planned) => element('li', { class: 'doing' }, plannedLine(planned))),
     ...leftOut(shown.length, total, 'action', 'most urgent first'),
   ];
@@ -262,7 +262,7 @@ function shortfallItems({ shortfalls, status }: Live): readonly Tree[] {
         'li',
         { class: shortfall.isEscalated ? 'failed' : 'doing' },
         element('strong', {}, shortfall.id),
-        ` lacks ${missingWords(shortfall)} (priority ${shortfall.priority}, for ${counted(shortfall.ageCycles, 'cycle')}): `,
+        ` lacks ${missingText(shortfall)} (priority ${shortfall.priority}, for ${counted(shortfall.ageCycles, 'cycle')}): `,
         shortfall.why,
       ),
     ),
@@ -277,7 +277,7 @@ function providerRows({ providers }: Status): readonly Tree[] {
       row(
         provider.name,
         counted(provider.machines, 'machine'),
-        element('span', { class: isInTrouble(provider) ? 'failed' : '' }, providerWords(provider)),
+        element('span', { class: isInTrouble(provider) ? 'failed' : '' }, providerText(provider)),
       ),
     ),
     ...leftOutRow(shown.length, providers.length, 'cloud', 'those in trouble first'),
@@ -294,7 +294,7 @@ function clusterRows({ clusters, clustersTotal }: Live): readonly Tree[] {
         element('span', { class: cluster.unmet > 0 ? 'failed' : '' }, `${count(cluster.unmet)} not met`),
         `${count(machinesIn(cluster, 'CONFIGURED'))} serving`,
         perHour(cluster.costPerHour),
-        ownedWords(cluster.ownedCost),
+        ownedText(cluster.ownedCost),
         clusterNotes(cluster).join('; '),
       ),
     ),

@@ -40,7 +40,7 @@ const isEqual = (one: unknown, other: unknown): boolean => {
 /** All figures belong to one status that the API has sent in the last seconds. */
 export async function figuresAreThoseOfTheApi(stage: Stage): Promise<void> {
   const reading = await stage.until('the figures are those of a status that the API sent', (shown) =>
-    stage.news.statuses.some((status) => isEqual(figuresOf(status), figuresShown(shown))),
+    stage.recorded.statuses.some((status) => isEqual(figuresOf(status), figuresShown(shown))),
   );
   const sum = (cents: readonly number[]): number => cents.reduce((total, each) => total + each, 0);
   assert.equal(sum(reading.partCents), reading.cents, 'the parts of the cost add up to it');
@@ -50,11 +50,11 @@ export async function figuresAreThoseOfTheApi(stage: Stage): Promise<void> {
 /** Clusters with their needs and shortages match an API answer that did not change around the read. */
 export async function clustersAreThoseOfTheApi(stage: Stage): Promise<void> {
   await stage.until('the clusters are those of the API', async () => {
-    const before = await stage.news.clusters();
+    const before = await stage.recorded.clusters();
     // Longer than a page takes from an event to its rendering.
     await new Promise((resolve) => setTimeout(resolve, 1500));
     const { clusters } = await stage.read();
-    const after = await stage.news.clusters();
+    const after = await stage.recorded.clusters();
     const figures = (list: typeof before) =>
       list.map(({ cluster, needs, unmet }) => ({ cluster, needs, unmet }));
     if (!isEqual(figures(before), figures(after))) return false;

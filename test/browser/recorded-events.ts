@@ -68,8 +68,8 @@ export class RecordedEvents {
       .map((line) => line.slice('data:'.length))
       .join('\n');
     if (data === '') return;
-    const news = JSON.parse(data) as ShardEvent;
-    if (news.kind === 'cycle') this.#statuses.push({ atMs: Date.now(), status: news.status });
-    else this.events.push(news);
+    const event = JSON.parse(data) as ShardEvent;
+    if (event.kind === 'cycle') this.#statuses.push({ atMs: Date.now(), status: event.status });
+    else this.events.push(event);
   }
 }

@@ -15,7 +15,7 @@ const LOOK_AGAIN_MS = 200;
 
 export class Stage {
   readonly page: Page;
-  readonly news: RecordedEvents;
+  readonly recorded: RecordedEvents;
   readonly demo: Demo;
   /** Everything the browser reported, as text. */
   readonly complaints: string[] = [];
@@ -23,7 +23,7 @@ export class Stage {
   private constructor(page: Page, demo: Demo) {
     this.page = page;
     this.demo = demo;
-    this.news = new RecordedEvents(demo.url);
+    this.recorded = new RecordedEvents(demo.url);
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type()))
         this.complaints.push(`console: ${message.text()} (${message.location().url})`);
@@ -76,7 +76,7 @@ export class Stage {
   }
 
   async close(): Promise<void> {
-    this.news.close();
+    this.recorded.close();
     await this.page.context().close();
   }
 }

@@ -34,7 +34,7 @@ function told(losses: number, ...words: readonly string[]): string {
     const file = fileAt(path);
     const recorded = new Recorded(file);
     recorded.cycle([]);
-    recorded.recorder.news({ kind: 'action-ended', action: PREEMPTED });
+    recorded.recorder.event({ kind: 'action-ended', action: PREEMPTED });
     for (let i = 0; i < losses; i++) recorded.recorder.loss(aLoss(`m-${i}`));
     recorded.recorder.flush();
     file.close();

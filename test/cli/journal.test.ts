@@ -31,7 +31,7 @@ function told(command: typeof historyCommand, ...words: readonly string[]) {
       { kind: 'observe', machine, atMs: 1 },
       { kind: 'demand', cluster: 'web', needs: [NEED] },
     ]);
-    recorder.news({
+    recorder.event({
       kind: 'action-ended',
       action: {
         ...{
@@ -54,7 +54,7 @@ function told(command: typeof historyCommand, ...words: readonly string[]) {
       why: 'a look',
       message: 'fleet is frozen.',
     };
-    recorder.news({ kind: 'log', level: 'info', event: 'order', fields: order });
+    recorder.event({ kind: 'log', level: 'info', event: 'order', fields: order });
     recorder.needsChanged(
       [{ key: keyOf(NEED), priority: 0, reason: 'no-fitting-supply', deficit: resources({ cpu: 4000 }) }],
       recorded.nowMs,

@@ -16,7 +16,7 @@ import { freezeCommand, unfreezeCommand } from '../../src/cli/remote/freeze.ts';
 import { getCommand } from '../../src/cli/remote/get.ts';
 import { forgetCommand, quarantineCommand, retryCommand } from '../../src/cli/remote/machine-orders.ts';
 import { noPaint } from '../../src/cli/table.ts';
-import { UNMET_REASONS, unmetWords } from '../../src/model/index.ts';
+import { UNMET_REASONS, unmetText } from '../../src/model/index.ts';
 import { type Answer, type MachineView, type NeedView, type Page, serveApi } from '../../src/shard/index.ts';
 import { offsetPage } from '../../src/shard/planning/queries/pages.ts';
 import type { WaitingActionView } from '../../src/shard/views.ts';
@@ -362,7 +362,7 @@ Lately
 
   it.each(UNMET_REASONS)('%s is shown with its sentence', async (reason) => {
     const { shard, run } = await served();
-    const why = unmetWords(reason);
+    const why = unmetText(reason);
     shard.answers.explain = () => ({ ...UNMET_STORY, need: { ...UNMET, reason, why } });
     const words = (await run('explain', UNMET.id)).replaceAll(/\s+/g, ' ');
     expect(words).toContain(`${why.charAt(0).toUpperCase()}${why.slice(1)} (${reason}).`);

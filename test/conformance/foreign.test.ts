@@ -14,7 +14,7 @@ const BARE = `exec "${process.execPath}" "${PROGRAM}" --addr=127.0.0.1:{port} --
 const START = `${BARE} --seed-count={seed} --state={state}`;
 
 const PATIENT = { timeout: 300_000 };
-/** The scale lane without its speed checks, which no test measures. */
+/** The scale target without its speed checks, which no test measures. */
 const UNHURRIED_SCALE = ['--soak', '100ms', '--only', 'B1101,B1102,B1103,B1104,B1105,B1108,B1109'];
 /** More machines than this provider writes to a state file. */
 const MANY = ['--profile', 'core,cloud,scale', '--scale-seed', '2500', ...UNHURRIED_SCALE];
@@ -77,7 +77,7 @@ describe.concurrent('a provider that others wrote', PATIENT, () => {
   });
 });
 
-describe.concurrent('the scale lane', PATIENT, () => {
+describe.concurrent('the scale target', PATIENT, () => {
   it.each([
     ['--state={state}', START],
     ['--state {state}', `${BARE} --state {state} --seed-count {seed}`],

@@ -57,7 +57,7 @@ describe('a provider made with the kit', () => {
 });
 
 describe('a provider that forgets', () => {
-  it('fails the durable lane', PATIENT, async () => {
+  it('fails the durable target', PATIENT, async () => {
     // SQLite treats an empty name as a temporary file that is deleted with the process.
     const report = await runConformance({
       start: `${start("''")} # {state}`,

@@ -15,7 +15,7 @@ const PATIENT = { timeout: 180_000 };
 const SAMPLE = ['FullLifecycle', 'B107', 'B207', 'B407', 'B801'];
 
 /** Starting and killing is slow: only mutants of durability run that lane. */
-const KILLS = new Set(BEHAVIOURS.filter(({ lane }) => lane === 'durable').map(({ id }) => id));
+const KILLS = new Set(BEHAVIOURS.filter(({ targetKind }) => targetKind === 'durable').map(({ id }) => id));
 
 function namedHere({ area, named }: Mutant): readonly string[] {
   return named.filter((id) => area === 'durability' || !KILLS.has(id));

@@ -1,7 +1,7 @@
 // Some of the points at which a shard may be killed; `npm run verify:kill` covers all of them.
 
 import { describe, expect, it } from 'vitest';
-import { runKillScenario } from './kill-story.ts';
+import { runKillScenario } from './kill-scenario.ts';
 import { PATIENT } from './shard-world.ts';
 
 describe.concurrent('a shard that is killed', () => {

@@ -117,7 +117,7 @@ describe.concurrent('a priority that spikes', PATIENT, () => {
 
 describe.concurrent('an empty roll-up', PATIENT, () => {
   const rows = Array.from({ length: 12 }, (_, i) => need('a', 4, { priority: i }));
-  const isHeld = 'bigfleet_shard_rollup_quarantined{cluster="a"}';
+  const isQuarantined = 'bigfleet_shard_rollup_quarantined{cluster="a"}';
   /** Repeats its roll-up so rarely that a collapsed one is never confirmed. */
   const seldom = { rollupMs: 600_000 };
 
@@ -129,7 +129,7 @@ describe.concurrent('an empty roll-up', PATIENT, () => {
     // The same cluster, with an operator that has lost its cache.
     world.operator('a').stop();
     world.joinWith(seldom, 'a');
-    await world.until('it is held', async () => (await world.metric(isHeld)) === 1);
+    await world.until('it is held', async () => (await world.metric(isQuarantined)) === 1);
     return world;
   }
 
@@ -144,13 +144,13 @@ describe.concurrent('an empty roll-up', PATIENT, () => {
     );
     expect(await world.needs('a')).toHaveLength(12);
     await world.restart();
-    await world.until('it is held again', async () => (await world.metric(isHeld)) === 1);
+    await world.until('it is held again', async () => (await world.metric(isQuarantined)) === 1);
     await world.served('b');
     await world.cycles(10);
     world.operator('a').setDemand(rows);
     await world.served();
     await world.cycles(5);
-    expect(await world.metric(isHeld)).toBe(0);
+    expect(await world.metric(isQuarantined)).toBe(0);
     expect(world.calls.slice(before)).toEqual([]);
     expect(world.told).toEqual([]);
   });
@@ -163,7 +163,7 @@ describe.concurrent('an empty roll-up', PATIENT, () => {
       return (await world.cloud().machines()).filter(({ host }) => host !== undefined).length === 1;
     });
     expect(await world.needs('a')).toEqual([]);
-    expect(await world.metric(isHeld)).toBe(0);
+    expect(await world.metric(isQuarantined)).toBe(0);
     expect(world.callsOf('drain')).toHaveLength(12);
     expect(await world.isServed('b')).toBe(true);
   });

@@ -19,7 +19,7 @@ export interface UpEvent {
 
 export interface UpProcess {
   /** The next line that matches; throws if the process ends first. */
-  until(fits: (news: UpEvent) => boolean): Promise<UpEvent>;
+  until(fits: (event: UpEvent) => boolean): Promise<UpEvent>;
   /** Sends a signal, 0 for none, and returns how the process ended. */
   end(signal: NodeJS.Signals | 0): Promise<UpEnd>;
   readonly exited: Promise<UpEnd>;
@@ -54,8 +54,8 @@ export function startUp(args: readonly string[], prefix = ''): UpProcess {
       for (;;) {
         const { done, value } = await lines.next();
         if (done === true) throw new Error(`up ended: ${JSON.stringify(await exited)}`);
-        const news = JSON.parse(value) as UpEvent;
-        if (fits(news)) return news;
+        const event = JSON.parse(value) as UpEvent;
+        if (fits(event)) return event;
       }
     },
     end: async (signal) => {

@@ -51,7 +51,7 @@ describe('bigfleet up', () => {
 
   it('given a kill amid transitions, then they go on at the next start; --fresh beside it is refused', async () => {
     const first = started('--speed', '1');
-    await first.until((news) => inStates(news, 'CREATING') > 0 && inStates(news, 'CONFIGURING') > 0);
+    await first.until((event) => inStates(event, 'CREATING') > 0 && inStates(event, 'CONFIGURING') > 0);
 
     const beside = await started('--fresh').exited;
     expect(beside).toMatchObject({ code: 2, stderr: expect.stringContaining('BF_STORE_LOCKED') });
@@ -59,9 +59,11 @@ describe('bigfleet up', () => {
     expect(await first.end('SIGKILL')).toMatchObject({ signal: 'SIGKILL' });
 
     const second = started('--speed', '100');
-    const figures = await second.until((news) => inStates(news, 'CREATING', 'CONFIGURING', 'CONFIGURED') > 0);
+    const figures = await second.until(
+      (event) => inStates(event, 'CREATING', 'CONFIGURING', 'CONFIGURED') > 0,
+    );
     expect(inStates(figures, 'FAILED')).toBe(0);
-    await second.until((news) => inStates(news, 'CONFIGURED') > 0 && inStates(news, 'CREATING') === 0);
+    await second.until((event) => inStates(event, 'CONFIGURED') > 0 && inStates(event, 'CREATING') === 0);
     expect(await second.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
   });
 

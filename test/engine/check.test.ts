@@ -114,7 +114,7 @@ describe('what the check sees', () => {
         cycle();
         unchecked.decide(input.nowMs, input.options);
         const { demand, machines } = fleet;
-        for (let slot = 0; slot < machines.size; slot++) if (throws(20)) machines.held[slot] = 1;
+        for (let slot = 0; slot < machines.size; slot++) if (throws(20)) machines.blocked[slot] = 1;
         for (let i = 0; i < demand.aggregate.data.length; i++) if (throws(40)) demand.aggregate.data[i]! *= 2;
         for (let row = 0; row < demand.size; row++) if (throws(40)) demand.firstSeenMs[row]! += 1;
         const plan = planText(unchecked.decide(input.nowMs, input.options).plan());

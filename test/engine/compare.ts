@@ -71,7 +71,7 @@ function plainerThan(machine: LedgerMachine): readonly LedgerMachine[] {
   if (machine.target !== null) choices.push({ ...machine, target: null });
   if (machine.stamp !== null) choices.push({ ...machine, stamp: null });
   if (machine.labels.size > 0) choices.push({ ...machine, labels: new Map() });
-  if (machine.held) choices.push({ ...machine, held: false });
+  if (machine.blocked) choices.push({ ...machine, blocked: false });
   if (machine.allocatable.size > 0) {
     choices.push({ ...machine, resources: machine.allocatable, allocatable: new Map() });
   }

@@ -109,7 +109,7 @@ describe('incremental cycles', () => {
     const change = fc.record({
       at: fc.nat(),
       state: fc.constantFrom(Idle, Speculative, Creating, Failed),
-      held: fc.boolean(),
+      blocked: fc.boolean(),
     });
     const story = fc.tuple(
       fleets({ machines: 30, needs: 15 }),
@@ -122,9 +122,9 @@ describe('incremental cycles', () => {
         const engine = new Engine(fleet);
         const unbound = machines.filter(({ cluster }) => cluster === '');
         for (const changes of [[], ...cycles]) {
-          for (const { at, state, held } of unbound.length === 0 ? [] : changes) {
+          for (const { at, state, blocked } of unbound.length === 0 ? [] : changes) {
             const slot = fleet.machines.slotOf(unbound[at % unbound.length]!.id)!;
-            fleet.machines.update(slot, { state, held });
+            fleet.machines.update(slot, { state, blocked });
           }
           const plan = engine.decide(nowMs, options, { everything }).plan();
           expect(planText(plan)).toBe(planText(decide(fleet, nowMs, options)));
@@ -156,7 +156,7 @@ describe('incremental cycles', () => {
     const fleet = fleetOf(input);
     const engine = new Engine(fleet);
     expect(checkedPlan(engine, fleet, input).claims.get('m')!.group).toMatch(/^fold:/);
-    fleet.machines.update(fleet.machines.slotOf('m')!, { held: true });
+    fleet.machines.update(fleet.machines.slotOf('m')!, { blocked: true });
     expect(checkedPlan(engine, fleet, input).claims.get('m')).toEqual(keyOf(gang));
   });
 
@@ -240,7 +240,7 @@ describe('incremental cycles', () => {
       () => fleet.demand.replace('x', []),
       () => fleet.demand.replace('y', [y]),
       () => fleet.machines.put(aMachine('other', MachineState.Idle)),
-      () => fleet.machines.update(fleet.machines.slotOf('other')!, { held: true }),
+      () => fleet.machines.update(fleet.machines.slotOf('other')!, { blocked: true }),
       () => fleet.machines.remove('m'),
     ];
     for (const change of changes) {

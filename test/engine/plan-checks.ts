@@ -173,7 +173,7 @@ function openDomains(scene: Scene, verdict: Verdict, need: Need, topologyKey: st
   for (const machine of scene.input.machines) {
     const pooled = machine.state === MachineState.Idle || machine.state === MachineState.Speculative;
     const domain = attributeOf(machine, topologyKey);
-    if (!pooled || machine.held || domain === undefined || scene.plan.claims.has(machine.id)) continue;
+    if (!pooled || machine.blocked || domain === undefined || scene.plan.claims.has(machine.id)) continue;
     const rest = shortOf(need, offersOf(scene, [...verdict.claimed, ...verdict.preempts]));
     if (fits(machine, need) && adds(effectiveAllocatable(machine), rest)) open.add(domain);
   }

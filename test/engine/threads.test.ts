@@ -115,8 +115,8 @@ describe('worker threads', () => {
         // Only machines of c1 and c2 change; of what a thread knows, a class does.
         const more = { ...bound('b1', needs[0]!), pricePerHour: 9 };
         fleet.machines.load([more]);
-        fleet.machines.update(fleet.machines.slotOf('a2')!, { held: true });
-        const machines = [more, input.machines[0]!, { ...input.machines[1]!, held: true }];
+        fleet.machines.update(fleet.machines.slotOf('a2')!, { blocked: true });
+        const machines = [more, input.machines[0]!, { ...input.machines[1]!, blocked: true }];
         const known = fleet.dimensions.names;
         Object.defineProperty(fleet.dimensions, 'names', { get: names, configurable: true });
         const end = engine.overlap(new Set([fleet.clusters.find('c4')]));

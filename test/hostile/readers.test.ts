@@ -73,7 +73,7 @@ describe('readers that never read', () => {
   it('given live news, then they are cut off and counted, and other readers are not', async () => {
     const shard = new FakeShard();
     const limits = { maxReaders: 3, maxWaitingBytes: 128 * 1024, heartbeatMs: 60_000 };
-    const api = await serveApi(shard, '127.0.0.1:0', { tls: null, news: limits });
+    const api = await serveApi(shard, '127.0.0.1:0', { tls: null, events: limits });
     onEnd(() => api.close());
     hungUp(await muteReader(api.address));
     let heard = 0;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { keyOf, type Machine, MachineState, type Need } from '../../src/model/index.ts';
 import { needId } from '../../src/shard/planning/queries/need-names.ts';
 import type { ActionView } from '../../src/shard/views.ts';
-import { actionWords } from '../../src/web/index.ts';
+import { actionText } from '../../src/web/index.ts';
 import { record } from '../../testing/support/actuation-scene.ts';
 import { ControllerScene, SETTLED_MS } from '../../testing/support/controller-scene.ts';
 import { aNeed, RACK_KEY, resources, same, stampOf } from '../../testing/support/fleets.ts';
@@ -33,7 +33,7 @@ function settled(machines: readonly Machine[], ...needs: readonly Need[]): Contr
 }
 
 function actions(scene: ControllerScene): readonly ActionView[] {
-  return scene.news.flatMap((news) => (news.kind === 'action-started' ? [news.action] : []));
+  return scene.events.flatMap((event) => (event.kind === 'action-started' ? [event.action] : []));
 }
 
 describe('why a machine leaves its cluster', () => {
@@ -48,7 +48,7 @@ describe('why a machine leaves its cluster', () => {
       ...{ kind: 'Reclaim', machine: 'c', from: { id: needId(keyOf(GANG)), priority: 9 } },
       leaving: { cause: 'gang-broken', domain: 'r2', goesTo: null },
     });
-    const words = actionWords(action!).text;
+    const words = actionText(action!).text;
     expect(words).toContain(
       `its gang ${needId(keyOf(GANG))} can no longer be whole in r2, so it keeps no part there`,
     );
@@ -72,7 +72,7 @@ describe('why a machine leaves its cluster', () => {
     const scene = settled([inRack('a', 'r1', PLAIN)], PLAIN);
     scene.demand('c1').tick(2000);
     expect(actions(scene)).toMatchObject([{ kind: 'Reclaim', leaving: { cause: 'work-ended' } }]);
-    expect(actionWords(actions(scene)[0]!).text).toContain(
+    expect(actionText(actions(scene)[0]!).text).toContain(
       `the work it was bound for (${needId(keyOf(PLAIN))}) has ended`,
     );
   });
@@ -82,7 +82,7 @@ describe('why a machine leaves its cluster', () => {
     const scene = settled([inRack('a', 'r1', PLAIN), inRack('b', 'r1', PLAIN)], two);
     scene.demand('c1', PLAIN).tick(2000);
     expect(actions(scene)).toMatchObject([{ kind: 'Reclaim', leaving: { cause: 'excess' } }]);
-    expect(actionWords(actions(scene)[0]!).text).toContain('c1 has more than it needs');
+    expect(actionText(actions(scene)[0]!).text).toContain('c1 has more than it needs');
   });
 
   it('given a gang that is whole in another place, then it says where', () => {
@@ -116,7 +116,7 @@ describe('a preemption', () => {
         from: { id: needId(keyOf(PLAIN)), cluster: 'c1', priority: 0 },
       },
     ]);
-    expect(actionWords(items[0]!).text).toBe(
+    expect(actionText(items[0]!).text).toBe(
       `preempting a (on-demand, za) from ${needId(keyOf(PLAIN))} for ${needId(keyOf(taker))}: priority 900 goes before 0`,
     );
   });

@@ -61,7 +61,7 @@ export const DEFECTS: readonly Defect[] = [
     name: 'forgotten rollback',
     what: 'A machine whose cluster sends no blob stays bound in the ledger.',
     file: 'src/shard/actuation/action-executor.ts',
-    text: '      book.move(machine, { command: Command.Abandon }, clock.now());\n',
+    text: '      ledger.move(machine, { command: Command.Abandon }, clock.now());\n',
     replacement: '      void [book, machine, Command.Abandon, clock];\n',
   },
   {
@@ -110,8 +110,8 @@ export const DEFECTS: readonly Defect[] = [
     name: 'Creating does not count',
     what: 'What is being bought for a row is bought again.',
     file: 'src/engine/assign/in-flight.ts',
-    text: 'return machines.state[slot] === MachineState.Creating && (withHeld',
-    replacement: 'return machines.state[slot] === MachineState.Failed && (withHeld',
+    text: 'return machines.state[slot] === MachineState.Creating && (withBlocked',
+    replacement: 'return machines.state[slot] === MachineState.Failed && (withBlocked',
   },
   {
     name: 'believes every roll-up',
@@ -124,9 +124,9 @@ export const DEFECTS: readonly Defect[] = [
     name: 'reclaim on a held roll-up',
     what: 'A cluster whose first roll-up after a start is held counts as having reported, with no demand.',
     file: 'src/shard/demand/rollups.ts',
-    text: "        log('warn', 'rollup-held', describeHeld(taken.held));\n",
+    text: "        log('warn', 'rollup-held', describeQuarantined(taken.held));\n",
     replacement:
-      "        log('warn', 'rollup-held', describeHeld(taken.held));\n" +
+      "        log('warn', 'rollup-held', describeQuarantined(taken.held));\n" +
       "        if (demand.view.rows === null) post({ kind: 'demand', cluster, needs: [] });\n",
   },
   {
@@ -169,7 +169,7 @@ export const DEFECTS: readonly Defect[] = [
     name: 'silent reconnect',
     what: 'A cluster that comes back is not told what happened to its machines meanwhile.',
     file: 'src/shard/planning/controller.ts',
-    text: '        this.#news.tellAll(event.cluster);\n',
+    text: '        this.#nodeStates.tellAll(event.cluster);\n',
     replacement: '',
   },
 ];

@@ -59,7 +59,7 @@ export function domainsOf(world: World, row: Row): readonly Domain[] {
   const creditable = [
     ...inOrder.filter((slot) => isOwn(row, slot)),
     ...idleInFlight(world, row),
-    ...creatingInFlight(world, row).filter((slot) => !slot.machine.held),
+    ...creatingInFlight(world, row).filter((slot) => !slot.machine.blocked),
     ...inOrder.filter((slot) => !isOwn(row, slot) && !isOthersOwn(world, row, slot)),
     ...inOrder.filter((slot) => isOthersOwn(world, row, slot)),
   ];
@@ -68,7 +68,7 @@ export function domainsOf(world: World, row: Row): readonly Domain[] {
     ? acquirable(world, row, MachineState.Idle).filter((slot) => slot.targetKey !== row.text)
     : [];
   const speculative = row.canBind ? acquirable(world, row, MachineState.Speculative) : [];
-  const draining = drainingFor(world, row).filter((slot) => !slot.machine.held);
+  const draining = drainingFor(world, row).filter((slot) => !slot.machine.blocked);
 
   const names = new Set<string>();
   for (const slot of [...creditable, ...idle, ...speculative, ...draining]) {

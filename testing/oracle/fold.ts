@@ -43,14 +43,14 @@ export function foldNeeds(world: World, needs: readonly Need[]): readonly Row[] 
 }
 
 /**
- * "A `Same` row folds iff it owns no machine and some machine not held, Failed or Deleting matches its full
+ * "A `Same` row folds iff it owns no machine and some machine not blocked, Failed or Deleting matches its full
  * profile and covers its whole aggregate." Ownership is by stamp or target in any state (R2, R14).
  */
 function folds(world: World, row: Row): boolean {
   if (world.slots.some((slot) => isOwn(row, slot))) return false;
   return world.slots.some(
     (slot) =>
-      !slot.machine.held &&
+      !slot.machine.blocked &&
       standsForFold(row, slot) &&
       covers(slot.offer, row.aggregate) &&
       matches(row, slot),

@@ -179,7 +179,7 @@ describe('what a gang may claim', () => {
   it('includes held bound machines, so that a hold never costs it a serving machine', () => {
     const row = gang(8);
     const machines = ['m1', 'm2'].map((id) =>
-      inRack(id, Configured, 'a', { stamp: stampOf(row), held: true }),
+      inRack(id, Configured, 'a', { stamp: stampOf(row), blocked: true }),
     );
     expect(decide(anInput(machines, [row])).actions).toEqual([]);
   });

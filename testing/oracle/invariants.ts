@@ -118,7 +118,7 @@ function checkActions(scene: Scene, plan: Plan, check: Check): void {
     if (action.kind === 'Bootstrap' || action.kind === 'Provision') {
       const holder = plan.claims.get(action.machine);
       check(holder !== undefined && keyText(holder) === keyText(action.need!), `claimed: ${action.machine}`);
-      check(!machine.held, `held: ${action.machine} is acquired`);
+      check(!machine.blocked, `blocked: ${action.machine} is acquired`);
       check(!scene.input.options.cannotBind.has(action.cluster), `bound to a cluster that cannot bind`);
     }
     if (action.kind === 'Preempt') checkPreempt(scene, plan, action, check);

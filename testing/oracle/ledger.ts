@@ -181,9 +181,9 @@ export function isOthersOwn(world: World, row: Row, slot: Slot): boolean {
   );
 }
 
-/** "Free = not held, not claimed by a better-ranked row." */
+/** "Free = not blocked, not claimed by a better-ranked row." */
 export function isFree(row: Row, slot: Slot): boolean {
-  return !slot.machine.held && (slot.claimedBy === null || slot.claimedBy.turn > row.turn);
+  return !slot.machine.blocked && (slot.claimedBy === null || slot.claimedBy.turn > row.turn);
 }
 
 /** "In flight for a row = its target is the row's key", in the given state. */

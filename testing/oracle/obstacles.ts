@@ -45,10 +45,10 @@ export function obstaclesOf(world: World, rows: readonly Row[], row: Row): Obsta
 }
 
 function causeOf(row: Row, slot: Slot, user: Row | null): ObstacleCause {
-  const { state, held } = slot.machine;
+  const { state, blocked } = slot.machine;
   if (!coversMinUnit(row, slot)) return 'too-small';
   if (state === MachineState.Failed) return 'failed';
-  if (held) return 'blocked';
+  if (blocked) return 'blocked';
   if (user === null)
     return state === MachineState.Idle || state === MachineState.Speculative ? 'unused' : 'in-transit';
   const order = comparePrecedence(user.profile, row.profile);

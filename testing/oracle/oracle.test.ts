@@ -186,7 +186,10 @@ describe('in-flight machines', () => {
 
   it('that are held are neither bound nor counted as Idle', () => {
     const row = aNeed();
-    const machines = [aMachine('i1', Idle, { target: keyOf(row), held: true }), aMachine('s1', Speculative)];
+    const machines = [
+      aMachine('i1', Idle, { target: keyOf(row), blocked: true }),
+      aMachine('s1', Speculative),
+    ];
     expect(did(decide(anInput(machines, [row])))).toEqual(['Provision s1']);
   });
 });
@@ -226,7 +229,7 @@ describe('the fold', () => {
     expect(plan.verdicts.find(({ key }) => key.group === 'z')!.unmet!.blocker).toEqual(keyOf(needs[0]!));
   });
 
-  it('leaves rows that own a machine alone, and needs a machine that is not held', () => {
+  it('leaves rows that own a machine alone, and needs a machine that is not blocked', () => {
     const owner = gang('a', 8);
     const big = aMachine('i1', Idle, { resources: cpu(16), ...inRack('r1') });
     const own = aMachine('m1', Configured, { stamp: stampOf(owner), ...inRack('r2') });
@@ -234,8 +237,8 @@ describe('the fold', () => {
     expect(owned.verdicts[0]).toMatchObject({ foldedInto: null, domain: 'r1', claimed: ['i1'] });
     // Folded, the gang could be hosted by the machine without a rack; as a gang it cannot.
     const rackless = aMachine('i2', Idle, { resources: cpu(16) });
-    const held = decide(anInput([{ ...big, held: true }, rackless], [owner]));
-    expect(held.verdicts[0]).toMatchObject({ foldedInto: null, domain: null, satisfied: false });
+    const blocked = decide(anInput([{ ...big, blocked: true }, rackless], [owner]));
+    expect(blocked.verdicts[0]).toMatchObject({ foldedInto: null, domain: null, satisfied: false });
     expect(decide(anInput([big, rackless], [owner])).verdicts[0]!.foldedInto).toEqual(foldKeyOf(owner));
   });
 

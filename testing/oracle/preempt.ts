@@ -82,12 +82,12 @@ function preemptForGang(world: World, row: Row): void {
  * row claims** count first and are not victims. What an earlier row picked is in flight for that row.
  */
 function countsFirst(row: Row, slot: Slot): boolean {
-  const { state, cluster, held } = slot.machine;
+  const { state, cluster, blocked } = slot.machine;
   if (slot.pickedBy !== null || (slot.claimedBy !== null && slot.claimedBy !== row)) return false;
   if (slot.claimedBy === row) return true;
   const counts = isBound(state)
     ? cluster === row.key.cluster
-    : !held &&
+    : !blocked &&
       (inFlight(row, slot, MachineState.Idle) ||
         inFlight(row, slot, MachineState.Creating) ||
         inFlight(row, slot, MachineState.Draining) ||
@@ -114,9 +114,9 @@ export function isExcess(world: World, slot: Slot): boolean {
 }
 
 function isVictim(world: World, row: Row, slot: Slot): boolean {
-  const { state, held, cluster, stamp } = slot.machine;
+  const { state, blocked, cluster, stamp } = slot.machine;
   // Held machines could not be acquired once drained (R8). "No machine gets two actions in a cycle."
-  if (state !== MachineState.Configured || held || slot.pickedBy !== null || slot.claimedBy === row)
+  if (state !== MachineState.Configured || blocked || slot.pickedBy !== null || slot.claimedBy === row)
     return false;
   // "Machines of a cluster that has not reported since start are victims only by a stamp" (R63).
   if (!isReported(world, cluster)) {

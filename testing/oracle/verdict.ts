@@ -124,8 +124,8 @@ function fittingSupply(row: Row, matching: readonly Slot[]): FittingSupply {
     total: fitting.length,
     failed: count(({ state }) => state === MachineState.Failed),
     blocked: fitting.filter(
-      ({ machine: { state, held }, claimedBy }) =>
-        held && claimedBy !== row && state !== MachineState.Failed && state !== MachineState.Deleting,
+      ({ machine: { state, blocked }, claimedBy }) =>
+        blocked && claimedBy !== row && state !== MachineState.Failed && state !== MachineState.Deleting,
     ).length,
     deleting: count(({ state }) => state === MachineState.Deleting),
   };
@@ -148,7 +148,7 @@ function reasonOf(world: World, row: Row, matching: readonly Slot[]): UnmetReaso
 
 /** "The largest of the three groups; the first group counts only if it would be enough" (R86). */
 function largestObstacle(row: Row, matching: readonly Slot[]): UnmetReason {
-  const usable = usableFor(row, matching).filter((slot) => !slot.machine.held || slot.claimedBy === row);
+  const usable = usableFor(row, matching).filter((slot) => !slot.machine.blocked || slot.claimedBy === row);
   const { failed, blocked, deleting } = fittingSupply(row, matching);
   const unavailable = blocked + deleting;
   const claimedByOthers = usable.filter((slot) => slot.claimedBy !== row).length;
@@ -198,15 +198,15 @@ function skewForbidsAll(world: World, row: Row): boolean {
 }
 
 /**
- * The worst-ranked row ahead of this one that claims a machine this one could have used: fitting, not held, and either
+ * The worst-ranked row ahead of this one that claims a machine this one could have used: fitting, not blocked, and either
  * bound to its cluster, Idle or Speculative.
  */
 function blockingRow(row: Row, matching: readonly Slot[]): Row | null {
   let blocker: Row | null = null;
   for (const slot of matching) {
-    const { state, cluster, held } = slot.machine;
+    const { state, cluster, blocked } = slot.machine;
     const holder = slot.claimedBy;
-    if (holder === null || holder.turn >= row.turn || held || !coversMinUnit(row, slot)) continue;
+    if (holder === null || holder.turn >= row.turn || blocked || !coversMinUnit(row, slot)) continue;
     const usable = isBound(state)
       ? cluster === row.key.cluster
       : state === MachineState.Idle || state === MachineState.Speculative;

@@ -165,8 +165,8 @@ describe('victims of a plain row', () => {
     expect(plan.verdicts[0]!.preempts).toEqual(['m1', 'm3']);
   });
 
-  it('are never held machines', () => {
-    expect(did(decide(anInput([elsewhere('m1', { held: true, ...stamped(0) })], [high])))).toEqual([
+  it('are never blocked machines', () => {
+    expect(did(decide(anInput([elsewhere('m1', { blocked: true, ...stamped(0) })], [high])))).toEqual([
       'Reclaim m1',
     ]);
   });

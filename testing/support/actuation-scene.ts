@@ -100,7 +100,7 @@ export class Scene {
   readonly scheduler: CallScheduler;
   readonly actuation: Actuation;
   readonly reconcile: Reconcile;
-  readonly news: NodeStateRouter;
+  readonly nodeStates: NodeStateRouter;
   readonly #answered = new Set<Effect>();
   readonly #needs = new Map([NEED, OTHER_NEED].map((need) => [keyText(keyOf(need)), need.profile]));
 
@@ -121,7 +121,7 @@ export class Scene {
       emit,
       limits: { ...CALL_SCHEDULER_LIMITS, ...options.scheduler },
     });
-    this.news = new NodeStateRouter(ledger, emit);
+    this.nodeStates = new NodeStateRouter(ledger, emit);
     const say = (...words: readonly (string | number)[]): number => this.told.push(words.join(' '));
     const { scheduler, machineFacts } = this;
     this.actuation = new Actuation({
@@ -297,7 +297,7 @@ export function batchOf(machines: readonly Machine[]): RecordBatch {
 
 /** A provider's record. */
 export function record(id: string, state: MachineState, given: Partial<Machine> = {}): Machine {
-  const { held: _, idleSinceMs: __, drainSeconds: ___, ...machine } = aMachine(id, state, given);
+  const { blocked: _, idleSinceMs: __, drainSeconds: ___, ...machine } = aMachine(id, state, given);
   return machine;
 }
 

@@ -17,7 +17,7 @@ type Command = ProviderRequest['command'];
 export class ControllerScene {
   readonly hand = new HandClock();
   readonly effects: Effect[] = [];
-  readonly news: ShardEvent[] = [];
+  readonly events: ShardEvent[] = [];
   readonly store: MemoryControllerStore;
   readonly controller: Controller;
   readonly #answered = new Set<Effect>();
@@ -29,7 +29,7 @@ export class ControllerScene {
       clock: this.hand,
       monotonicMs: () => this.hand.now(),
       emit: (effect) => this.effects.push(effect),
-      tell: (news) => this.news.push(news),
+      tell: (event) => this.events.push(event),
       store,
       options: { ...DEFAULT_CONTROLLER, shard: 's', epoch: 1n, providers: ['p'], seed: 1, ...options },
     });
@@ -136,12 +136,14 @@ export class ControllerScene {
   }
 
   get cycles(): readonly CycleView[] {
-    return this.news.flatMap((news) => (news.kind === 'cycle' ? [news.status.cycle!] : []));
+    return this.events.flatMap((event) => (event.kind === 'cycle' ? [event.status.cycle!] : []));
   }
 
   /** Log lines of one event. */
-  logged(event: string): readonly Readonly<Record<string, unknown>>[] {
-    return this.news.flatMap((news) => (news.kind === 'log' && news.event === event ? [news.fields] : []));
+  logged(name: string): readonly Readonly<Record<string, unknown>>[] {
+    return this.events.flatMap((event) =>
+      event.kind === 'log' && event.event === name ? [event.fields] : [],
+    );
   }
 
   machine(id: string): MachineView | undefined {

@@ -44,7 +44,7 @@ async function machinesOf({ name, offerings, machines }: CloudSupply): Promise<L
     lastError: '',
     stamp: null,
     target: null,
-    held: false,
+    blocked: false,
     idleSinceMs: null,
     drainSeconds: DEFAULT_DRAIN_SECONDS,
   }));

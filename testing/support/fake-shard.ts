@@ -1,6 +1,6 @@
 // A shard for tests of its clients: fixed views, orders that are only recorded, events emitted by the test.
 
-import { unmetWords } from '../../src/model/index.ts';
+import { unmetText } from '../../src/model/index.ts';
 import type {
   ActionView,
   Answer,
@@ -149,7 +149,7 @@ export const UNMET: NeedView = {
   provisions: 1,
   domain: 'r1',
   reason: 'topology-unsatisfiable',
-  why: unmetWords('topology-unsatisfiable'),
+  why: unmetText('topology-unsatisfiable'),
   unmetCycles: 14,
 };
 
@@ -321,7 +321,7 @@ export const SHORTFALL: ShortfallView = {
   ...TRAINING,
   missing: UNMET.missing,
   reason: 'topology-unsatisfiable',
-  why: unmetWords('topology-unsatisfiable'),
+  why: unmetText('topology-unsatisfiable'),
   ageCycles: 14,
   isEscalated: true,
 };
@@ -398,7 +398,7 @@ type Answers = { [Q in QuestionName]: (ask: Questions[Q]['ask']) => Answer<Q> };
 export class FakeShard implements ShardPort {
   readonly asked: { readonly name: QuestionName; readonly ask: object }[] = [];
   readonly orders: Order[] = [];
-  readonly listeners = new Set<(news: ShardEvent) => void>();
+  readonly listeners = new Set<(event: ShardEvent) => void>();
   /** The result of every order. */
   result: OrderResult = { isDone: true, message: 'Done.' };
   readonly answers: Answers = {
@@ -445,12 +445,12 @@ export class FakeShard implements ShardPort {
     return this.result;
   }
 
-  listen(listener: (news: ShardEvent) => void): () => void {
+  listen(listener: (event: ShardEvent) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  tell(news: ShardEvent): void {
-    for (const listener of this.listeners) listener(news);
+  tell(event: ShardEvent): void {
+    for (const listener of this.listeners) listener(event);
   }
 }

@@ -54,7 +54,7 @@ export function aMachine(id: string, state: MachineState, given: Partial<LedgerM
     lastError: state === MachineState.Failed ? 'broken' : '',
     stamp: null,
     target: null,
-    held: false,
+    blocked: false,
     idleSinceMs: null,
     drainSeconds: 30,
     ...given,
@@ -292,7 +292,7 @@ const roughMachine = fc.record({
   price: fc.constantFrom(0, 1, 1, 2),
   probability: fc.constantFrom(0, 0, 0, 0.5),
   capacityType: fc.constantFrom(...Object.values(CapacityType)),
-  held: rarely(fc.boolean(), false),
+  blocked: rarely(fc.boolean(), false),
   idleForSeconds: fc.constantFrom(null, 0, 59, 60, 600, 9000),
   drainSeconds: fc.constantFrom(30, 30, 5),
 });
@@ -328,7 +328,7 @@ function finishMachine(
       !moving || (state === MachineState.Configured && rough.price !== 2)
         ? null
         : keyNamed(rough.target, need),
-    held: rough.held,
+    blocked: rough.blocked,
     idleSinceMs: rough.idleForSeconds === null ? null : NOW_MS - rough.idleForSeconds * 1000,
     drainSeconds: rough.drainSeconds,
   });

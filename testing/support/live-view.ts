@@ -1,6 +1,6 @@
 // A fake shard for tests of the live views: a status, and a port with scripted answers.
 
-import { unmetWords } from '../../src/model/index.ts';
+import { unmetText } from '../../src/model/index.ts';
 import type {
   ActionView,
   ClusterView,
@@ -129,7 +129,7 @@ export function shortfallOf(number: number): ShortfallView {
     priority: 100,
     missing: { cpu: '12', memory: '48Gi' },
     reason: 'no-fitting-supply',
-    why: unmetWords('no-fitting-supply'),
+    why: unmetText('no-fitting-supply'),
     ageCycles: 3,
     isEscalated: false,
   };
@@ -159,7 +159,7 @@ const NO_PLAN = { cycle: 1234, atMs: 124_000, dryRun: false, heldBack: [], froze
 /** Answers queries of a view, records its orders, and emits events on demand. */
 export class FakePort implements ShardPort {
   readonly orders: Order[] = [];
-  readonly listeners = new Set<(news: ShardEvent) => void>();
+  readonly listeners = new Set<(event: ShardEvent) => void>();
   answers: Record<string, unknown> = {
     ...{ shortfalls: NO_PAGE, clusters: NO_PAGE, freezes: NO_PAGE },
     plan: { ...NO_PLAN, actions: NO_PAGE },
@@ -177,12 +177,12 @@ export class FakePort implements ShardPort {
     return { isDone: true, message: `done: ${order.kind}` };
   }
 
-  listen(listener: (news: ShardEvent) => void): () => void {
+  listen(listener: (event: ShardEvent) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  tell(news: ShardEvent): void {
-    for (const listener of this.listeners) listener(news);
+  tell(event: ShardEvent): void {
+    for (const listener of this.listeners) listener(event);
   }
 }

@@ -3,7 +3,7 @@
 
 import { MachineState, type Need } from '../../src/model/index.ts';
 import { VirtualClock } from '../../src/runtime/virtual-clock.ts';
-import type { HeldRollup } from '../../src/shard/demand/cluster-demand.ts';
+import type { QuarantinedRollup } from '../../src/shard/demand/cluster-demand.ts';
 import type { ControllerEvent } from '../../src/shard/events.ts';
 import type {
   Identify,
@@ -250,6 +250,6 @@ export function firstSeen({ demandOf }: Bench): Readonly<Record<string, number>>
 }
 
 /** Roll-ups that the guard holds. */
-export function heldIn({ reports }: Sessions): readonly HeldRollup[] {
+export function heldIn({ reports }: Sessions): readonly QuarantinedRollup[] {
   return reports.flatMap(({ held }) => held ?? []);
 }

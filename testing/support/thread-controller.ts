@@ -107,7 +107,7 @@ const COMMANDS: Readonly<Record<string, (controller: ObedientController, argumen
   burst: (controller, count) => {
     for (let i = 0; i < Number(count); i++) controller.say(`${i}`);
   },
-  news: ({ around }, event) => around.tell({ kind: 'log', level: 'info', event, fields: {} }),
+  event: ({ around }, event) => around.tell({ kind: 'log', level: 'info', event, fields: {} }),
   work: (controller, ms) => {
     controller.isIdle = false;
     controller.around.clock.after(Number(ms), () => {

@@ -110,7 +110,7 @@ export class Churn {
       ...made,
       ...STANDING.failed,
       host: hostOf(id, STANDING.failed.state),
-      held: false,
+      blocked: false,
       target: null,
       idleSinceMs: null,
     };

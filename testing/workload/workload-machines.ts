@@ -208,7 +208,7 @@ export class MachineMaker {
       lastError,
       stamp,
       target: null,
-      held: false,
+      blocked: false,
       idleSinceMs: null,
       drainSeconds: DEFAULT_DRAIN_SECONDS,
     };

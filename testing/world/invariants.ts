@@ -262,21 +262,21 @@ export class Watch implements SiteWatch, ProcessWatch {
     }
   }
 
-  news(process: ShardProcess, news: ShardEvent): void {
-    switch (news.kind) {
+  told(process: ShardProcess, event: ShardEvent): void {
+    switch (event.kind) {
       case 'action-started':
-        this.#begun(process, news.action);
+        this.#begun(process, event.action);
         break;
       case 'action-ended':
-        this.#ended(process, news.action);
+        this.#ended(process, event.action);
         break;
       case 'cycle':
         this.#cycleEnded(process);
         break;
       case 'log':
-        if (news.event === 'incremental-difference')
-          this.fail('incremental-equals-full', JSON.stringify(news.fields));
-        if (news.event === 'entry-refused') this.fail('entries-apply', JSON.stringify(news.fields));
+        if (event.event === 'incremental-difference')
+          this.fail('incremental-equals-full', JSON.stringify(event.fields));
+        if (event.event === 'entry-refused') this.fail('entries-apply', JSON.stringify(event.fields));
         break;
       case 'loss':
       case 'losses':

@@ -15,7 +15,7 @@ export function calm(weather: Weather): Weather {
     lostCalls: 0,
     lostAnswers: 0,
     doubled: 0,
-    held: weather.held,
+    blocked: weather.blocked,
     heldMs: 800,
     partialLists: 0,
     stalls: 0,
@@ -66,8 +66,8 @@ export class Network {
   async #send<T>(name: string, arrive: () => Promise<T>): Promise<T> {
     const { weather } = this;
     const random = this.#random;
-    const isHeld = random.chance(weather.held);
-    await this.#wait(this.#delayMs() + (isHeld ? random.below(weather.heldMs) : 0));
+    const isBlocked = random.chance(weather.blocked);
+    await this.#wait(this.#delayMs() + (isBlocked ? random.below(weather.heldMs) : 0));
     if (this.cutOff.has(name) || random.chance(weather.lostCalls)) await this.#lose();
     const answer = arrive();
     if (random.chance(weather.doubled)) {

@@ -32,7 +32,7 @@ export interface Weather {
   readonly silent: number;
   readonly doubled: number;
   /** Delayed by up to `heldMs`, so that later calls overtake it. */
-  readonly held: number;
+  readonly blocked: number;
   readonly heldMs: number;
   /** Lists that lack records without any sign of it. */
   readonly partialLists: number;
@@ -209,7 +209,7 @@ function drawWeather(random: Random): Weather {
     lostAnswers: part * 0.06,
     silent: 0.3,
     doubled: part * 0.06,
-    held: part * 0.08,
+    blocked: part * 0.08,
     heldMs: 4000,
     partialLists: part * 0.02,
     stalls: part * 0.02,

@@ -34,7 +34,7 @@ import { CrashingStore, type Disk, SlowStore } from './stores.ts';
 export interface ProcessWatch {
   event(process: ShardProcess, event: ControllerEvent): void;
   effect(process: ShardProcess, effect: Effect): void;
-  news(process: ShardProcess, news: ShardEvent): void;
+  told(process: ShardProcess, event: ShardEvent): void;
   /** Called for every attempt sent to a provider. */
   sent(process: ShardProcess, command: TransitionKind, machine: string, sequence: bigint): void;
 }
@@ -91,8 +91,8 @@ export class ShardProcess {
       options: optionsOf(plan, epoch),
       onEffect: (effect) => this.#carryOut(effect),
     });
-    this.controller.listen((news) => {
-      if (this.isAlive) parts.watch.news(this, news);
+    this.controller.listen((event) => {
+      if (this.isAlive) parts.watch.told(this, event);
     });
     this.#providers = new ProviderCalls(this.#ends(), (event) => this.#post(event));
   }

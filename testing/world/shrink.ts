@@ -33,7 +33,7 @@ async function withFewerEvents(plan: WorldPlan, stillFails: StillFails): Promise
 function simplifications(plan: WorldPlan): readonly Partial<WorldPlan>[] {
   const { weather, clouds, events, stormMs, tailCrashMs, maxActionsPerCycle } = plan;
   const lastMs = Math.max(5000, ...events.map(({ atMs, forMs }) => atMs + forMs));
-  const stillWeather = { lostCalls: 0, lostAnswers: 0, doubled: 0, held: 0, partialLists: 0, stalls: 0 };
+  const stillWeather = { lostCalls: 0, lostAnswers: 0, doubled: 0, blocked: 0, partialLists: 0, stalls: 0 };
   const simpler: Partial<WorldPlan>[] = Object.entries(stillWeather)
     .filter(([name]) => weather[name as keyof typeof stillWeather] > 0)
     .map(([name]) => ({ weather: { ...weather, [name]: 0 } }));

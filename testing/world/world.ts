@@ -230,7 +230,7 @@ class World {
         break;
       case 'squall': {
         const { weather } = this.#network;
-        this.#network.weather = { ...weather, lostCalls: 0.3, lostAnswers: 0.3, doubled: 0.2, held: 0.3 };
+        this.#network.weather = { ...weather, lostCalls: 0.3, lostAnswers: 0.3, doubled: 0.2, blocked: 0.3 };
         this.#spell(forMs, () => {
           this.#network.weather = this.#isCalm ? calm(this.#plan.weather) : this.#plan.weather;
         });

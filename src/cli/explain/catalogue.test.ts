@@ -79,7 +79,7 @@ describe('explain knows', () => {
     ],
   ]);
 
-  it.each(['src/shard/views.ts', 'src/web/feed.ts', 'src/web/words.ts', 'src/web/loss-words.ts'])(
+  it.each(['src/shard/views.ts', 'src/web/feed.ts', 'src/web/sentences.ts', 'src/web/loss-text.ts'])(
     'every word that %s has for a reader',
     (file) => {
       // Strings in unions of types, and names of tables of texts.

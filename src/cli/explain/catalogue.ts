@@ -7,19 +7,9 @@ import {
   ERRORS,
   UNMET_REASONS,
   unmetAdvice,
-  unmetWords,
+  unmetText,
 } from '../../model/index.ts';
 import { didYouMean } from '../../shard/config/nearest.ts';
-import { TERMS } from './terms.ts';
-import {
-  BREAKERS,
-  ERROR_CLASSES,
-  FINDINGS,
-  LOSSES,
-  OBSTACLES,
-  PHASES,
-  PROVIDER_HEALTH,
-} from './trouble-words.ts';
 import {
   ACTION_REASONS,
   ACTIONS,
@@ -29,7 +19,17 @@ import {
   MACHINE_STATES,
   type Meaning,
   OUTCOMES,
-} from './words.ts';
+} from './decision-terms.ts';
+import { TERMS } from './terms.ts';
+import {
+  BREAKERS,
+  ERROR_CLASSES,
+  FINDINGS,
+  LOSSES,
+  OBSTACLES,
+  PHASES,
+  PROVIDER_HEALTH,
+} from './trouble-terms.ts';
 
 export interface Entry {
   readonly group: string;
@@ -110,7 +110,7 @@ function verdicts(): Table {
     },
   };
   const unmet = UNMET_REASONS.map((reason): [string, Meaning] => {
-    const why = unmetWords(reason);
+    const why = unmetText(reason);
     return [reason, { summary: `Not met: ${why}.`, remedy: unmetAdvice(reason) }];
   });
   return { ...met, ...Object.fromEntries(unmet) };

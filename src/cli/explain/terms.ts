@@ -1,7 +1,7 @@
 // What the terms mean that sentences, tables and headings of every surface are written in, for `bigfleet explain WORD`: a
 // reader who meets BigFleet for the first time asks for these before any code.
 
-import type { Meaning } from './words.ts';
+import type { Meaning } from './decision-terms.ts';
 
 export const TERMS: Readonly<Record<string, Meaning>> = {
   Need: {

@@ -8,7 +8,7 @@ import { history } from '../../shard/journal/history.ts';
 import { JournalReader } from '../../shard/journal/journal-reader.ts';
 import { isNeedId } from '../remote/explain-need.ts';
 import { foldLosses } from './fold-losses.ts';
-import { itemWords } from './history-words.ts';
+import { itemText } from './history-text.ts';
 import { type JournalIo, PROCESS_IO } from './io.ts';
 import { type SpanFlags, spanOf, spanOptions, timedLines } from './times.ts';
 
@@ -66,6 +66,6 @@ function asText({ kind, name }: Subject, items: readonly HistoryItem[]): string 
   if (!items.some(isAboutIt))
     return `The journal has nothing about ${kind} ${printable(name)} in that time.\n`;
   return foldLosses(items)
-    .map((item) => timedLines(item.atMs, itemWords(item)))
+    .map((item) => timedLines(item.atMs, itemText(item)))
     .join('');
 }

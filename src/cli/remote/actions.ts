@@ -1,7 +1,7 @@
 // `bigfleet get actions`: what is being done, what was done, and what waits and why.
 
 import type { ActionView, Answer } from '../../shard/index.ts';
-import { kindName, reasonWords, VERBS } from '../../web/index.ts';
+import { kindName, reasonText, VERBS } from '../../web/index.ts';
 import { age } from '../amounts.ts';
 import { asCalledHere } from '../invocation.ts';
 import type { Cell } from '../table.ts';
@@ -83,7 +83,7 @@ function rowOf(action: ActionView, { nowMs }: Look): readonly Cell[] {
     { text: need?.id ?? '' },
     { text: from?.id ?? '' },
     { text: provider },
-    { text: [message, tries, reasonWords(action)].filter((part) => part !== '').join('; '), style: 'dim' },
+    { text: [message, tries, reasonText(action)].filter((part) => part !== '').join('; '), style: 'dim' },
   ];
 }
 

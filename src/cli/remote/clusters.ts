@@ -7,7 +7,7 @@ import { count, countOf, dollars } from '../amounts.ts';
 import type { Cell } from '../table.ts';
 import { proseLines } from './facts.ts';
 import { type Listing, pageLines } from './listing.ts';
-import { countWords } from './wire-words.ts';
+import { countText } from './wire-text.ts';
 
 export const CLUSTERS: Listing<Page<ClusterView>> = {
   noun: 'clusters',
@@ -47,7 +47,7 @@ function rowOf(view: ClusterView, hasOwned: boolean): readonly Cell[] {
     view.hasSession ? { text: 'open', style: 'green' } : { text: 'none', style: 'red' },
     { text: count(view.needs) },
     { text: count(view.unmet), ...(view.unmet > 0 ? { style: 'red' as const } : {}) },
-    { text: countWords(view.machinesByState) },
+    { text: countText(view.machinesByState) },
     { text: dollars(view.costPerHour) },
     ...parts.map((part) => ({ text: dollars(part * SHOWN_DOLLARS) })),
     ...(hasOwned ? [{ text: dollars(view.ownedCost?.perHour ?? 0) }] : []),

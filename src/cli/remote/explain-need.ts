@@ -3,7 +3,7 @@
 
 import { printable } from '../../model/index.ts';
 import type { MachineView, NeedExplanation, NeedRef, NeedView, StatusView } from '../../shard/index.ts';
-import { cutWords } from '../../web/index.ts';
+import { cutText } from '../../web/index.ts';
 import { age, amounts, count, countOf } from '../amounts.ts';
 import { needActionTable } from './actions.ts';
 import type { ShardClient } from './client.ts';
@@ -12,7 +12,7 @@ import { clientOf, type RemoteIo, type ShardFlags } from './flags.ts';
 import { type Look, table } from './listing.ts';
 import { machineTable } from './machines.ts';
 import { verdictStyle } from './needs.ts';
-import { wireWord } from './wire-words.ts';
+import { wireWord } from './wire-text.ts';
 
 /** Machines and actions that are listed before the rest is only counted. */
 const MAX_LISTED = 12;
@@ -76,7 +76,7 @@ function verdictSection({ need }: NeedExplanation, { paint }: Look): readonly st
     : `Not met, for ${countOf(need.unmetCycles, 'cycle')}${missingText(need)}.`;
   const sentences = [
     !need.isMet && claimed > 0 ? `It counts on ${countOf(claimed, 'machine')} so far.` : '',
-    domain === null ? '' : domainWords(need, domain),
+    domain === null ? '' : domainText(need, domain),
     bootstraps === 0 ? '' : `Being bound in this cycle: ${count(bootstraps)}.`,
     provisions === 0 ? '' : `Being bought in this cycle: ${count(provisions)}.`,
     isFolded ? 'It is small, so it is served in one go with others like it and shares their machines.' : '',
@@ -90,7 +90,7 @@ function missingText({ missing }: NeedView): string {
 }
 
 /** Of a gang, which is in one place or nowhere. */
-function domainWords({ isMet, claimed }: NeedView, domain: string): string {
+function domainText({ isMet, claimed }: NeedView, domain: string): string {
   if (isMet) return `Its machines stand together in "${domain}".`;
   return claimed > 0
     ? `They stand in "${domain}", and the rest must stand there too.`
@@ -156,7 +156,7 @@ function candidateLines({ candidates }: NeedExplanation, look: Look): readonly s
 /** What was done for it and what was taken from it, with the row that took it. */
 function actionLines({ actions }: NeedExplanation, look: Look): readonly string[] {
   const lines = needActionTable(actions.slice(0, MAX_LISTED), look, 2);
-  const cut = cutWords(Math.min(actions.length, MAX_LISTED), actions.length, 'action', 'newest first');
+  const cut = cutText(Math.min(actions.length, MAX_LISTED), actions.length, 'action', 'newest first');
   return cut === '' ? lines : [...lines, `  ${cut}`];
 }
 

@@ -2,7 +2,7 @@
 
 import { Command, Option } from 'commander';
 import type { Page, StatusView } from '../../shard/index.ts';
-import { cutWords } from '../../web/index.ts';
+import { cutText } from '../../web/index.ts';
 import { count } from '../amounts.ts';
 import { wholeNumber } from '../flags.ts';
 import { type Cell, type Column, type Paint, tableLines } from '../table.ts';
@@ -134,12 +134,12 @@ export function pageLines<T>(
   const { items, total } = page;
   if (items.length === 0) return [total === 0 ? `No ${noun}s.` : `${count(total)} ${noun}s, none shown.`];
   const lines = table(columns, items.map(rowOf), look);
-  return total <= items.length ? lines : [...lines, look.paint('dim', restWords(page, noun, order))];
+  return total <= items.length ? lines : [...lines, look.paint('dim', restText(page, noun, order))];
 }
 
 /** `… 12 of 340 machines shown, Failed first; 328 left out: --limit 340 shows all, filters fewer`. */
-function restWords({ items, total, next }: Page<unknown>, noun: string, order: string): string {
-  const shown = `… ${cutWords(items.length, total, noun, order)}; ${count(total - items.length)} left out`;
+function restText({ items, total, next }: Page<unknown>, noun: string, order: string): string {
+  const shown = `… ${cutText(items.length, total, noun, order)}; ${count(total - items.length)} left out`;
   // Of some lists the shard keeps the first only, and counts the others.
   return next === null ? `${shown}: the shard keeps no more` : `${shown}: --limit ${total} shows all`;
 }

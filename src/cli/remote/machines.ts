@@ -7,7 +7,7 @@ import { age, amounts, dollars, shortAmounts } from '../amounts.ts';
 import type { Cell, Style } from '../table.ts';
 import { factLines } from './facts.ts';
 import { type Listing, type Look, pageLines, table, type WideColumn } from './listing.ts';
-import { wireWord } from './wire-words.ts';
+import { wireWord } from './wire-text.ts';
 
 export const MACHINES: Listing<Page<MachineView>> = {
   noun: 'machines',

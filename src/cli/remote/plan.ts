@@ -1,13 +1,13 @@
 // `bigfleet get plan`: what the last cycle decided and did not carry out, and why.
 
 import type { Answer, PlanView, WaitingActionView } from '../../shard/index.ts';
-import { frozenClusterWords, heldBackLine, heldBackWords, kindName } from '../../web/index.ts';
+import { frozenClusterText, heldBackLine, heldBackText, kindName } from '../../web/index.ts';
 import { age, count, dollars } from '../amounts.ts';
 import type { Cell } from '../table.ts';
 import { proseLines } from './facts.ts';
 import { type Listing, type Look, pageLines, type WideColumn } from './listing.ts';
 import { type PagePart, partOf, readPages } from './pages.ts';
-import { wireWord } from './wire-words.ts';
+import { wireWord } from './wire-text.ts';
 
 export const PLAN: Listing<Answer<'plan'>> = {
   noun: 'plan',
@@ -35,7 +35,7 @@ function headLines(plan: PlanView, { nowMs }: Look): readonly string[] {
   const when = cycle === null ? 'No cycle yet.' : `Cycle ${count(cycle)}, ${age(nowMs - atMs!)} ago.`;
   const texts = [
     ...heldBack.map((held) => `${heldBackLine(held)}.`),
-    ...frozenClusters.map((frozen) => `${frozenClusterWords(frozen)}.`),
+    ...frozenClusters.map((frozen) => `${frozenClusterText(frozen)}.`),
   ];
   return [dryRun ? `${when} This is a dry run.` : when, ...proseLines(texts), ''];
 }
@@ -66,7 +66,7 @@ export function waitingRow(action: WaitingActionView): readonly Cell[] {
     { text: need?.id ?? '' },
     { text: need === null ? '' : count(need.priority) },
     { text: sign === '' ? '' : `${sign}${dollars(pricePerHour)}` },
-    { text: heldBackWords(why, freeze) },
+    { text: heldBackText(why, freeze) },
     { text: action.reason },
     { text: wireWord(action.capacityType) },
     { text: action.zone },

@@ -1,7 +1,7 @@
 // `bigfleet get providers`.
 
 import type { Page, ProviderView } from '../../shard/index.ts';
-import { healthWords } from '../../web/index.ts';
+import { healthText } from '../../web/index.ts';
 import { age, count } from '../amounts.ts';
 import type { Cell, Style } from '../table.ts';
 import { type Listing, type Look, pageLines } from './listing.ts';
@@ -61,7 +61,7 @@ function rowOf(provider: ProviderView, { nowMs }: Look): readonly Cell[] {
 export function notesOf(provider: ProviderView): readonly string[] {
   const { denial, hasListed, lastError, heldLosses } = provider;
   return [
-    healthWords(provider),
+    healthText(provider),
     denial === '' ? '' : `lets nothing be changed: ${denial}`,
     hasListed ? '' : 'not read yet',
     heldLosses === 0 ? '' : `${count(heldLosses)} machines missing from its List are kept`,

@@ -2,19 +2,12 @@
 
 import { printable } from '../../model/index.ts';
 import type { CycleView, StatusView } from '../../shard/index.ts';
-import {
-  costPartWords,
-  heldBackWords,
-  kindName,
-  perHour,
-  supplyGroups,
-  wouldWords,
-} from '../../web/index.ts';
+import { costPartText, heldBackText, kindName, perHour, supplyGroups, wouldText } from '../../web/index.ts';
 import { age, count, countOf } from '../amounts.ts';
 import { type Fact, factLines } from './facts.ts';
 import type { Listing, Look } from './listing.ts';
 import { notesOf } from './providers.ts';
-import { countWords } from './wire-words.ts';
+import { countText } from './wire-text.ts';
 
 export const STATUS: Listing<StatusView> = {
   noun: 'status',
@@ -41,7 +34,7 @@ function statusLines(status: StatusView, { paint }: Look): readonly string[] {
     ...factLines([
       ['dry run', status.dryRun ? 'decides, and does nothing' : ''],
       ['up', `${age(nowMs - status.startedMs)}, epoch ${status.epoch}`],
-      ['machines', `${count(status.machines)}: ${countWords(status.machinesByState)}`],
+      ['machines', `${count(status.machines)}: ${countText(status.machinesByState)}`],
       ['cost', costText(status.cost)],
       [
         'owned',
@@ -61,15 +54,15 @@ function statusLines(status: StatusView, { paint }: Look): readonly string[] {
 }
 
 function costText(cost: StatusView['cost']): string {
-  const parts = costPartWords(cost, 'part');
+  const parts = costPartText(cost, 'part');
   return `${perHour(cost.perHour).replace('/h', ' per hour')}${parts === '' ? '' : `: ${parts}`}`;
 }
 
 /** By kind of hardware: its Needs and how much of it is used, then a line for each resource. */
 function supplyTexts(status: StatusView): readonly string[] {
-  return supplyGroups(status).flatMap(({ title, needWords, spareWords, rows }) => [
-    `${title}: ${needWords}${spareWords === '' ? '' : `; ${spareWords}`}`,
-    ...rows.map(({ name, longWords }) => `- ${name} ${longWords}`),
+  return supplyGroups(status).flatMap(({ title, needText, spareText, rows }) => [
+    `${title}: ${needText}${spareText === '' ? '' : `; ${spareText}`}`,
+    ...rows.map(({ name, longText }) => `- ${name} ${longText}`),
   ]);
 }
 
@@ -82,13 +75,13 @@ function cycleFacts(cycle: CycleView, nowMs: number): readonly Fact[] {
   const took = cycle.durationMs.toLocaleString('en-US', { maximumFractionDigits: 1 });
   return [
     ['last cycle', `number ${count(cycle.number)}, ${age(nowMs - cycle.atMs)} ago, took ${took} ms`],
-    ['decided', kindWords(cycle.decided)],
-    ['begun', kindWords(cycle.admitted)],
-    ['held back', cycle.heldBack.map((held) => `${wouldWords(held)}: ${heldBackWords(held.why)}`)],
+    ['decided', kindText(cycle.decided)],
+    ['begun', kindText(cycle.admitted)],
+    ['held back', cycle.heldBack.map((held) => `${wouldText(held)}: ${heldBackText(held.why)}`)],
   ];
 }
 
-function kindWords(kinds: Readonly<Record<string, number>>): string {
+function kindText(kinds: Readonly<Record<string, number>>): string {
   const some = Object.entries(kinds).filter(([, n]) => n > 0);
   return some.length === 0 ? 'nothing' : some.map(([kind, n]) => `${count(n)} ${kindName(kind)}`).join(', ');
 }

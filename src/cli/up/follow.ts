@@ -28,9 +28,9 @@ export class Follower {
   constructor(port: ShardPort, changed: () => void) {
     this.#port = port;
     this.#changed = changed;
-    this.#leave = port.listen((news) => {
-      this.#become(withEvent(this.#live, news));
-      if (news.kind === 'cycle') void this.refresh();
+    this.#leave = port.listen((event) => {
+      this.#become(withEvent(this.#live, event));
+      if (event.kind === 'cycle') void this.refresh();
     });
     void this.#recall();
   }

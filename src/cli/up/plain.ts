@@ -4,19 +4,19 @@
 import { printable } from '../../model/index.ts';
 import type { Answer, ShardEvent, ShardPort } from '../../shard/index.ts';
 import {
-  actionWords,
-  costPartWords,
+  actionText,
+  costPartText,
   counted,
-  cutWords,
+  cutText,
   FLEET_FREEZE,
-  frozenClusterWords,
+  frozenClusterText,
   headline,
   heldBackLine,
   heldOnPurpose,
-  logWords,
-  lossesWords,
-  lossWords,
-  ownedWords,
+  logText,
+  lossesText,
+  lossText,
+  ownedText,
   perHour,
   plannedLine,
   type SupplyGroup,
@@ -47,7 +47,7 @@ export class PlainView implements UpView {
   #leave = () => {};
   #statusMs = Number.NEGATIVE_INFINITY;
   /** Actions that began or ended since the last cycle. */
-  #news: Action[] = [];
+  #started: Action[] = [];
   #port: ShardPort | undefined;
   #hint = '';
   /** Key of the last plan printed, so that an unchanged plan is not printed again. */
@@ -68,9 +68,9 @@ export class PlainView implements UpView {
     this.#hint = `${call} get plan --shard ${url}`;
     this.step(`Watch it at ${url} or here. Ctrl-C ends everything.`);
     this.step(`Ask it in another terminal: ${call} get shortfalls --shard ${url}`);
-    this.#leave = port.listen((news) => {
-      if (this.#parts.format === 'json') this.#json(news);
-      else this.#tell(news);
+    this.#leave = port.listen((event) => {
+      if (this.#parts.format === 'json') this.#json(event);
+      else this.#tell(event);
     });
   }
 
@@ -78,43 +78,43 @@ export class PlainView implements UpView {
     this.#leave();
   }
 
-  #tell(news: ShardEvent): void {
-    switch (news.kind) {
+  #tell(event: ShardEvent): void {
+    switch (event.kind) {
       case 'cycle':
         this.#actions();
-        this.#status(news.status);
+        this.#status(event.status);
         break;
       case 'action-started':
       case 'action-ended':
-        this.#news.push(news.action);
+        this.#started.push(event.action);
         break;
       case 'loss':
-        this.#line(news.loss.atMs, lossWords(news.loss));
+        this.#line(event.loss.atMs, lossText(event.loss));
         break;
       case 'losses':
-        this.#line(news.losses.atMs, lossesWords(news.losses));
+        this.#line(event.losses.atMs, lossesText(event.losses));
         break;
       case 'log':
-        if (news.level === 'info' || TOLD_IN_WORDS.has(news.event)) break;
+        if (event.level === 'info' || TOLD_IN_WORDS.has(event.event)) break;
         // Pending actions are printed first, so that times do not decrease.
         this.#actions();
-        this.#line(this.#parts.nowMs(), `${news.level}: ${logWords(news.event, news.fields)}`);
+        this.#line(this.#parts.nowMs(), `${event.level}: ${logText(event.event, event.fields)}`);
         break;
     }
   }
 
   /** Prints actions that began or ended since the last cycle; many similar ones, as at a cold start, share a line. */
   #actions(): void {
-    const alike = Map.groupBy(this.#news, likenessOf);
-    this.#news = [];
+    const alike = Map.groupBy(this.#started, likenessOf);
+    this.#started = [];
     for (const actions of alike.values()) {
       if (actions.length <= (actions[0]!.outcome === 'success' ? 1 : MAX_ALIKE)) {
-        for (const action of actions) this.#line(momentOf(action), actionWords(action).text);
+        for (const action of actions) this.#line(momentOf(action), actionText(action).text);
         continue;
       }
       const { capacityType: _, zone: __, from: ___, ...first } = actions[0]!;
       const many = { ...first, machine: counted(actions.length, 'machine') };
-      this.#line(momentOf(first), actionWords(many).text);
+      this.#line(momentOf(first), actionText(many).text);
     }
   }
 
@@ -155,7 +155,7 @@ export class PlainView implements UpView {
     const figures = [
       counted(status.machines, 'machine'),
       costText(status),
-      ownedWords(status.ownedCost),
+      ownedText(status.ownedCost),
       counted(status.shortfalls, 'shortfall'),
     ].filter((text) => text !== '');
     const freezes = status.freezes === 0 ? '' : ` ${counted(status.freezes, 'freeze')} in force.`;
@@ -168,20 +168,20 @@ export class PlainView implements UpView {
     this.#parts.out(`${timeOfDay(ms)} ${printable(text)}\n`);
   }
 
-  #json(news: ShardEvent): void {
-    this.#parts.out(`${JSON.stringify(news, jsonValue)}\n`);
+  #json(event: ShardEvent): void {
+    this.#parts.out(`${JSON.stringify(event, jsonValue)}\n`);
   }
 }
 
 function costText({ costPerHour, cost }: Status): string {
-  const parts = costPartWords(cost);
+  const parts = costPartText(cost);
   return `${perHour(costPerHour)}${parts === '' ? '' : ` (${parts})`}`;
 }
 
 /** `General: 5 of 81 Needs unmet; cpu 3,812 of 4,204 cores served, 80 unmet; 86 % of 4,888 cores used, 684 cores spare.` */
-function supplyText({ title, needWords, spareWords, rows }: SupplyGroup): string {
-  const amounts = rows.map(({ name, longWords }) => `${name} ${longWords}`);
-  return `${[`${title}: ${needWords}`, ...amounts, spareWords].filter((text) => text !== '').join('; ')}.`;
+function supplyText({ title, needText, spareText, rows }: SupplyGroup): string {
+  const amounts = rows.map(({ name, longText }) => `${name} ${longText}`);
+  return `${[`${title}: ${needText}`, ...amounts, spareText].filter((text) => text !== '').join('; ')}.`;
 }
 
 /** Key whose change prints the plan again. Of actions that the shard itself defers, only their presence counts. */
@@ -200,10 +200,10 @@ function planTexts(
   const onPurpose = heldOnPurpose(heldBack);
   const total = onPurpose.reduce((sum, held) => sum + held.total, 0);
   const shown = actions.items.filter(({ why }) => onPurpose.some((held) => held.why === why));
-  const cut = cutWords(shown.length, total, 'action', 'most urgent first');
+  const cut = cutText(shown.length, total, 'action', 'most urgent first');
   return [
     ...heldBack.map((held) => `${heldBackLine(held)}.`),
-    ...frozenClusters.map(frozenClusterWords),
+    ...frozenClusters.map(frozenClusterText),
     ...shown.map((planned) => `  ${plannedLine(planned)}`),
     ...(cut === '' ? [] : [`  ${cut}: ${hint}`]),
   ];

@@ -6,12 +6,12 @@ import {
   costByState,
   count,
   counted,
-  cutWords,
+  cutText,
   DEMO_SCENARIOS,
-  failedWords,
-  frozenClusterWords,
+  failedText,
+  frozenClusterText,
   headline,
-  heldBackWords,
+  heldBackText,
   heldOnPurpose,
   isFrozen,
   isInTrouble,
@@ -20,17 +20,17 @@ import {
   type Mood,
   machinesIn,
   milliseconds,
-  missingWords,
+  missingText,
   moment,
-  ownedWords,
+  ownedText,
   perHour,
-  plannedWords,
-  providerWords,
+  plannedText,
+  providerText,
   resampled,
   STATES,
   span,
   sparkline,
-  unmetSinceWords,
+  unmetSinceText,
   WHAT_IT_IS,
 } from '../../web/index.ts';
 import type { Paint, Style } from '../table.ts';
@@ -162,15 +162,15 @@ function planLines(
   const fits = Math.max(0, room - 1 - clusters.length);
   // The hint gets its own line: a truncated command cannot be copied.
   const shown = items.slice(0, total > fits ? Math.max(0, fits - 1) : fits);
-  const cut = cutWords(shown.length, total, 'action', 'most urgent first');
+  const cut = cutText(shown.length, total, 'action', 'most urgent first');
   return [
     [
       ...title(cut === '' ? 'What would be done' : `What would be done: ${cut}`),
-      piece(items[0] === undefined ? '' : `  (${heldBackWords(items[0].why, items[0].freeze)})`, 'dim'),
+      piece(items[0] === undefined ? '' : `  (${heldBackText(items[0].why, items[0].freeze)})`, 'dim'),
     ],
     ...(cut === '' ? [] : [[piece(`${call} get plan --shard ${url}`, 'dim')]]),
-    ...clusters.map((frozen): Line => [piece(frozenClusterWords(frozen), 'yellow')]),
-    ...shown.map((planned): Line => [piece(plannedWords(planned), 'yellow')]),
+    ...clusters.map((frozen): Line => [piece(frozenClusterText(frozen), 'yellow')]),
+    ...shown.map((planned): Line => [piece(plannedText(planned), 'yellow')]),
   ].slice(0, room);
 }
 
@@ -209,7 +209,7 @@ function machineLines(status: Status, width: number): readonly Line[] {
 
 function supplyLines(status: Status, live: Live, width: number): readonly Line[] {
   const providers = [...status.providers].sort(byTrouble).slice(0, 2);
-  const owned = ownedWords(status.ownedCost);
+  const owned = ownedText(status.ownedCost);
   return [
     ...hardwareLines(status, width),
     costLine(status, live.series, width),
@@ -218,7 +218,7 @@ function supplyLines(status: Status, live: Live, width: number): readonly Line[]
     ...providers.map(
       (provider): Line => [
         piece(padCut(provider.name, LABEL)),
-        piece(providerWords(provider), isInTrouble(provider) ? 'red' : undefined),
+        piece(providerText(provider), isInTrouble(provider) ? 'red' : undefined),
         piece(`, ${counted(provider.machines, 'machine')}`, 'dim'),
       ],
     ),
@@ -229,7 +229,7 @@ function supplyLines(status: Status, live: Live, width: number): readonly Line[]
 
 function costLine(status: Status, series: Live['series'], width: number): Line {
   const words = `${perHour(status.costPerHour)}  `;
-  const over = spanWords(series);
+  const over = spanText(series);
   const room = Math.max(1, width - LABEL - words.length - over.length);
   return [
     piece('cost'.padEnd(LABEL)),
@@ -246,7 +246,7 @@ function costLine(status: Status, series: Live['series'], width: number): Line {
 }
 
 /** The time that little bars cover. */
-function spanWords(series: Live['series']): string {
+function spanText(series: Live['series']): string {
   const [first] = series;
   return first === undefined ? '' : ` ${span(series.at(-1)!.atMs - first.atMs)}`;
 }
@@ -254,7 +254,7 @@ function spanWords(series: Live['series']): string {
 /** Since when Needs have been unmet, and how it was before; nothing where none was in the last hour. */
 function unmetLines(status: Status, series: Live['series'], width: number): readonly Line[] {
   if (series.every(({ unmet }) => unmet === 0)) return [];
-  const since = unmetSinceWords(series, status.nowMs);
+  const since = unmetSinceText(series, status.nowMs);
   const words = since === '' ? 'none now  ' : `${count(series.at(-1)!.unmet)} ${since}  `;
   const room = Math.max(1, width - LABEL - words.length);
   return [
@@ -310,13 +310,13 @@ function missingLines(
   const shown = shortfalls.slice(0, room - 2);
   return [
     title(
-      `What is missing: ${cutWords(shown.length, total, 'shortfall', 'most urgent first') || counted(total, 'shortfall')}`,
+      `What is missing: ${cutText(shown.length, total, 'shortfall', 'most urgent first') || counted(total, 'shortfall')}`,
     ),
     [piece(`${call} explain NEED --shard ${url}`, 'dim')],
     ...shown.map(
       (shortfall): Line => [
         piece(shortfall.id, shortfall.isEscalated ? 'red' : 'yellow'),
-        piece(` lacks ${missingWords(shortfall)}: ${shortfall.why}`),
+        piece(` lacks ${missingText(shortfall)}: ${shortfall.why}`),
       ],
     ),
   ];
@@ -324,7 +324,7 @@ function missingLines(
 
 /** A last line that says how much of a list is not shown; none if all of it is. */
 function cutLine(shown: number, total: number, noun: string, order: string): readonly Line[] {
-  const words = cutWords(shown, total, noun, order);
+  const words = cutText(shown, total, noun, order);
   return words === '' ? [] : [[piece(words, 'dim')]];
 }
 
@@ -355,7 +355,7 @@ function failedLines({ failed, failedTotal }: Live): readonly Line[] {
   const shown = failed.slice(0, MAX_FAILED_LINES);
   return [
     title('Failed machines'),
-    ...shown.map((machine): Line => [piece(failedWords(machine), 'red')]),
+    ...shown.map((machine): Line => [piece(failedText(machine), 'red')]),
     ...cutLine(shown.length, failedTotal, 'Failed machine', 'by name'),
   ];
 }

@@ -23,10 +23,10 @@ export function hardwareLines(status: Parameters<typeof supplyGroups>[0], width:
 }
 
 /** Where there is little room, that it speaks of Needs is left to the headline. */
-function kindLine({ title: name, needWords, isShort, usedWords }: SupplyGroup, width: number): Line {
-  const used = usedWords === '' ? '' : `, ${usedWords}`;
-  const isTight = name.length + 1 + needWords.length + used.length > width;
-  const words = isTight ? needWords.replace(/ Needs?/, '') : needWords;
+function kindLine({ title: name, needText, isShort, usedText }: SupplyGroup, width: number): Line {
+  const used = usedText === '' ? '' : `, ${usedText}`;
+  const isTight = name.length + 1 + needText.length + used.length > width;
+  const words = isTight ? needText.replace(/ Needs?/, '') : needText;
   return [...title(name), piece(` ${words}`, isShort ? 'red' : undefined), piece(used, 'dim')];
 }
 

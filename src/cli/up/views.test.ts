@@ -156,12 +156,12 @@ describe('plain lines', () => {
     const { view, port } = watch('json');
     view.step('two clouds listen');
     view.follow(port, PLACE);
-    const news = { kind: 'action-started', action: actionOf(1) } as const;
-    port.tell(news);
+    const event = { kind: 'action-started', action: actionOf(1) } as const;
+    port.tell(event);
     port.tell({ kind: 'log', level: 'info', event: 'large', fields: { size: 2n ** 70n } });
     const told = lines.map((line) => JSON.parse(line) as { kind: string });
     expect(told.map(({ kind }) => kind)).toEqual(['log', 'log', 'log', 'action-started', 'log']);
-    expect(told[3]).toEqual(news);
+    expect(told[3]).toEqual(event);
   });
 
   it('end when told to', () => {

@@ -19,7 +19,7 @@ export function memoryDialer(parts: MemoryDialerParts): Dialer {
 }
 
 /** Runs delayed tasks in the order they were scheduled. */
-class Lane {
+class Direction {
   readonly #clock: Clock;
   readonly #delayMs: () => number;
   #lastMs = 0;
@@ -38,16 +38,16 @@ class Lane {
 
 class MemoryLink implements Link {
   readonly isBlocked = false;
-  readonly #there: Lane;
-  readonly #back: Lane;
+  readonly #there: Direction;
+  readonly #back: Direction;
   #session: SessionLink | null = null;
   /** Closed by either side: no frame is delivered any more. */
   #isOver = false;
   #isClosed = false;
 
   constructor(parts: MemoryDialerParts, end: LinkEnd) {
-    this.#there = new Lane(parts);
-    this.#back = new Lane(parts);
+    this.#there = new Direction(parts);
+    this.#back = new Direction(parts);
     const back = (run: () => void) =>
       this.#back.send(() => {
         if (!this.#isClosed) run();

@@ -127,7 +127,7 @@ export class Foldable {
     const pattern = patterns.patternOf(number);
     const walk = this.#walk.begin(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-      if (machines.held[slot] === 0 && pattern.fits(machines.classOf[slot]!)) return true;
+      if (machines.blocked[slot] === 0 && pattern.fits(machines.classOf[slot]!)) return true;
     }
     return false;
   }

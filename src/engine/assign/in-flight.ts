@@ -29,25 +29,25 @@ export function unboundWhere(cycle: Cycle, rankedRow: number, test: (slot: numbe
 export function comingIdle(cycle: Cycle, rankedRow: number): number[] {
   const { machines } = cycle.fleet;
   const slots = unboundWhere(cycle, rankedRow, (slot) => {
-    return machines.state[slot] === MachineState.Idle && machines.held[slot] === 0 && cycle.isFree(slot);
+    return machines.state[slot] === MachineState.Idle && machines.blocked[slot] === 0 && cycle.isFree(slot);
   });
   return slots.sort(machines.keepOrder);
 }
 
 /** Unclaimed Creating machines in flight for a ranked row, by id. */
-export function comingCreating(cycle: Cycle, rankedRow: number, withHeld: boolean): number[] {
+export function comingCreating(cycle: Cycle, rankedRow: number, withBlocked: boolean): number[] {
   const { machines } = cycle.fleet;
   return unboundWhere(cycle, rankedRow, (slot) => {
-    const held = machines.held[slot] === 1;
-    return machines.state[slot] === MachineState.Creating && (withHeld || !held) && cycle.isFree(slot);
+    const blocked = machines.blocked[slot] === 1;
+    return machines.state[slot] === MachineState.Creating && (withBlocked || !blocked) && cycle.isFree(slot);
   });
 }
 
 /** Machines that drain for a rankedRow. */
-export function drainingFor(cycle: Cycle, rankedRow: number, withHeld: boolean): number[] {
+export function drainingFor(cycle: Cycle, rankedRow: number, withBlocked: boolean): number[] {
   const { machines } = cycle.fleet;
   return unboundWhere(cycle, rankedRow, (slot) => {
-    return machines.state[slot] === MachineState.Draining && (withHeld || machines.held[slot] === 0);
+    return machines.state[slot] === MachineState.Draining && (withBlocked || machines.blocked[slot] === 0);
   });
 }
 
@@ -56,7 +56,7 @@ export function ownSpeculative(cycle: Cycle, rankedRow: number): number[] {
   const { machines } = cycle.fleet;
   return unboundWhere(cycle, rankedRow, (slot) => {
     return (
-      machines.state[slot] === MachineState.Speculative && machines.held[slot] === 0 && cycle.isFree(slot)
+      machines.state[slot] === MachineState.Speculative && machines.blocked[slot] === 0 && cycle.isFree(slot)
     );
   });
 }

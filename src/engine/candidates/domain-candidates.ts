@@ -206,10 +206,10 @@ function entriesOf(byDomain: ReadonlyMap<number, Candidates>, domains: Domains):
 
 /** Classes with the key of machines that are on their way to a ranked row and have not arrived. */
 export function comingClasses(cycle: Cycle, rankedRow: number, domains: Domains): number[] {
-  const { classOf, held, state } = cycle.fleet.machines;
+  const { classOf, blocked, state } = cycle.fleet.machines;
   const coming = unboundWhere(cycle, rankedRow, (slot) => {
     const isComing = state[slot] === MachineState.Creating || state[slot] === MachineState.Draining;
-    return isComing && held[slot] === 0 && cycle.isFree(slot) && domains.of(classOf[slot]!) >= 0;
+    return isComing && blocked[slot] === 0 && cycle.isFree(slot) && domains.of(classOf[slot]!) >= 0;
   });
   return coming.map((slot) => classOf[slot]!);
 }

@@ -106,7 +106,7 @@ function sharedOf(cycle: Cycle): Shared {
   return {
     machines: pick(fleet.machines, [
       'state',
-      'held',
+      'blocked',
       'classOf',
       'cluster',
       'stamp',

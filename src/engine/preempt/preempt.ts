@@ -208,7 +208,7 @@ class PhaseTwo {
       const state = machines.state[slot];
       const coming =
         state === MachineState.Idle || state === MachineState.Creating || state === MachineState.Draining;
-      if (coming && machines.held[slot] === 0) count(slot);
+      if (coming && machines.blocked[slot] === 0) count(slot);
     }
     // Its own claims among Idle and Speculative machines, and unclaimed ones.
     for (const slot of cycle.claimsOf(rankedRow)) count(slot);

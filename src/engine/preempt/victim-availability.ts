@@ -163,7 +163,7 @@ export class VictimStock {
         const stamp = machines.stamp[slot]!;
         // A blocked machine could not be acquired once it has drained; one without a priority may not be preempted by its
         // stamp.
-        if (!cycle.isFree(slot) || machines.held[slot] === 1 || stamps.hasPriority[stamp] === 0) continue;
+        if (!cycle.isFree(slot) || machines.blocked[slot] === 1 || stamps.hasPriority[stamp] === 0) continue;
         const memo = stamp * 2 + (ready ? 1 : 0);
         let victims = found.get(memo);
         if (victims === undefined) {

@@ -170,10 +170,10 @@ describe('observations', () => {
   });
 
   it('given a machine that is gone and back, then nothing of its former life is left', () => {
-    const fleet = fleetWith(Idle, { held: true, idleSinceMs: 7 });
+    const fleet = fleetWith(Idle, { blocked: true, idleSinceMs: 7 });
     const { sightings } = applied(fleet, { kind: 'gone', id: 'm' }, sees(Idle));
     expect(sightings.map(({ meaning }) => meaning)).toEqual([Meaning.Lost, 'discovered']);
-    expect(recordOf(fleet)).toMatchObject({ held: false, target: null, idleSinceMs: 500 });
+    expect(recordOf(fleet)).toMatchObject({ blocked: false, target: null, idleSinceMs: 500 });
   });
 
   it('given an impossible record, then it is refused with every reason and the last good one stays', () => {

@@ -51,7 +51,7 @@ export function atFirstSight(seen: Machine, atMs: number): MachineStatus {
   const cluster = clusterAfter(null, seen);
   const stamp = cluster === '' ? null : seen.stamp;
   const target = MAY_BE_COMING.has(state) ? seen.target : null;
-  return { state, held: false, cluster, stamp, target, idleSinceMs: state === Idle ? atMs : null };
+  return { state, blocked: false, cluster, stamp, target, idleSinceMs: state === Idle ? atMs : null };
 }
 
 const MAY_BE_COMING: ReadonlySet<MachineState> = new Set([Creating, Idle, Configuring, Draining]);
@@ -61,7 +61,7 @@ export function afterSighting(known: MachineStatus, seen: Machine, atMs: number)
   const cluster = clusterAfter(known, seen);
   return {
     state: seen.state,
-    held: known.held,
+    blocked: known.blocked,
     cluster,
     stamp: stampAfter(known, seen.stamp, cluster),
     target: targetAfter(known, seen.state, cluster),
@@ -117,7 +117,7 @@ function idleSinceAfter(known: MachineStatus, seen: MachineState, atMs: number):
 export function sameStatus(a: MachineStatus, b: MachineStatus): boolean {
   return (
     a.state === b.state &&
-    a.held === b.held &&
+    a.blocked === b.blocked &&
     a.cluster === b.cluster &&
     a.idleSinceMs === b.idleSinceMs &&
     sameTarget(a.target, b.target) &&

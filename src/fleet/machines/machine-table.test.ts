@@ -76,9 +76,9 @@ function expectLedger(fleet: Fleet, model: Model): void {
       .map((m) => m.id);
 
   expect(machines.count).toBe(model.size);
-  for (const { id, state, held, cluster, stamp, target, idleSinceMs } of all) {
+  for (const { id, state, blocked, cluster, stamp, target, idleSinceMs } of all) {
     const standing = machines.standingOf(machines.slotOf(id)!);
-    expect(standing).toEqual({ state, held, cluster, stamp, target, idleSinceMs });
+    expect(standing).toEqual({ state, blocked, cluster, stamp, target, idleSinceMs });
   }
   // Ordinals sort in the same order as the ids.
   const slots = all.sort(byId).map((m) => machines.slotOf(m.id)!);
@@ -90,7 +90,9 @@ function expectLedger(fleet: Fleet, model: Model): void {
     expect(idsOf(bound?.configured)).toEqual(of(Configured));
     expect(idsOf(bound?.configuring)).toEqual(of(Configuring));
   }
-  expect(idsOf(machines.specialIdle)).toEqual(expected((m) => m.state === Idle && !m.held && isSpecial(m)));
+  expect(idsOf(machines.specialIdle)).toEqual(
+    expected((m) => m.state === Idle && !m.blocked && isSpecial(m)),
+  );
 
   for (const capacityType of Object.values(CapacityType)) {
     const waiting = (m: LedgerMachine): boolean => m.state === Idle && m.idleSinceMs !== null;
@@ -105,12 +107,12 @@ function expectLedger(fleet: Fleet, model: Model): void {
     const number = machines.classOf[machines.slotOf(members[0]!.id)!]!;
     used.add(number);
     const ofClass = (m: LedgerMachine): boolean => textOfClass(m) === text;
-    const plainIdle = expected((m) => ofClass(m) && m.state === Idle && !m.held && !isSpecial(m));
-    const quota = expected((m) => ofClass(m) && m.state === Speculative && !m.held, byId);
+    const plainIdle = expected((m) => ofClass(m) && m.state === Idle && !m.blocked && !isSpecial(m));
+    const quota = expected((m) => ofClass(m) && m.state === Speculative && !m.blocked, byId);
     expect(idsOf(machines.idleSlices[number])).toEqual(plainIdle);
     expect(idsOf(machines.speculativeSlices[number])).toEqual(quota);
     const configured = expected(
-      (m) => ofClass(m) && m.state === Configured && !m.held && m.cluster !== '',
+      (m) => ofClass(m) && m.state === Configured && !m.blocked && m.cluster !== '',
       byId,
     );
     expect(idsOf(machines.configuredSlices[number])).toEqual(configured);
@@ -118,7 +120,7 @@ function expectLedger(fleet: Fleet, model: Model): void {
     for (const state of STATES) {
       const inState = members.filter((m) => m.state === state);
       expect(machines.countOf(number, state)).toBe(inState.length);
-      expect(machines.freeCountOf(number, state)).toBe(inState.filter((m) => !m.held).length);
+      expect(machines.freeCountOf(number, state)).toBe(inState.filter((m) => !m.blocked).length);
     }
     const facts = classes.factsOf(number);
     expect(facts).toMatchObject({
@@ -161,7 +163,7 @@ const stamp: fc.Arbitrary<Stamp> = fc.record({
 const standing: fc.Arbitrary<MachineStatus> = fc
   .record({
     state: fc.constantFrom(...STATES),
-    held: fc.boolean(),
+    blocked: fc.boolean(),
     cluster: fc.constantFrom(...CLUSTERS),
     stamp: fc.option(stamp),
     target: fc.option(key),
@@ -193,7 +195,7 @@ const change = fc.oneof(
   {
     weight: 4,
     arbitrary: fc
-      .tuple(id, standing, fc.option(facts), fc.subarray(['state', 'held', 'stamp', 'target'] as const))
+      .tuple(id, standing, fc.option(facts), fc.subarray(['state', 'blocked', 'stamp', 'target'] as const))
       .map(([name, known, shared, some]) => ({ kind: 'update' as const, name, known, shared, some })),
   },
 );

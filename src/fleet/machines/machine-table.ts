@@ -25,7 +25,7 @@ const { Idle, Speculative, Configuring, Configured } = MachineState;
 const STATES = 9;
 const UNKNOWN_TIME = Number.NaN;
 const NOTHING: Partial<MachineStatus> = {
-  held: false,
+  blocked: false,
   cluster: '',
   stamp: null,
   target: null,
@@ -50,7 +50,7 @@ export interface Supply {
 /** The fields of a machine that it does not share with its class. */
 export type MachineStatus = Pick<
   LedgerMachine,
-  'state' | 'held' | 'cluster' | 'stamp' | 'target' | 'idleSinceMs'
+  'state' | 'blocked' | 'cluster' | 'stamp' | 'target' | 'idleSinceMs'
 >;
 
 /** A machine as stored in the columns, without host and error text, which no decision reads. */
@@ -67,7 +67,7 @@ export class MachineTable {
 
   // Columns, by slot. A slot without a machine has state 0.
   state: Uint8Array = sharedUint8(0);
-  held: Uint8Array = sharedUint8(0);
+  blocked: Uint8Array = sharedUint8(0);
   classOf: Uint32Array = sharedUint32(0);
   cluster: Uint32Array = sharedUint32(0);
   stamp: Uint32Array = sharedUint32(0);
@@ -86,14 +86,14 @@ export class MachineTable {
   #marks = new Uint8Array(0);
 
   readonly #bound: (BoundSlices | undefined)[] = [];
-  /** Idle and Speculative machines that are not held, by class; Idle ones only without target and penalty. */
+  /** Idle and Speculative machines that are not blocked, by class; Idle ones only without target and penalty. */
   readonly idleSlices: (Slice | undefined)[] = [];
   readonly speculativeSlices: (Slice | undefined)[] = [];
-  /** Idle machines that are not held and have a target or a reclamation penalty, in `keepOrder`. There are few. */
+  /** Idle machines that are not blocked and have a target or a reclamation penalty, in `keepOrder`. There are few. */
   readonly specialIdle: Slice;
-  /** Configured machines of all clusters that are not held, by class, in id order. */
+  /** Configured machines of all clusters that are not blocked, by class, in id order. */
   readonly configuredSlices: (Slice | undefined)[] = [];
-  /** Idle machines with a known `idleSinceMs`, by capacity type, longest idle first. Includes held machines. */
+  /** Idle machines with a known `idleSinceMs`, by capacity type, longest idle first. Includes blocked machines. */
   readonly idleClocks: (Slice | undefined)[] = [];
   /** Classes that gained or lost an Idle or Speculative machine. */
   readonly restocked = new ChangeLog();
@@ -108,9 +108,9 @@ export class MachineTable {
   coming: Uint32Array = sharedUint32(0);
   /** Publishes slots of machines that were overwritten or removed; slots of new machines are not included. */
   readonly written = new Changes();
-  /** Publishes classes whose count of machines that are not held went from 0 to 1 in some state. */
+  /** Publishes classes whose count of machines that are not blocked went from 0 to 1 in some state. */
   readonly supplied = new Changes();
-  /** Machines by class and state, and those of them that are not held: `[class × STATES + state]`. */
+  /** Machines by class and state, and those of them that are not blocked: `[class × STATES + state]`. */
   readonly #counts: number[] = [];
   readonly #freeCounts: number[] = [];
 
@@ -154,7 +154,7 @@ export class MachineTable {
   get columnBytes(): number {
     const columns = [
       this.state,
-      this.held,
+      this.blocked,
       this.classOf,
       this.cluster,
       this.stamp,
@@ -216,7 +216,7 @@ export class MachineTable {
     const idleSinceMs = this.idleSinceMs[slot]!;
     return {
       state: this.stateOf(slot),
-      held: this.held[slot] === 1,
+      blocked: this.blocked[slot] === 1,
       cluster: this.clusters.nameOf(this.cluster[slot]!),
       stamp: this.stamps.stampOf(this.stamp[slot]!),
       target: target === 0 ? null : this.keys.keyOf(target),
@@ -306,7 +306,7 @@ export class MachineTable {
     return key < this.coming.length ? this.coming[key]! : 0;
   }
 
-  /** Number of machines of a class in a state; `freeCountOf` counts those that are not held. */
+  /** Number of machines of a class in a state; `freeCountOf` counts those that are not blocked. */
   countOf(classNumber: number, state: MachineState): number {
     return this.#counts[classNumber * STATES + state] ?? 0;
   }
@@ -345,9 +345,9 @@ export class MachineTable {
   // New references are added before old ones are dropped, so that an unchanged entry keeps its number.
   #write(slot: number, changes: Partial<MachineStatus>): void {
     this.revision++;
-    const { state, held, idleSinceMs, target, cluster, stamp } = changes;
+    const { state, blocked, idleSinceMs, target, cluster, stamp } = changes;
     if (state !== undefined) this.state[slot] = state;
-    if (held !== undefined) this.held[slot] = held ? 1 : 0;
+    if (blocked !== undefined) this.blocked[slot] = blocked ? 1 : 0;
     if (idleSinceMs !== undefined) this.idleSinceMs[slot] = idleSinceMs ?? UNKNOWN_TIME;
     if (target !== undefined) this.#name(this.target, slot, target === null ? 0 : this.keys.retain(target));
     if (cluster === undefined && stamp === undefined) return;
@@ -464,7 +464,7 @@ export class MachineTable {
       this.coming[key]! += by;
       this.#noteFirst(this.coming[key]!, by, key);
     }
-    if (this.held[slot] === 1) return;
+    if (this.blocked[slot] === 1) return;
     this.#freeCounts[at] = (this.#freeCounts[at] ?? 0) + by;
     if (by === 1 && this.#freeCounts[at] === 1) this.supplied.add(this.classOf[slot]!);
   }
@@ -482,7 +482,7 @@ export class MachineTable {
       }
       return state === Configured ? bound.configured : bound.configuring;
     }
-    if (this.held[slot] === 1) return null;
+    if (this.blocked[slot] === 1) return null;
     if (state === Idle && (this.target[slot] !== 0 || this.reclamationOf(slot) > 0)) return this.specialIdle;
     if (state !== Idle && state !== Speculative) return null;
     return this.#runAt(state === Idle ? this.idleSlices : this.speculativeSlices, this.classOf[slot]!);
@@ -492,7 +492,7 @@ export class MachineTable {
   #leavingRunOf(slot: number): Slice | null {
     const state = this.state[slot]!;
     const number = this.classOf[slot]!;
-    if (state === Configured && this.held[slot] === 0 && this.cluster[slot] !== 0) {
+    if (state === Configured && this.blocked[slot] === 0 && this.cluster[slot] !== 0) {
       return this.#runAt(this.configuredSlices, number);
     }
     if (state !== Idle || Number.isNaN(this.idleSinceMs[slot])) return null;
@@ -512,7 +512,7 @@ export class MachineTable {
   #reserve(needed: number): void {
     const capacity = grownCapacity(this.state.length, needed);
     this.state = extended(this.state, capacity);
-    this.held = extended(this.held, capacity);
+    this.blocked = extended(this.blocked, capacity);
     this.classOf = extended(this.classOf, capacity);
     this.cluster = extended(this.cluster, capacity);
     this.stamp = extended(this.stamp, capacity);

@@ -17,7 +17,7 @@ describe('KeyTable', () => {
   it('given any keys held, exchanged and released, then each that is held has one number of its own, and no other has one', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.tuple(fc.constantFrom('hold', 'release', 'exchange'), key, key), {
+        fc.array(fc.tuple(fc.constantFrom('block', 'release', 'exchange'), key, key), {
           maxLength: 400,
           size: 'max',
         }),
@@ -35,7 +35,7 @@ describe('KeyTable', () => {
           };
           for (const [step, it, { group }] of steps) {
             const known = holders.get(keyText(it));
-            if (step === 'hold') held(it, table.retain(it));
+            if (step === 'block') held(it, table.retain(it));
             else if (known !== undefined && step === 'release') {
               table.drop(known.number);
               released(it);

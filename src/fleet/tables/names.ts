@@ -117,9 +117,9 @@ export class KeyTable {
       this.#group[number] = group;
       return number;
     }
-    const held = this.retainIn(cluster, this.#fingerprints.nameOf(fingerprint), group);
+    const retained = this.retainIn(cluster, this.#fingerprints.nameOf(fingerprint), group);
     this.drop(number);
-    return held;
+    return retained;
   }
 
   /** The number of a key in use, else 0. */

@@ -64,7 +64,8 @@ describe('dimensions', () => {
     ['a known machine', (f: Fleet) => f.machines.put(machine('m', vector(14, 17)))],
     [
       'facts of a machine',
-      (f: Fleet) => f.machines.update(f.machines.slotOf('m')!, { held: true }, machine('m', vector(14, 17))),
+      (f: Fleet) =>
+        f.machines.update(f.machines.slotOf('m')!, { blocked: true }, machine('m', vector(14, 17))),
     ],
     [
       'a list of machines, the last one too much',

@@ -1,4 +1,4 @@
-// Failures on request, for the fault lane of a conformance suite, which asks for them by the names of clusters and by a
+// Failures on request, for the fault target of a conformance suite, which asks for them by the names of clusters and by a
 // label. Wraps any backend. What fails this way stays Failed.
 
 import type { Clock } from '../../runtime/clock.ts';

@@ -24,7 +24,7 @@ import { Listing } from './listing.ts';
 import { isHost, OfferingCheck, OfferingsError } from './offerings.ts';
 import type { Records } from './records.ts';
 import { checkBinding, checkMachineId, readGrace, readToken, refusal } from './requests.ts';
-import { type Ending, type Run, Runs } from './runs.ts';
+import { type Ending, type RunningTransition, RunningTransitions } from './running-transitions.ts';
 import type { Counters, Store, StoredState } from './store.ts';
 import type { StoreWriter } from './store-writer.ts';
 import {
@@ -91,7 +91,7 @@ const NO_ORDER: Order = {
 interface Accepted {
   readonly ack: TransitionAck;
   /** null for a repetition of an accepted call. */
-  readonly run: Run | null;
+  readonly run: RunningTransition | null;
 }
 
 type FencedRequest = Parameters<typeof readToken>[0] & { readonly machineId: string };
@@ -111,7 +111,7 @@ export class Provider {
   readonly #inventory: Inventory;
   readonly #records: Records;
   readonly #writer: StoreWriter;
-  readonly #runs: Runs;
+  readonly #running: RunningTransitions;
   readonly #listing: Listing;
   #refreshing: Promise<Refreshed> | null = null;
   #isClosed = false;
@@ -125,7 +125,7 @@ export class Provider {
     this.#inventory = new Inventory(parts.store, counters, (error) => this.#options.onStoreFailure?.(error));
     this.#records = this.#inventory.records;
     this.#writer = this.#inventory.journal;
-    this.#runs = new Runs(parts.clock, (run, ending) => this.#end(run, ending));
+    this.#running = new RunningTransitions(parts.clock, (run, ending) => this.#end(run, ending));
     this.#listing = new Listing(this.#records, counters.born);
   }
 
@@ -140,7 +140,7 @@ export class Provider {
       const provider = new Provider(parts, counters);
       const resumed = provider.#restore(stored);
       await provider.refresh();
-      for (const run of resumed) provider.#runs.start(run);
+      for (const run of resumed) provider.#running.start(run);
       return provider;
     } catch (error) {
       await parts.store.close();
@@ -154,7 +154,7 @@ export class Provider {
 
   /** In-flight transitions. */
   get runningCount(): number {
-    return this.#runs.count;
+    return this.#running.count;
   }
 
   create(request: CreateRequest): Promise<TransitionAck> {
@@ -224,7 +224,7 @@ export class Provider {
     const slot = this.#records.slotOf(machineId);
     if (slot === undefined || this.#records.stateOf(slot) === MachineState.Failed) return false;
     const draft = newDraft();
-    this.#runs.drop(slot);
+    this.#running.drop(slot);
     this.#fail(slot, reason, draft, hostIsGone);
     this.#inventory.write(draft);
     await this.#writer.settled();
@@ -254,8 +254,8 @@ export class Provider {
   async close(waitMs = 0): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    if (waitMs > 0) await this.#runs.idle(waitMs);
-    this.#runs.dropAll();
+    if (waitMs > 0) await this.#running.idle(waitMs);
+    this.#running.dropAll();
     await this.#refreshing?.catch(() => {});
     await this.#writer.settled().catch(() => {});
     await this.#store.close();
@@ -287,7 +287,7 @@ export class Provider {
     this.#inventory.write(draft);
     await this.#writer.settled();
     if (outcome instanceof Error) throw outcome;
-    if (outcome.run !== null) this.#runs.start(outcome.run);
+    if (outcome.run !== null) this.#running.start(outcome.run);
     return outcome.ack;
   }
 
@@ -333,10 +333,15 @@ export class Provider {
     return `${this.#options.operationPrefix ?? 'op-'}${operation}`;
   }
 
-  #prepare(slot: number, kind: TransitionKind, bootstrapBlob: Uint8Array, graceSeconds: number): Run {
+  #prepare(
+    slot: number,
+    kind: TransitionKind,
+    bootstrapBlob: Uint8Array,
+    graceSeconds: number,
+  ): RunningTransition {
     const backend = this.#backend;
     const machine = this.#subject(slot);
-    const run: Run = this.#runs.prepare({
+    const run: RunningTransition = this.#running.prepare({
       slot,
       kind,
       operationId: this.#operationId(this.#records.operationOf(slot, kind)),
@@ -367,7 +372,7 @@ export class Provider {
   }
 
   /** Applies the end of a run: the machine reaches its target state, or is Failed. */
-  #end({ slot, kind }: Run, ending: Ending): void {
+  #end({ slot, kind }: RunningTransition, ending: Ending): void {
     const draft = newDraft();
     if (!ending.ok) this.#fail(slot, ending.reason, draft);
     else if (kind === 'create' && (ending.host === undefined || !isHost(ending.host))) {
@@ -398,11 +403,11 @@ export class Provider {
   }
 
   /** Loads the state of the last process; repeats its in-flight transitions if the backend can resume, else fails them. */
-  #restore(stored: StoredState): readonly Run[] {
+  #restore(stored: StoredState): readonly RunningTransition[] {
     const draft = newDraft();
     this.#inventory.restore(stored, draft);
     const flights = new Map(Array.from(stored.flights, (flight) => [flight.slot, flight]));
-    const resumed: Run[] = [];
+    const resumed: RunningTransition[] = [];
     for (let slot = 0; slot < this.#records.count; slot++) {
       const kind = transitionThrough(this.#records.stateOf(slot));
       if (kind === undefined) continue;

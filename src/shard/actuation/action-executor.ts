@@ -11,7 +11,7 @@ import { failpoint } from '../failpoints.ts';
 import type { MachineLedger } from '../inventory/machine-ledger.ts';
 import type { ActionOutcome } from './action-records.ts';
 import type { ActuationLimits } from './actuation-limits.ts';
-import type { Holds } from './blocked-machines.ts';
+import type { BlockedMachines } from './blocked-machines.ts';
 import type { BootstrapRequests } from './bootstrap-requests.ts';
 import type { CallScheduler } from './call-scheduler.ts';
 import type { Instructions } from './instructions.ts';
@@ -22,7 +22,7 @@ export interface ActionExecutorParts {
   readonly ledger: MachineLedger;
   readonly scheduler: CallScheduler;
   readonly bootstrapRequests: BootstrapRequests;
-  readonly holds: Holds;
+  readonly holds: BlockedMachines;
   readonly instructions: Instructions;
   readonly clock: Clock;
   readonly random: Random;

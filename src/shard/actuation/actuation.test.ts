@@ -242,7 +242,7 @@ describe('what keeps a machine out of decisions', () => {
     scene.list([...some(2, Speculative), record('i', Idle), record('dear', Speculative, { zone: 'zb' })]);
     scene.decide('Provision', 'm-0');
     scene.answer('create', { kind: 'stock-out', message: 'sold out' });
-    const { untilMs } = scene.actuation.heldOfferings[0]!;
+    const { untilMs } = scene.actuation.blockedOfferings[0]!;
     expect(scene.actuation.holdOf('m-1')).toEqual({ kind: 'out-of-stock', why: 'sold out', untilMs });
     for (const other of ['i', 'dear']) expect(scene.actuation.holdOf(other)).toBeNull();
   });

@@ -29,7 +29,12 @@ import { ActionExecutor } from './action-executor.ts';
 import { type ActionOutcome, type ActionRecord, RecordList } from './action-records.ts';
 import type { TransitionalState } from './actuation-limits.ts';
 import type { ActuationParts, Passing, Refusal, RefusedAction } from './actuation-parts.ts';
-import { type HeldMachine, type HeldOffering, type Hold, Holds } from './blocked-machines.ts';
+import {
+  type Block,
+  type BlockedMachine,
+  BlockedMachines,
+  type BlockedOffering,
+} from './blocked-machines.ts';
 import { BootstrapRequests, type MutedCluster } from './bootstrap-requests.ts';
 import { Deadlines } from './deadlines.ts';
 import { DrainTimes } from './drain-times.ts';
@@ -41,7 +46,7 @@ import { COMMAND_OF, isAcquiring, recordOf, type Task } from './task.ts';
 
 export class Actuation {
   readonly #parts: ActuationParts;
-  readonly #holds: Holds;
+  readonly #holds: BlockedMachines;
   readonly #bootstrapRequests: BootstrapRequests;
   readonly #instructions: Instructions;
   readonly #executor: ActionExecutor;
@@ -68,7 +73,13 @@ export class Actuation {
     const { ledger, scheduler, clock, random, emit, limits, observer } = parts;
     this.#records = new RecordList(limits.records);
     this.#pending = new PendingActions((task, outcome) => this.#record(task, outcome));
-    this.#holds = new Holds({ ledger, clock, random, machine: limits.machine, offering: limits.offering });
+    this.#holds = new BlockedMachines({
+      ledger,
+      clock,
+      random,
+      machine: limits.machine,
+      offering: limits.offering,
+    });
     this.#bootstrapRequests = new BootstrapRequests({
       clock,
       random,
@@ -218,7 +229,7 @@ export class Actuation {
   }
 
   /** Why a machine is blocked; null if it is not. */
-  holdOf(machine: string): Hold | null {
+  holdOf(machine: string): Block | null {
     const hold = this.#holds.of(machine);
     return hold === null ? null : { kind: hold.kind, why: hold.why, untilMs: hold.untilMs };
   }
@@ -232,11 +243,11 @@ export class Actuation {
     return { state, sinceMs, expectedByMs: usualMs === null ? null : sinceMs + usualMs };
   }
 
-  get held(): Iterable<HeldMachine> {
+  get blocked(): Iterable<BlockedMachine> {
     return this.#holds.machines;
   }
 
-  get heldOfferings(): readonly HeldOffering[] {
+  get blockedOfferings(): readonly BlockedOffering[] {
     return this.#holds.offerings;
   }
 

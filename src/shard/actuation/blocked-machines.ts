@@ -9,7 +9,7 @@ import type { Random } from '../../runtime/random.ts';
 import type { MachineLedger } from '../inventory/machine-ledger.ts';
 
 /** Why a machine is blocked. */
-export interface Hold {
+export interface Block {
   /** `call-lost`: a call was lost and its outcome is unknown; ends when a provider lists the machine. */
   readonly kind: Exclude<BlockedCause, 'frozen' | 'awaiting-report' | 'released'>;
   readonly why: string;
@@ -17,7 +17,7 @@ export interface Hold {
   readonly untilMs: number | null;
 }
 
-export interface HeldMachine extends Hold {
+export interface BlockedMachine extends Block {
   readonly machine: string;
   readonly kind: 'backing-off' | 'quarantined' | 'call-lost';
 }
@@ -30,13 +30,13 @@ export interface OfferingKey {
   readonly capacityType: CapacityType;
 }
 
-export interface HeldOffering extends OfferingKey {
+export interface BlockedOffering extends OfferingKey {
   readonly kind: 'out-of-stock';
   readonly why: string;
   readonly untilMs: number;
 }
 
-export interface HoldsParts {
+export interface BlockedMachinesParts {
   readonly ledger: MachineLedger;
   readonly clock: Clock;
   readonly random: Random;
@@ -48,40 +48,40 @@ const SPECULATIVE: ReadonlySet<MachineState> = new Set([MachineState.Speculative
 const FREE: ReadonlySet<MachineState> = new Set([MachineState.Speculative, MachineState.Idle]);
 
 interface Offering {
-  readonly held: HeldOffering | null;
+  readonly blocked: BlockedOffering | null;
   readonly failures: number;
 }
 
-export class Holds {
-  readonly #parts: HoldsParts;
-  readonly #machines = new Map<string, HeldMachine>();
+export class BlockedMachines {
+  readonly #parts: BlockedMachinesParts;
+  readonly #machines = new Map<string, BlockedMachine>();
   /** Consecutive failures by machine; a success deletes the entry. */
   readonly #failures = new Map<string, number>();
   readonly #offerings = new Map<string, Offering>();
-  readonly #providers = new Map<string, Hold>();
+  readonly #providers = new Map<string, Block>();
 
-  constructor(parts: HoldsParts) {
+  constructor(parts: BlockedMachinesParts) {
     this.#parts = parts;
   }
 
-  get machines(): Iterable<HeldMachine> {
+  get machines(): Iterable<BlockedMachine> {
     return this.#machines.values();
   }
 
-  get offerings(): readonly HeldOffering[] {
-    return [...this.#offerings.values()].flatMap(({ held }) => held ?? []);
+  get offerings(): readonly BlockedOffering[] {
+    return [...this.#offerings.values()].flatMap(({ blocked }) => blocked ?? []);
   }
 
   /** Why a machine is blocked; null if it is not. Its own hold takes precedence over its provider's and its offering's. */
-  of(id: string): Hold | null {
+  of(id: string): Block | null {
     return this.#machines.get(id) ?? this.#withOthers(id);
   }
 
   /** Whether the machine is blocked; if so, also sets the bit in the ledger. */
   check(id: string): boolean {
-    const isHeld = this.#isHeld(id);
-    if (isHeld) this.#parts.ledger.hold(id, true);
-    return isHeld;
+    const isBlocked = this.#isBlocked(id);
+    if (isBlocked) this.#parts.ledger.hold(id, true);
+    return isBlocked;
   }
 
   backOff(id: string, why: string): void {
@@ -90,10 +90,10 @@ export class Holds {
     const failures = (this.#failures.get(id) ?? 0) + 1;
     this.#failures.set(id, failures);
     const wait = waitMs(random, machine, failures);
-    const held: HeldMachine = { machine: id, kind: 'backing-off', why, untilMs: clock.now() + wait };
-    this.#hold(held);
+    const blocked: BlockedMachine = { machine: id, kind: 'backing-off', why, untilMs: clock.now() + wait };
+    this.#hold(blocked);
     clock.after(wait, () => {
-      if (this.#machines.get(id) === held) this.release(id);
+      if (this.#machines.get(id) === blocked) this.release(id);
     });
   }
 
@@ -115,7 +115,7 @@ export class Holds {
   seen(id: string): void {
     if (this.#machines.get(id)?.kind === 'call-lost') this.#machines.delete(id);
     // Offerings and providers block only Speculative and Idle machines, and the record may have changed the state.
-    if (this.#parts.ledger.standing(id)?.held === true && !this.#isHeld(id))
+    if (this.#parts.ledger.standing(id)?.blocked === true && !this.#isBlocked(id))
       this.#parts.ledger.hold(id, false);
   }
 
@@ -133,7 +133,7 @@ export class Holds {
 
   release(id: string): void {
     this.#machines.delete(id);
-    if (!this.#isHeld(id)) this.#parts.ledger.hold(id, false);
+    if (!this.#isBlocked(id)) this.#parts.ledger.hold(id, false);
   }
 
   /** Drops the machine's hold and failure count without updating the ledger. */
@@ -154,16 +154,16 @@ export class Holds {
     const text = textOf(key);
     const known = this.#offerings.get(text);
     // Concurrent purchases that fail together count as one failure.
-    if (known?.held) return;
+    if (known?.blocked) return;
     const { clock, random, offering } = this.#parts;
     const failures = (known?.failures ?? 0) + 1;
     const wait = waitMs(random, offering, failures);
-    const held: HeldOffering = { ...key, kind: 'out-of-stock', why, untilMs: clock.now() + wait };
-    this.#offerings.set(text, { held, failures });
+    const blocked: BlockedOffering = { ...key, kind: 'out-of-stock', why, untilMs: clock.now() + wait };
+    this.#offerings.set(text, { blocked, failures });
     clock.after(wait, () => {
       const current = this.#offerings.get(text);
-      if (current?.held !== held) return;
-      this.#offerings.set(text, { held: null, failures });
+      if (current?.blocked !== blocked) return;
+      this.#offerings.set(text, { blocked: null, failures });
       this.#releaseAll(this.#speculativeOf(key));
     });
     for (const other of this.#speculativeOf(key)) this.#parts.ledger.hold(other, true);
@@ -185,38 +185,38 @@ export class Holds {
     const text = textOf(key);
     const known = this.#offerings.get(text);
     this.#offerings.delete(text);
-    if (known?.held) this.#releaseAll(this.#speculativeOf(key));
+    if (known?.blocked) this.#releaseAll(this.#speculativeOf(key));
   }
 
-  #hold(held: HeldMachine): void {
-    this.#machines.set(held.machine, held);
-    this.#parts.ledger.hold(held.machine, true);
+  #hold(blocked: BlockedMachine): void {
+    this.#machines.set(blocked.machine, blocked);
+    this.#parts.ledger.hold(blocked.machine, true);
   }
 
   #releaseAll(ids: readonly string[]): void {
-    for (const id of ids) if (!this.#isHeld(id)) this.#parts.ledger.hold(id, false);
+    for (const id of ids) if (!this.#isBlocked(id)) this.#parts.ledger.hold(id, false);
   }
 
-  #isHeld(id: string): boolean {
+  #isBlocked(id: string): boolean {
     return this.of(id) !== null;
   }
 
   /** The hold of the machine's provider or, for a Speculative machine, of its offering. */
-  #withOthers(id: string): Hold | null {
+  #withOthers(id: string): Block | null {
     if (this.#offerings.size === 0 && this.#providers.size === 0) return null;
     const { ledger } = this.#parts;
     const state = ledger.standing(id)?.state;
     // Only acquisition is blocked: a bound machine may be drained once its provider answers again.
     if (state !== MachineState.Speculative && state !== MachineState.Idle) return null;
     const provider = ledger.ownerOf(id);
-    const held = provider === undefined ? undefined : this.#providers.get(provider);
-    if (held !== undefined) return held;
+    const blocked = provider === undefined ? undefined : this.#providers.get(provider);
+    if (blocked !== undefined) return blocked;
     return state === MachineState.Speculative ? this.#soldOutWith(id) : null;
   }
 
-  #soldOutWith(id: string): HeldOffering | null {
+  #soldOutWith(id: string): BlockedOffering | null {
     const offering = this.#offeringOf(id);
-    return offering === null ? null : (this.#offerings.get(textOf(offering))?.held ?? null);
+    return offering === null ? null : (this.#offerings.get(textOf(offering))?.blocked ?? null);
   }
 
   #offeringOf(id: string): OfferingKey | null {

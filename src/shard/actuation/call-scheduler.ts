@@ -47,7 +47,7 @@ export interface Call {
   readonly ended: (outcome: CallOutcome, began: number) => void;
 }
 
-interface Lane {
+interface ProviderQueue {
   readonly urgent: Set<Call>;
   readonly mutations: Set<Call>;
   readonly gets: Set<Call>;
@@ -69,7 +69,7 @@ interface InFlight {
 
 export class CallScheduler {
   readonly #parts: CallSchedulerParts;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #queues = new Map<string, ProviderQueue>();
   readonly #inFlight = new Map<number, InFlight>();
   readonly #breakerListeners: BreakerListener[] = [];
   readonly #permitListeners: BreakerListener[] = [];
@@ -96,21 +96,21 @@ export class CallScheduler {
   }
 
   breakerOf(provider: string): BreakerState {
-    return this.#laneOf(provider).breaker.state;
+    return this.#queueOf(provider).breaker.state;
   }
 
   permitOf(provider: string): BreakerState {
-    return this.#laneOf(provider).permit.state;
+    return this.#queueOf(provider).permit.state;
   }
 
   /** Why the provider denies mutations; '' if it does not. */
   denialOf(provider: string): string {
-    return this.#laneOf(provider).denial;
+    return this.#queueOf(provider).denial;
   }
 
   /** Number of queued calls. */
   waitingAt(provider: string): number {
-    const { urgent, mutations, gets } = this.#laneOf(provider);
+    const { urgent, mutations, gets } = this.#queueOf(provider);
     return urgent.size + mutations.size + gets.size;
   }
 
@@ -120,11 +120,11 @@ export class CallScheduler {
 
   /** Queues a call. The returned function cancels it and returns whether it was still queued. */
   submit(call: Call): () => boolean {
-    const lane = this.#laneOf(call.provider);
-    const queue = queueOf(lane, call);
-    queue.add(call);
-    this.#pump(lane);
-    return () => queue.delete(call);
+    const queue = this.#queueOf(call.provider);
+    const waiting = waitingOf(queue, call);
+    waiting.add(call);
+    this.#pump(queue);
+    return () => waiting.delete(call);
   }
 
   /** Whether no call is started any more. */
@@ -140,7 +140,7 @@ export class CallScheduler {
   /** Starts no more calls and drops the queued ones. */
   stop(): void {
     this.#takes = 'nothing';
-    for (const { urgent, mutations, gets } of this.#lanes.values()) {
+    for (const { urgent, mutations, gets } of this.#queues.values()) {
       urgent.clear();
       mutations.clear();
       gets.clear();
@@ -152,17 +152,17 @@ export class CallScheduler {
     if (flight === undefined) return;
     const { call, began } = flight;
     this.#inFlight.delete(number);
-    const lane = this.#laneOf(call.provider);
+    const queue = this.#queueOf(call.provider);
     const isReading = call.request.command === 'get';
-    if (isReading) lane.getting--;
+    if (isReading) queue.getting--;
     else {
-      lane.mutating--;
+      queue.mutating--;
       this.#mutating--;
       // Deleted first, so that the map's insertion order stays the order of the ends.
       this.#mutated.delete(call.machine);
       this.#mutated.set(call.machine, ++this.#order);
     }
-    if (!isReading) heardPermit(lane, outcome);
+    if (!isReading) heardPermit(queue, outcome);
     const isAnswer = outcome.kind !== 'transient' && !(isReading && outcome.kind === 'denied');
     this.heard(call.provider, isAnswer);
     call.ended(outcome, began);
@@ -173,7 +173,7 @@ export class CallScheduler {
 
   /** Reports to the breaker whether a provider answered a call or a List. */
   heard(provider: string, answered: boolean): void {
-    const { breaker } = this.#laneOf(provider);
+    const { breaker } = this.#queueOf(provider);
     if (answered) breaker.answered();
     else breaker.failed();
   }
@@ -202,36 +202,36 @@ export class CallScheduler {
   }
 
   #pumpAll(): void {
-    for (const lane of this.#lanes.values()) this.#pump(lane);
+    for (const queue of this.#queues.values()) this.#pump(queue);
   }
 
-  #pump(lane: Lane): void {
+  #pump(queue: ProviderQueue): void {
     const { mutationsPerProvider, getsPerProvider, mutations } = this.#parts.limits;
-    while (lane.gets.size > 0 && lane.getting < getsPerProvider && this.#mayCall(lane)) {
-      lane.getting++;
-      this.#make(first(lane.gets));
+    while (queue.gets.size > 0 && queue.getting < getsPerProvider && this.#mayCall(queue)) {
+      queue.getting++;
+      this.#make(first(queue.gets));
     }
     while (
-      lane.urgent.size + lane.mutations.size > 0 &&
-      lane.mutating < mutationsPerProvider &&
+      queue.urgent.size + queue.mutations.size > 0 &&
+      queue.mutating < mutationsPerProvider &&
       this.#mutating < mutations &&
-      this.#mayMutate(lane)
+      this.#mayMutate(queue)
     ) {
-      lane.mutating++;
+      queue.mutating++;
       this.#mutating++;
-      this.#make(first(lane.urgent.size > 0 ? lane.urgent : lane.mutations));
+      this.#make(first(queue.urgent.size > 0 ? queue.urgent : queue.mutations));
     }
   }
 
-  #mayCall({ breaker, mutating, getting }: Lane): boolean {
+  #mayCall({ breaker, mutating, getting }: ProviderQueue): boolean {
     if (this.isStopped || breaker.state === 'open') return false;
     return breaker.state === 'closed' || mutating + getting === 0;
   }
 
-  #mayMutate(lane: Lane): boolean {
-    const { state } = lane.permit;
+  #mayMutate(queue: ProviderQueue): boolean {
+    const { state } = queue.permit;
     if (this.#takes !== 'all') return false;
-    return state !== 'open' && (state === 'closed' || lane.mutating === 0) && this.#mayCall(lane);
+    return state !== 'open' && (state === 'closed' || queue.mutating === 0) && this.#mayCall(queue);
   }
 
   #make(call: Call): void {
@@ -243,8 +243,8 @@ export class CallScheduler {
     this.#parts.emit({ kind: 'call', call: number, provider, machine, request });
   }
 
-  #laneOf(provider: string): Lane {
-    const known = this.#lanes.get(provider);
+  #queueOf(provider: string): ProviderQueue {
+    const known = this.#queues.get(provider);
     if (known !== undefined) return known;
     const { clock, random, limits } = this.#parts;
     const backoff = limits.breaker;
@@ -257,30 +257,30 @@ export class CallScheduler {
       onChange: (state) => this.#changed(this.#permitListeners, provider, state),
     });
     const queues = { urgent: new Set<Call>(), mutations: new Set<Call>(), gets: new Set<Call>() };
-    const lane: Lane = { ...queues, breaker, permit, denial: '', mutating: 0, getting: 0 };
-    this.#lanes.set(provider, lane);
-    return lane;
+    const queue: ProviderQueue = { ...queues, breaker, permit, denial: '', mutating: 0, getting: 0 };
+    this.#queues.set(provider, queue);
+    return queue;
   }
 
   #changed(listeners: readonly BreakerListener[], provider: string, state: BreakerState): void {
     for (const listener of listeners) listener(provider, state);
-    if (state !== 'open') this.#pump(this.#laneOf(provider));
+    if (state !== 'open') this.#pump(this.#queueOf(provider));
   }
 }
 
-function heardPermit(lane: Lane, outcome: CallOutcome): void {
+function heardPermit(queue: ProviderQueue, outcome: CallOutcome): void {
   if (outcome.kind === 'denied') {
-    lane.denial = outcome.message;
-    lane.permit.failed();
+    queue.denial = outcome.message;
+    queue.permit.failed();
   } else if (outcome.kind !== 'transient') {
-    lane.denial = '';
-    lane.permit.answered();
+    queue.denial = '';
+    queue.permit.answered();
   }
 }
 
-function queueOf(lane: Lane, { request, isUrgent = false }: Call): Set<Call> {
-  if (request.command === 'get') return lane.gets;
-  return isUrgent ? lane.urgent : lane.mutations;
+function waitingOf(queue: ProviderQueue, { request, isUrgent = false }: Call): Set<Call> {
+  if (request.command === 'get') return queue.gets;
+  return isUrgent ? queue.urgent : queue.mutations;
 }
 
 function first(queue: Set<Call>): Call {

@@ -19,7 +19,7 @@ describe('a transient error', () => {
     scene.fail('create');
     expect(scene.calls().map(({ request }) => request.command)).toEqual(['get']);
     scene.find(Creating);
-    expect(scene.committed('m')).toMatchObject({ state: Creating, target: keyOf(NEED), held: false });
+    expect(scene.committed('m')).toMatchObject({ state: Creating, target: keyOf(NEED), blocked: false });
     scene.list([record('m', Idle)]);
     expect(scene.ended).toMatchObject([{ outcome: 'success', attempts: 1 }]);
   });
@@ -68,11 +68,11 @@ describe('a transient error', () => {
       if (i < 2) while (scene.calls('create').length === 0) scene.hand.advance(100);
     }
     expect(scene.ended).toMatchObject([{ outcome: 'transient', attempts: 3, message: 'no answer' }]);
-    expect(scene.committed('m')).toMatchObject({ state: Speculative, target: null, held: true });
-    expect([...scene.actuation.held]).toMatchObject([{ machine: 'm', kind: 'backing-off' }]);
+    expect(scene.committed('m')).toMatchObject({ state: Speculative, target: null, blocked: true });
+    expect([...scene.actuation.blocked]).toMatchObject([{ machine: 'm', kind: 'backing-off' }]);
     expect(scene.decide('Provision', 'm')).toEqual(['held']);
     scene.hand.advance(11_000);
-    expect(scene.committed('m')).toMatchObject({ held: false });
+    expect(scene.committed('m')).toMatchObject({ blocked: false });
     expect(scene.decide('Provision', 'm')).toEqual([]);
   });
 
@@ -86,10 +86,10 @@ describe('a transient error', () => {
       scene.hand.advance(5000);
     }
     expect(scene.ended).toMatchObject([{ outcome: 'transient' }]);
-    expect(scene.committed('m')).toMatchObject({ state: Speculative, target: null, held: true });
+    expect(scene.committed('m')).toMatchObject({ state: Speculative, target: null, blocked: true });
     scene.find(Idle);
     expect(scene.told).toContain('orphan m p');
-    expect(scene.committed('m')).toMatchObject({ state: Idle, held: false });
+    expect(scene.committed('m')).toMatchObject({ state: Idle, blocked: false });
   });
 
   it('never takes back a drain: the operator has begun to evict', () => {
@@ -124,11 +124,11 @@ describe('a stock-out', () => {
     scene.answer('create', { kind: 'stock-out', message: 'none left' });
     scene.find(Speculative, offered);
     expect(scene.calls('create')).toEqual([]);
-    const held = ['a', 'b', 'c', 'other-zone', 'bought'].filter((id) => scene.committed(id)?.held);
-    expect(held).toEqual(['a', 'b', 'c']);
-    expect(scene.actuation.heldOfferings).toMatchObject([{ provider: 'p', ...offered, why: 'none left' }]);
+    const blocked = ['a', 'b', 'c', 'other-zone', 'bought'].filter((id) => scene.committed(id)?.blocked);
+    expect(blocked).toEqual(['a', 'b', 'c']);
+    expect(scene.actuation.blockedOfferings).toMatchObject([{ provider: 'p', ...offered, why: 'none left' }]);
     scene.hand.advance(MINUTE_MS);
-    expect(['a', 'b', 'c'].map((id) => scene.committed(id)?.held)).toEqual([false, false, false]);
+    expect(['a', 'b', 'c'].map((id) => scene.committed(id)?.blocked)).toEqual([false, false, false]);
   });
 
   it('waits longer each time, and no longer once something was sold', () => {
@@ -139,7 +139,7 @@ describe('a stock-out', () => {
       scene.decide('Provision', 'a');
       scene.answer('create', { kind: 'stock-out', message: 'none left' });
       scene.find(Speculative, offered);
-      waits.push(scene.actuation.heldOfferings[0]!.untilMs - scene.hand.now());
+      waits.push(scene.actuation.blockedOfferings[0]!.untilMs - scene.hand.now());
       scene.hand.advance(waits[i]!);
     }
     expect(waits[2]).toBeGreaterThan(waits[0]!);
@@ -149,7 +149,7 @@ describe('a stock-out', () => {
     scene.accept('delete', Speculative, offered);
     scene.decide('Provision', 'a');
     scene.answer('create', { kind: 'stock-out', message: 'none left' });
-    const wait = scene.actuation.heldOfferings[0]!.untilMs - scene.hand.now();
+    const wait = scene.actuation.blockedOfferings[0]!.untilMs - scene.hand.now();
     expect(wait).toBeLessThan(waits[2]!);
   });
 
@@ -159,9 +159,9 @@ describe('a stock-out', () => {
     for (const id of ['a', 'b', 'c']) scene.decide('Provision', id);
     for (let i = 0; i < 3; i++) scene.answer('create', { kind: 'stock-out', message: 'none left' });
     for (let i = 0; i < 3; i++) scene.find(Speculative, offered);
-    const [held] = scene.actuation.heldOfferings;
-    expect(held!.untilMs - scene.hand.now()).toBeLessThanOrEqual(30_000);
-    expect(['a', 'b', 'c'].map((id) => scene.committed(id)?.held)).toEqual([true, true, true]);
+    const [blocked] = scene.actuation.blockedOfferings;
+    expect(blocked!.untilMs - scene.hand.now()).toBeLessThanOrEqual(30_000);
+    expect(['a', 'b', 'c'].map((id) => scene.committed(id)?.blocked)).toEqual([true, true, true]);
   });
 
   it('counts also if the provider took the order and then failed for want of stock', () => {
@@ -172,7 +172,7 @@ describe('a stock-out', () => {
     scene.list([
       record('a', MachineState.Failed, { ...offered, lastError: 'insufficient capacity: no big in za' }),
     ]);
-    expect(scene.committed('b')).toMatchObject({ held: true });
+    expect(scene.committed('b')).toMatchObject({ blocked: true });
   });
 });
 
@@ -182,14 +182,14 @@ describe('a permanent error', () => {
     scene.decide('Reclaim', 'm');
     scene.answer('drain', { kind: 'permanent', message: 'not like this' });
     scene.find(Configured);
-    expect(scene.committed('m')).toMatchObject({ state: Configured, held: true });
-    expect([...scene.actuation.held]).toMatchObject([{ kind: 'quarantined', why: 'not like this' }]);
+    expect(scene.committed('m')).toMatchObject({ state: Configured, blocked: true });
+    expect([...scene.actuation.blocked]).toMatchObject([{ kind: 'quarantined', why: 'not like this' }]);
 
     const after = new Scene({ store: scene.store });
     after.list([record('m', Configured)]);
-    expect(after.committed('m')).toMatchObject({ held: true });
+    expect(after.committed('m')).toMatchObject({ blocked: true });
     expect(after.actuation.retry('m')).toBe(true);
-    expect(after.committed('m')).toMatchObject({ held: false });
+    expect(after.committed('m')).toMatchObject({ blocked: false });
     expect(after.store.facts.get('m')?.quarantine ?? null).toBeNull();
   });
 });
@@ -242,7 +242,7 @@ describe('other answers', () => {
     scene.blob();
     scene.accept('configure', Idle);
     expect(scene.ended).toMatchObject([{ outcome: 'transition_raced_to_idle' }]);
-    expect(scene.committed('m')).toMatchObject({ state: Idle, held: false });
+    expect(scene.committed('m')).toMatchObject({ state: Idle, blocked: false });
   });
 });
 
@@ -331,10 +331,11 @@ describe('a provider that denies what it is told, and answers Gets and Lists', (
       ['m-0', 'denied'],
       ['m-1', 'denied'],
     ]);
-    expect([...scene.actuation.held]).toEqual([]);
-    for (let i = 0; i < 5; i++) expect(scene.committed(`m-${i}`)).toMatchObject({ target: null, held: true });
+    expect([...scene.actuation.blocked]).toEqual([]);
+    for (let i = 0; i < 5; i++)
+      expect(scene.committed(`m-${i}`)).toMatchObject({ target: null, blocked: true });
     expect(scene.actuation.holdOf('m-4')?.why).toBe('The provider denies it: who are you');
-    expect(scene.committed('bound')).toMatchObject({ held: false });
+    expect(scene.committed('bound')).toMatchObject({ blocked: false });
   });
 
   it('is tried with one mutation at a time, each with another machine', () => {
@@ -346,7 +347,7 @@ describe('a provider that denies what it is told, and answers Gets and Lists', (
     scene.answer('create', denied);
     scene.find(Speculative);
     expect(scene.scheduler.permitOf('p')).toBe('open');
-    expect([...scene.actuation.held]).toMatchObject([{ machine: 'm-3', kind: 'backing-off' }]);
+    expect([...scene.actuation.blocked]).toMatchObject([{ machine: 'm-3', kind: 'backing-off' }]);
     untilTried(scene);
     expect(scene.decide('Provision', 'm-4')).toEqual([]);
   });
@@ -372,7 +373,7 @@ describe('a provider that denies what it is told, and answers Gets and Lists', (
       scene.find(Configured);
     }
     expect(scene.ended.at(-1)).toMatchObject({ machine: 'bound', outcome: 'denied', attempts: 3 });
-    expect(scene.committed('bound')).toMatchObject({ state: Configured, held: true });
+    expect(scene.committed('bound')).toMatchObject({ state: Configured, blocked: true });
   });
 
   it('and then does not answer at all is found out about with a Get', () => {
@@ -402,9 +403,9 @@ describe('a provider that does not answer', () => {
   it('is called no more, and its machines are not offered; the others are as before', () => {
     const scene = silent();
     expect(scene.scheduler.breakerOf('p')).toBe('open');
-    expect(scene.committed('m-3')).toMatchObject({ held: true });
-    expect(scene.committed('bound')).toMatchObject({ held: false });
-    expect(scene.committed('q-0')).toMatchObject({ held: false });
+    expect(scene.committed('m-3')).toMatchObject({ blocked: true });
+    expect(scene.committed('bound')).toMatchObject({ blocked: false });
+    expect(scene.committed('q-0')).toMatchObject({ blocked: false });
     expect(scene.calls('create')).toEqual([]);
     expect(scene.decide('Provision', 'q-0')).toEqual([]);
   });
@@ -422,7 +423,7 @@ describe('a provider that does not answer', () => {
     scene.hand.advance(MINUTE_MS);
     scene.find(Speculative);
     expect(scene.scheduler.breakerOf('p')).toBe('closed');
-    expect(scene.committed('m-3')).toMatchObject({ held: false });
+    expect(scene.committed('m-3')).toMatchObject({ blocked: false });
   });
 
   it('is back when a List comes through', () => {

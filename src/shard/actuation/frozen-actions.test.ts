@@ -131,7 +131,7 @@ describe('a quarantine', () => {
     scene.actuation.quarantine('m-1', 'ada', 'noisy');
 
     expect(scene.ended).toMatchObject([{ machine: 'm-1', outcome: 'ctx_canceled' }]);
-    expect(scene.committed('m-1')).toMatchObject({ state: Speculative, held: true });
+    expect(scene.committed('m-1')).toMatchObject({ state: Speculative, blocked: true });
     scene.accept('create', Idle);
     expect(scene.calls('create')).toMatchObject([{ machine: 'm-2' }]);
   });

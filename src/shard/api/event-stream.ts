@@ -87,7 +87,7 @@ export class EventStream {
   }
 
   #open(): void {
-    this.#stopListening = this.#port.listen((news) => this.#hear(news));
+    this.#stopListening = this.#port.listen((event) => this.#hear(event));
     this.#heartbeat = setInterval(() => {
       for (const reader of this.#readers.keys()) this.#sendTo(reader, ':\n\n');
     }, this.#limits.heartbeatMs).unref();
@@ -99,11 +99,11 @@ export class EventStream {
     clearInterval(this.#heartbeat);
   }
 
-  #hear(news: ShardEvent): void {
-    const text = eventText(news);
+  #hear(event: ShardEvent): void {
+    const text = eventText(event);
     for (const [reader, meanwhile] of this.#readers) {
       if (meanwhile === null) this.#sendTo(reader, text);
-      else this.#keepFor(reader, meanwhile, { id: news.id, text });
+      else this.#keepFor(reader, meanwhile, { id: event.id, text });
     }
   }
 
@@ -131,8 +131,8 @@ const PAST = { events: 500, bytes: 500_000 };
 /** Fields of a log line are anything. A reader has room for several events of this size. */
 const FIELD_LIMITS = { bytes: 200_000, textBytes: 100_000 };
 
-function eventText(news: ShardEvent): string {
-  const shown = news.kind === 'log' ? { ...news, fields: plainFields(news.fields, FIELD_LIMITS) } : news;
-  const id = news.id === undefined ? '' : `id: ${news.id}\n`;
-  return `${id}event: ${news.kind}\ndata: ${JSON.stringify(shown)}\n\n`;
+function eventText(event: ShardEvent): string {
+  const shown = event.kind === 'log' ? { ...event, fields: plainFields(event.fields, FIELD_LIMITS) } : event;
+  const id = event.id === undefined ? '' : `id: ${event.id}\n`;
+  return `${id}event: ${event.kind}\ndata: ${JSON.stringify(shown)}\n\n`;
 }

@@ -372,8 +372,8 @@ describe('news', () => {
   });
 
   it('given a shard that does not say what was before, then no more waits for the reader than may', async () => {
-    const news = { maxReaders: 1, maxWaitingBytes: 10_000, heartbeatMs: 5000 };
-    const { shard, server } = await served({ news });
+    const events = { maxReaders: 1, maxWaitingBytes: 10_000, heartbeatMs: 5000 };
+    const { shard, server } = await served({ events });
     const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
     shard.answers.events = () => {
       ask();
@@ -412,14 +412,14 @@ describe('news', () => {
   });
 
   it('given silence, then heartbeats', async () => {
-    const { server } = await served({ news: { maxReaders: 1, maxWaitingBytes: 1000, heartbeatMs: 5 } });
+    const { server } = await served({ events: { maxReaders: 1, maxWaitingBytes: 1000, heartbeatMs: 5 } });
     const { until } = await reader(server.url);
     await until('\n\n:\n\n:\n\n');
   });
 
   it('given one reader too many, then 503', async () => {
     const { server, call } = await served({
-      news: { maxReaders: 1, maxWaitingBytes: 1000, heartbeatMs: 5000 },
+      events: { maxReaders: 1, maxWaitingBytes: 1000, heartbeatMs: 5000 },
     });
     await reader(server.url);
     expect(await call('GET', '/v1/events')).toMatchObject({ status: 503, value: refusal('unavailable') });
@@ -427,7 +427,7 @@ describe('news', () => {
 
   it('given a reader that does not read, then it is dropped and the others go on', async () => {
     const { shard, server } = await served({
-      news: { maxReaders: 10, maxWaitingBytes: 256 * 1024, heartbeatMs: 5000 },
+      events: { maxReaders: 10, maxWaitingBytes: 256 * 1024, heartbeatMs: 5000 },
     });
     const [host, port] = server.address.split(':');
     const deaf = tcpConnect(Number(port), host!);

@@ -27,7 +27,7 @@ export interface ApiOptions extends SecurityOptions {
   readonly unready?: RouteHooks['unready'];
   /** Serves what is not below `/v1/`, GET and POST; false: there is no such page. */
   readonly pages?: (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>;
-  readonly news?: EventStreamLimits;
+  readonly events?: EventStreamLimits;
   /** How long the shard may take over an answer. */
   readonly answerMs?: number;
 }
@@ -81,11 +81,11 @@ export async function serveApi(port: ShardPort, address: string, options: ApiOpt
   if (options.tls === null && options.insecure !== true && !onLoopback) {
     throw new BigFleetError('BF_PLAINTEXT_REFUSED', `${address} is not a loopback address.`);
   }
-  const news = new EventStream(port, options.news ?? EVENT_STREAM_LIMITS);
+  const events = new EventStream(port, options.events ?? EVENT_STREAM_LIMITS);
   const hooks: RouteHooks = {
     metrics: options.metrics ?? (() => port.ask('metrics', {})),
     unready: options.unready ?? (() => phaseTrouble(port)),
-    subscribe: (reader, from) => news.add(reader, from),
+    subscribe: (reader, from) => events.add(reader, from),
   };
   const tally = { connections: 0, requests: 0, malformed: 0 };
   const context: ServerContext = { port, hooks, options, checksHost: onLoopback, tally, underWay: 0 };
@@ -98,10 +98,10 @@ export async function serveApi(port: ShardPort, address: string, options: ApiOpt
     address: shown,
     url: `${options.tls === null ? 'http' : 'https'}://${shown}`,
     get counters() {
-      return { ...tally, news_refused: news.refused, news_slow: news.slow };
+      return { ...tally, news_refused: events.refused, news_slow: events.slow };
     },
     close: () => {
-      news.close();
+      events.close();
       return closed(server);
     },
   };

@@ -20,7 +20,7 @@ import { FirstSeen } from './first-seen.ts';
 import { rollupReport } from './rollup-report.ts';
 
 /** A roll-up that waits for a person's decision, or for repetitions that confirm it. */
-export interface HeldRollup {
+export interface QuarantinedRollup {
   readonly cluster: string;
   readonly sinceMs: number;
   /** Number of consecutive roll-ups held. */
@@ -45,7 +45,7 @@ export interface ReportView {
   readonly rowsSetAside: number;
   /** Problems of its accepted demand, set-aside rows included: the first ones, and the total number. */
   readonly remarks: RollupProblems;
-  readonly held: HeldRollup | null;
+  readonly held: QuarantinedRollup | null;
 }
 
 interface Stamped {
@@ -56,7 +56,7 @@ interface Stamped {
 export type Taken =
   | ({ readonly kind: 'unchanged' } & Stamped)
   | ({ readonly kind: 'refused'; readonly problems: RollupProblems } & Stamped)
-  | ({ readonly kind: 'held'; readonly held: HeldRollup } & Stamped)
+  | ({ readonly kind: 'held'; readonly held: QuarantinedRollup } & Stamped)
   | ({
       readonly kind: 'accepted';
       readonly needs: readonly Need[];
@@ -109,7 +109,7 @@ export class ClusterDemand {
     return this.#acceptedBytes + (this.#held?.bytes.length ?? 0);
   }
 
-  get held(): HeldRollup | null {
+  get held(): QuarantinedRollup | null {
     const { baseline, held: count, isRefused } = this.#guard;
     if (this.#held === null || baseline === null) return null;
     const { sinceMs, extent } = this.#held;

@@ -56,7 +56,7 @@ describe('a collapse of demand', () => {
         'rollup-held',
         'rollup-shrunk',
       ]);
-      expect(made.sessions.counters).toMatchObject({ rollupsHeld: 2, rollupsAccepted: 2 });
+      expect(made.sessions.counters).toMatchObject({ rollupsQuarantined: 2, rollupsAccepted: 2 });
     },
   );
 
@@ -65,7 +65,7 @@ describe('a collapse of demand', () => {
     await made.report(20);
     for (const needs of [0, 0, 20, 0, 0, 19]) await made.report(needs);
     expect(made.demandOf('c1')).toHaveLength(19);
-    expect(made.sessions.counters.rollupsHeld).toBe(4);
+    expect(made.sessions.counters.rollupsQuarantined).toBe(4);
     expect(heldIn(made.sessions)).toEqual([]);
   });
 
@@ -100,7 +100,7 @@ describe('a collapse of demand', () => {
     const hasReported = () =>
       scene.controller.ask('clusters', { limit: 100 }).items.map((cluster) => cluster.hasReported);
     await made.report(0);
-    expect(made.sessions.counters.rollupsHeld).toBe(1);
+    expect(made.sessions.counters.rollupsQuarantined).toBe(1);
     expect(hasReported()).toEqual([false]);
     expect(scene.tick().cycles.at(-1)?.decided.Reclaim).toBe(0);
     await made.report(20);
@@ -115,7 +115,7 @@ describe('a collapse of demand', () => {
       scene.controller.ask('clusters', { limit: 100 }).items.map((cluster) => cluster.hasReported);
     await made.report(20);
     await made.report(0);
-    expect(made.sessions.counters.rollupsHeld).toBe(1);
+    expect(made.sessions.counters.rollupsQuarantined).toBe(1);
     expect(hasReported()).toEqual([false]);
     expect(acked(made.operator)).toBe(0);
     for (const { resolve } of writes) resolve();
@@ -278,7 +278,11 @@ describe('more demand than a shard takes', () => {
     }
     operator.rollup(big);
     await settle();
-    expect(sessions.counters).toMatchObject({ rollupsHeld: 200, rollupsUnchanged: 200, rollupsShed: 0 });
+    expect(sessions.counters).toMatchObject({
+      rollupsQuarantined: 200,
+      rollupsUnchanged: 200,
+      rollupsShed: 0,
+    });
     expect(sessions.load.bytes).toBe(big.length);
     const other = greet('c2');
     other.rollup(rollupOf('c2', 20));

@@ -13,7 +13,7 @@ import type { SessionLog } from '../sessions/log.ts';
 import type { DemandChanges, DemandStore } from '../storage/demand-store.ts';
 import {
   ClusterDemand,
-  type HeldRollup,
+  type QuarantinedRollup,
   type ReportView,
   refusedWhole,
   type Taken,
@@ -263,8 +263,8 @@ export class Rollups {
         reporter?.reportRollup(report);
         return false;
       case 'held': {
-        counters.rollupsHeld++;
-        log('warn', 'rollup-held', describeHeld(taken.held));
+        counters.rollupsQuarantined++;
+        log('warn', 'rollup-held', describeQuarantined(taken.held));
         // Acks are not numbered: the operator may take this one for the previous roll-up's, whose write may be in flight.
         const written = this.#writing.get(cluster);
         if (written !== undefined && !(await written)) return false;
@@ -355,7 +355,7 @@ function noRoom(found: number, left: number, what: string): Problem {
   return { code: 'BF_DEMAND_LIMIT', path: 'needs', message };
 }
 
-function describeHeld({ cluster, count, isRefused, extent, baseline }: HeldRollup) {
+function describeQuarantined({ cluster, count, isRefused, extent, baseline }: QuarantinedRollup) {
   return {
     cluster: excerpt(cluster),
     count,

@@ -28,11 +28,11 @@ function becomes(scene: ControllerScene, machines: readonly Machine[], gone: rea
 }
 
 function losses(scene: ControllerScene): readonly LossView[] {
-  return scene.news.flatMap((news) => (news.kind === 'loss' ? [news.loss] : []));
+  return scene.events.flatMap((event) => (event.kind === 'loss' ? [event.loss] : []));
 }
 
 function manyLosses(scene: ControllerScene): readonly LossesView[] {
-  return scene.news.flatMap((news) => (news.kind === 'losses' ? [news.losses] : []));
+  return scene.events.flatMap((event) => (event.kind === 'losses' ? [event.losses] : []));
 }
 
 function health(scene: ControllerScene): ProviderHealth {
@@ -109,7 +109,7 @@ describe('a loss', () => {
     scene.tick(70_000);
 
     expect(losses(scene)).toEqual([]);
-    expect(scene.news.filter(({ kind }) => kind === 'action-ended')).toHaveLength(1);
+    expect(scene.events.filter(({ kind }) => kind === 'action-ended')).toHaveLength(1);
     expect(scene.logged('action-failed')).toMatchObject([
       { action: 'buy', machine: 'm', errorClass: 'zone-outage', message: 'za is unavailable' },
     ]);

@@ -71,7 +71,7 @@ export class MachineLedger {
   readonly #particulars = new Map<string, Particulars>();
   readonly #listeners: MachineStatusListener[] = [];
   /** Whether a machine stays blocked without a hold of actuation, as those of frozen clusters do. */
-  alwaysHeld: (standing: MachineStatus) => boolean = () => false;
+  alwaysBlocked: (standing: MachineStatus) => boolean = () => false;
 
   constructor(fleet: Fleet, journal: PendingChanges = new PendingChanges()) {
     this.fleet = fleet;
@@ -225,16 +225,16 @@ export class MachineLedger {
     const known = this.standing(id);
     if (known === null) return;
     this.#pending.append({ kind: 'withdraw', id, before });
-    this.#stand(id, known, { ...before, held: known.held }, null);
+    this.#stand(id, known, { ...before, blocked: known.blocked }, null);
   }
 
   hold(id: string, isWanted: boolean): void {
     const known = this.standing(id);
     if (known === null) return;
-    const held = isWanted || this.alwaysHeld(known);
-    if (known.held === held) return;
-    this.#pending.append({ kind: 'hold', id, held });
-    this.#setPending(id, { ...known, held });
+    const blocked = isWanted || this.alwaysBlocked(known);
+    if (known.blocked === blocked) return;
+    this.#pending.append({ kind: 'block', id, blocked });
+    this.#setPending(id, { ...known, blocked });
   }
 
   /** Appends an entry that moves no machine. */

@@ -169,7 +169,7 @@ describe('reconcile', () => {
     for (const id of ['q', 'f']) expect(scene.machineFacts.verdictsOn(id)).toEqual(NOTHING);
 
     scene.list([record('q', Idle), record('f', Failed)]);
-    expect(scene.committed('q')).toMatchObject({ held: false });
+    expect(scene.committed('q')).toMatchObject({ blocked: false });
     expect(scene.machineFacts.verdictsOn('f').isForgotten).toBe(false);
     expect(scene.store.facts.get('q')).toMatchObject({ quarantine: null });
   });
@@ -269,7 +269,7 @@ describe('the first List after a restart', () => {
       again(scene, some(count));
       expect(scene.reconcile.isReady).toBe(true);
       expect(scene.reconcile.heldLosses('p')).toBe(0);
-      expect(scene.committed('m-0')).toMatchObject({ held: true });
+      expect(scene.committed('m-0')).toMatchObject({ blocked: true });
       expect(store.facts.get('m-0')).toMatchObject({ provider: 'p', quarantine: { by: 'ada' } });
     },
   );
@@ -319,7 +319,7 @@ describe('the first List after a restart', () => {
     expect(both.reconcile.readingsOf('p')).toMatchObject({ hasListed: true });
     both.list(some(20), { provider: 'q', isFirst: true });
     expect(both.told).toEqual([]);
-    expect(both.committed('m-0')).toMatchObject({ held: true });
+    expect(both.committed('m-0')).toMatchObject({ blocked: true });
   });
 
   it('that is held takes no machine away that has come at another provider since', () => {
@@ -328,7 +328,7 @@ describe('the first List after a restart', () => {
     scene.list([], { isFirst: true });
     scene.list(some(1), { provider: 'q', isFirst: true });
     scene.reconcile.acceptList('p');
-    expect(scene.committed('m-0')).toMatchObject({ held: true });
+    expect(scene.committed('m-0')).toMatchObject({ blocked: true });
   });
 
   it('is held for facts that do not say whose they are, once they can be nobody else’s', () => {
@@ -340,7 +340,7 @@ describe('the first List after a restart', () => {
     expect(scene.told).toEqual(['list-held p 20 20 1']);
     again(scene, some(19));
     expect(scene.reconcile.isReady).toBe(true);
-    expect(scene.committed('m-0')).toMatchObject({ held: true });
+    expect(scene.committed('m-0')).toMatchObject({ blocked: true });
     expect(store.facts.size).toBe(19);
     expect(store.facts.get('m-18')).toMatchObject({ provider: 'p' });
   });

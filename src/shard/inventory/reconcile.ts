@@ -160,10 +160,10 @@ export class Reconcile {
     const source = this.#sources.get(provider);
     if (source === undefined) return false;
     const began = this.#parts.scheduler.readingBegins();
-    const isHeld = source.guard.suspicions > 0;
+    const isBlocked = source.guard.suspicions > 0;
     this.#lose(source, source.guard.accept(), began);
     // Without a rejected List there is nothing to accept, in particular before the first List has ended.
-    if (isHeld) this.#readWhole(source);
+    if (isBlocked) this.#readWhole(source);
     this.#parts.scheduler.readingEnded(began);
     return true;
   }

@@ -41,7 +41,7 @@ export interface MachineFacts
     Machine,
     'state' | 'cluster' | 'instanceType' | 'zone' | 'capacityType' | 'pricePerHour' | 'stamp'
   > {
-  readonly held: boolean;
+  readonly blocked: boolean;
   /** Short ids of the Needs it is on its way to, and it was bound for; null for none. */
   readonly target: string | null;
   readonly boundFor: string | null;
@@ -140,13 +140,13 @@ class MachineTeller implements Teller {
 }
 
 function factsOf(record: LedgerRecord): MachineFacts {
-  const { state, held, cluster, instanceType, zone, capacityType, pricePerHour, stamp, target } = record;
+  const { state, blocked, cluster, instanceType, zone, capacityType, pricePerHour, stamp, target } = record;
   const boundFor =
     stamp === null || cluster === ''
       ? null
       : needId({ cluster, fingerprint: stamp.fingerprint, group: stamp.group });
   return {
-    ...{ state, held, cluster, instanceType, zone, capacityType, pricePerHour, stamp },
+    ...{ state, blocked, cluster, instanceType, zone, capacityType, pricePerHour, stamp },
     target: target === null ? null : needId(target),
     boundFor,
   };

@@ -11,7 +11,7 @@ import type { Oddity, PackedInput, PackedMachines, PackedOptions } from './forma
 /** Columns of a machine. */
 const WIDTH = 4;
 // Flags: the state in the lowest four bits.
-const HELD = 16;
+const BLOCKED = 16;
 const HAS_IDLE_TIME = 32;
 const HAS_TARGET = 64;
 
@@ -64,7 +64,7 @@ export class InputPacker {
       const classNumber = machines.classOf[slot]!;
       const idle = machines.idleSinceMs[slot]!;
       const target = machines.target[slot]!;
-      let flags = machines.state[slot]! + machines.held[slot]! * HELD;
+      let flags = machines.state[slot]! + machines.blocked[slot]! * BLOCKED;
       if (!Number.isNaN(idle)) {
         flags += HAS_IDLE_TIME;
         idleSinceMs.push(idle);
@@ -212,7 +212,7 @@ export class InputUnpacker {
         id,
         ...this.#classes[classPlace!]!,
         state: (flags! & 15) as MachineState,
-        held: (flags! & HELD) !== 0,
+        blocked: (flags! & BLOCKED) !== 0,
         cluster: this.#texts[cluster!]!,
         stamp: this.#stamps[stamp!] ?? null,
         idleSinceMs: (flags! & HAS_IDLE_TIME) === 0 ? null : idleSinceMs[idleAt++]!,

@@ -38,9 +38,9 @@ describe('what a new process knows of the time before it', () => {
       recorded.nowMs += 4_000_000;
       const first = pointAt(recorded.nowMs);
       cycle(first);
-      recorder.news({ kind: 'action-started', action: ACTION });
-      recorder.news({ kind: 'action-ended', action: { ...ACTION, outcome: 'success' } });
-      recorder.news({ kind: 'log', level: 'error', event: 'provider-breaker', fields: { provider: 'p' } });
+      recorder.event({ kind: 'action-started', action: ACTION });
+      recorder.event({ kind: 'action-ended', action: { ...ACTION, outcome: 'success' } });
+      recorder.event({ kind: 'log', level: 'error', event: 'provider-breaker', fields: { provider: 'p' } });
       cycle(null);
       const last = pointAt(recorded.nowMs);
       cycle(last);
@@ -50,8 +50,8 @@ describe('what a new process knows of the time before it', () => {
       const past = readPast(path, recorded.nowMs);
       expect(past?.points).toEqual([first, last]);
       expect(past?.events).toMatchObject([
-        { news: { kind: 'action-ended', action: { outcome: 'success' } } },
-        { news: { kind: 'log', event: 'provider-breaker' }, atMs: expect.any(Number) },
+        { event: { kind: 'action-ended', action: { outcome: 'success' } } },
+        { event: { kind: 'log', event: 'provider-breaker' }, atMs: expect.any(Number) },
       ]);
     }));
 
@@ -63,11 +63,11 @@ describe('what a new process knows of the time before it', () => {
       recorded.cycle([]);
       for (let i = 0; i < 5; i++) recorder.loss(aLoss({ machine: `m-${i}`, zone: 'za', atMs: 100 + i }));
       recorder.loss(aLoss({ machine: 'n', zone: 'zb', atMs: 102 }));
-      recorder.news({ kind: 'losses', losses: SOME_LOSSES });
+      recorder.event({ kind: 'losses', losses: SOME_LOSSES });
       recorder.flush();
       file.close();
 
-      expect(readPast(path, recorded.nowMs)?.events.map(({ news }) => news)).toMatchObject([
+      expect(readPast(path, recorded.nowMs)?.events.map(({ event }) => event)).toMatchObject([
         { kind: 'loss', loss: { machine: 'n' } },
         { kind: 'losses', losses: { zone: 'za', count: 5 } },
       ]);

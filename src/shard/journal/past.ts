@@ -46,11 +46,11 @@ function withoutMany(events: readonly JournalEvent[]): readonly JournalEvent[] {
 function newsOf({ atMs, body }: JournalEvent): Past['events'] {
   switch (body.kind) {
     case 'action':
-      return [{ atMs, news: { kind: 'action-ended', action: body.action } }];
+      return [{ atMs, event: { kind: 'action-ended', action: body.action } }];
     case 'loss':
     case 'losses':
     case 'log':
-      return [{ atMs, news: body }];
+      return [{ atMs, event: body }];
     case 'waiting':
     case 'need':
       return [];

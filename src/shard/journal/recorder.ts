@@ -20,7 +20,7 @@ export interface RecorderParts {
   readonly epoch: bigint;
   readonly limits: JournalLimits;
   /** Notified when cycles are skipped. */
-  readonly tell: (news: ShardEvent) => void;
+  readonly tell: (event: ShardEvent) => void;
   /** Unchanged machines, and rows, written per cycle; `SLICE` by default. */
   readonly slice?: number;
 }
@@ -139,22 +139,22 @@ export class Recorder {
     this.#note({ atMs, ...about, body: { kind: 'loss', loss } });
   }
 
-  news(news: ShardEvent): void {
-    if (news.kind === 'cycle' || news.kind === 'loss') return;
-    const atMs = news.atMs ?? this.#parts.clock.now();
-    if (news.kind === 'log') {
-      const { kind, level, event, fields } = news;
-      if (TOLD_ELSEWHERE.has(event)) return;
-      this.#note({ atMs, ...subjectOf(news), need: null, body: { kind, level, event, fields } });
+  event(event: ShardEvent): void {
+    if (event.kind === 'cycle' || event.kind === 'loss') return;
+    const atMs = event.atMs ?? this.#parts.clock.now();
+    if (event.kind === 'log') {
+      const { kind, level, event: name, fields } = event;
+      if (TOLD_ELSEWHERE.has(name)) return;
+      this.#note({ atMs, ...subjectOf(event), need: null, body: { kind, level, event: name, fields } });
       return;
     }
-    if (news.kind === 'losses') {
-      const { losses } = news;
+    if (event.kind === 'losses') {
+      const { losses } = event;
       const body = { kind: 'losses', losses } as const;
       this.#note({ atMs, machine: null, cluster: null, need: null, body });
       return;
     }
-    const { action } = news;
+    const { action } = event;
     const about = { machine: action.machine, cluster: action.cluster || null, need: action.need?.id ?? null };
     this.#note({ atMs, ...about, body: { kind: 'action', action } });
   }

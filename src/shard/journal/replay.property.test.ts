@@ -39,7 +39,7 @@ function entriesTo(
   for (const [id, machine] of next) {
     if (!moves()) continue;
     entries.push({ kind: 'observe', machine, atMs });
-    entries.push({ kind: 'hold', id, held: machine.held });
+    entries.push({ kind: 'block', id, blocked: machine.blocked });
     if (moves()) entries.push({ kind: 'drain-seconds', of: { id }, seconds: draw() });
     const { instanceType } = machine;
     if (moves() && moves()) entries.push({ kind: 'drain-seconds', of: { instanceType }, seconds: draw() });

@@ -97,7 +97,7 @@ describe('what can be had', () => {
   });
 
   it('is unlikely where everything that fits is held back', () => {
-    const machines = [aMachine('a', Idle, { held: true }), aMachine('b', Speculative, { held: true })];
+    const machines = [aMachine('a', Idle, { blocked: true }), aMachine('b', Speculative, { blocked: true })];
 
     expect(toldOf(machines, aNeed())).toMatchObject({ availableCount: 2, confidence: CONFIDENCE_LOW });
   });
@@ -108,7 +108,7 @@ describe('what can be had', () => {
       serving('equal', 'c2', 5),
       serving('own', 'c1', 4),
       serving('unknown', 'c2', null),
-      { ...serving('held', 'c2', 4), held: true },
+      { ...serving('held', 'c2', 4), blocked: true },
     ];
 
     expect(toldOf(machines, aNeed({ priority: 5 }))).toMatchObject({
@@ -145,7 +145,7 @@ describe('what can be had', () => {
       zone: fc.constantFrom('za', 'zb'),
       cpu: fc.integer({ min: 1, max: 3 }),
       pricePerHour: fc.integer({ min: 1, max: 3 }),
-      held: fc.boolean(),
+      blocked: fc.boolean(),
     });
     fc.assert(
       fc.property(fc.array(machine, { maxLength: 12 }), fc.integer({ min: 1, max: 3 }), (parts, cpu) => {
@@ -159,7 +159,7 @@ describe('what can be had', () => {
             meetsAll(each, need.profile.requirements) &&
             covers(effectiveAllocatable(each), need.minUnit),
         );
-        const free = fitting.filter(({ held }) => !held);
+        const free = fitting.filter(({ blocked }) => !blocked);
         const idle = free.filter(({ state }) => state === Idle);
         const counted = free.length > 0 ? free : fitting;
         const priced = idle.length > 0 ? idle : counted;

@@ -18,60 +18,60 @@ function scene() {
   const awaited = new AwaitedMachines({
     ...{ ledger, clock },
     hasReported: (cluster) => reported.has(cluster),
-    isHeld: (machine) => heldElsewhere.has(machine),
+    isBlocked: (machine) => heldElsewhere.has(machine),
   });
   const report = (cluster: string): void => {
     reported.add(cluster);
     awaited.reported(cluster);
   };
-  const isHeld = (id: string): boolean => ledger.standing(id)!.held;
-  return { clock, ledger, heldElsewhere, report, isHeld };
+  const isBlocked = (id: string): boolean => ledger.standing(id)!.blocked;
+  return { clock, ledger, heldElsewhere, report, isBlocked };
 }
 
 describe('after a start', () => {
   it('a machine on its way to a cluster is kept for it until it has reported', () => {
-    const { ledger, report, isHeld } = scene();
+    const { ledger, report, isBlocked } = scene();
     ledger.observe({ ...record('m', Idle), target }, 'p', 1000);
     report('c1');
 
-    expect(isHeld('m')).toBe(true);
+    expect(isBlocked('m')).toBe(true);
     report('c2');
-    expect(isHeld('m')).toBe(false);
+    expect(isBlocked('m')).toBe(false);
   });
 
   it('so is one that was still being drained for it', () => {
-    const { ledger, report, isHeld } = scene();
+    const { ledger, report, isBlocked } = scene();
     ledger.observe({ ...record('m', Draining), target }, 'p', 1000);
     ledger.observe(record('m', Idle), 'p', 2000);
 
-    expect(isHeld('m')).toBe(true);
+    expect(isBlocked('m')).toBe(true);
     report('c2');
-    expect(isHeld('m')).toBe(false);
+    expect(isBlocked('m')).toBe(false);
   });
 
   it('a cluster that stays silent is not waited for for ever', async () => {
-    const { clock, ledger, isHeld } = scene();
+    const { clock, ledger, isBlocked } = scene();
     ledger.observe({ ...record('m', Idle), target }, 'p', 1000);
     await clock.advance(AWAIT_MS);
 
-    expect(isHeld('m')).toBe(false);
+    expect(isBlocked('m')).toBe(false);
   });
 
   it('what is held for another reason stays held', () => {
-    const { ledger, heldElsewhere, report, isHeld } = scene();
+    const { ledger, heldElsewhere, report, isBlocked } = scene();
     heldElsewhere.add('m');
     ledger.observe({ ...record('m', Idle), target }, 'p', 1000);
     report('c2');
 
-    expect(isHeld('m')).toBe(true);
+    expect(isBlocked('m')).toBe(true);
   });
 
   it('machines that are nobody’s, or of clusters that have reported, are free', () => {
-    const { ledger, report, isHeld } = scene();
+    const { ledger, report, isBlocked } = scene();
     report('c2');
     ledger.observe({ ...record('m-1', Idle), target }, 'p', 1000);
     ledger.observe(record('m-2', Idle), 'p', 1000);
 
-    expect([isHeld('m-1'), isHeld('m-2')]).toEqual([false, false]);
+    expect([isBlocked('m-1'), isBlocked('m-2')]).toEqual([false, false]);
   });
 });

@@ -15,7 +15,7 @@ export interface AwaitedMachinesParts {
   readonly clock: Clock;
   readonly hasReported: (cluster: string) => boolean;
   /** Whether actuation blocks a machine. */
-  readonly isHeld: (machine: string) => boolean;
+  readonly isBlocked: (machine: string) => boolean;
 }
 
 export class AwaitedMachines {
@@ -27,8 +27,8 @@ export class AwaitedMachines {
   constructor(parts: AwaitedMachinesParts) {
     this.#parts = parts;
     const { ledger, clock } = parts;
-    const { alwaysHeld } = ledger;
-    ledger.alwaysHeld = (standing) => alwaysHeld(standing) || this.#isAwaited(standing);
+    const { alwaysBlocked } = ledger;
+    ledger.alwaysBlocked = (standing) => alwaysBlocked(standing) || this.#isAwaited(standing);
     ledger.listen((id, _before, after) => {
       if (after !== null && this.#isAwaited(after)) this.#hold(id, after.target!.cluster);
     });
@@ -40,10 +40,10 @@ export class AwaitedMachines {
 
   /** Unblocks the machines of a cluster once it has reported. */
   reported(cluster: string): void {
-    const { ledger, isHeld } = this.#parts;
+    const { ledger, isBlocked } = this.#parts;
     const machines = this.#waiting.get(cluster);
     this.#waiting.delete(cluster);
-    for (const id of machines ?? []) ledger.hold(id, isHeld(id));
+    for (const id of machines ?? []) ledger.hold(id, isBlocked(id));
   }
 
   #isAwaited({ state, target }: MachineStatus): boolean {

@@ -51,7 +51,7 @@ export interface ControllerParts {
   /** Monotonic milliseconds with an arbitrary origin, for durations. */
   readonly monotonicMs: () => number;
   readonly emit: (effect: Effect) => void;
-  readonly tell: (news: ShardEvent) => void;
+  readonly tell: (event: ShardEvent) => void;
   readonly store: ControllerStore;
   readonly options: ControllerOptions;
   /** History from earlier processes. */
@@ -65,7 +65,7 @@ export interface Past {
   readonly points: readonly SeriesPoint[];
   readonly events: readonly {
     readonly atMs: number;
-    readonly news: Exclude<ShardEvent, { kind: 'cycle' }>;
+    readonly event: Exclude<ShardEvent, { kind: 'cycle' }>;
   }[];
 }
 
@@ -104,7 +104,7 @@ export interface ControllerState {
 
 export class Controller {
   readonly #state: ControllerState;
-  readonly #news: NodeStateRouter;
+  readonly #nodeStates: NodeStateRouter;
   readonly #cycles: Cycles;
   readonly #answers: Answers;
 
@@ -118,7 +118,7 @@ export class Controller {
     const told = heardBy({ recorder, series, events }, parts);
     this.#state = stateOf(told, fleet, { recorder, series, events }, (effect) => this.#emit(effect));
     // A cluster without a session gets a full set of node states when its session opens.
-    this.#news = new NodeStateRouter(this.#state.ledger, (effect) => {
+    this.#nodeStates = new NodeStateRouter(this.#state.ledger, (effect) => {
       if (effect.kind !== 'node-state' || this.#state.sessions.has(effect.cluster)) parts.emit(effect);
     });
     this.#cycles = new Cycles(this.#state);
@@ -136,7 +136,7 @@ export class Controller {
       case 'session-opened':
         sessions.set(event.cluster, event.session);
         actuation.handle(event);
-        this.#news.tellAll(event.cluster);
+        this.#nodeStates.tellAll(event.cluster);
         this.#cycles.connected(event.cluster);
         break;
       case 'session-closed':
@@ -219,9 +219,9 @@ type Memories = Pick<ControllerState, 'recorder' | 'series' | 'events'>;
 
 /** Wraps `tell`: stamps every piece of news with an id and a time, and stores it for later readers. */
 function heardBy({ recorder, series, events }: Memories, parts: ControllerParts): ControllerParts {
-  const tell = (news: ShardEvent): void => {
-    const stamped = events.add(news);
-    recorder?.news(stamped);
+  const tell = (event: ShardEvent): void => {
+    const stamped = events.add(event);
+    recorder?.event(stamped);
     series.hear(stamped);
     parts.tell(stamped);
   };
@@ -285,7 +285,7 @@ function stateOf(
   const frozen = new FrozenMachines({
     ledger,
     freezes,
-    isHeld: (machine) => actuation.holdOf(machine) !== null,
+    isBlocked: (machine) => actuation.holdOf(machine) !== null,
   });
   const ended = new EndedRows(fleet);
   const reported = new Set<string>();
@@ -298,7 +298,7 @@ function stateOf(
   const awaited = new AwaitedMachines({
     ...{ ledger, clock },
     hasReported: (cluster) => reported.has(cluster),
-    isHeld: (machine) => actuation.holdOf(machine) !== null,
+    isBlocked: (machine) => actuation.holdOf(machine) !== null,
   });
   const look = (provider: string): void =>
     observers.leftAlone(

@@ -12,7 +12,7 @@ import {
   type Leaving,
   type Need,
   type NeedKey,
-  unmetWords,
+  unmetText,
   type Verdict,
 } from '../../model/index.ts';
 import { stampOf } from '../actuation/actuation.ts';
@@ -317,7 +317,7 @@ export class Cycles {
     for (const { key, profile, deficit, reason, fitting, ageCycles } of escalated.slice(0, MAX_SHORT_LINES)) {
       const { id: need, cluster, group, priority } = needRef(key, profile.priority);
       const missing = formatResources(deficit);
-      const why = unmetWords(reason, fitting);
+      const why = unmetText(reason, fitting);
       const short = { need, cluster, group, priority, reason, why, missing, cycles: ageCycles };
       this.#log('warn', 'need-short', short);
     }

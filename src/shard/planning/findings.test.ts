@@ -25,10 +25,10 @@ describe('7.6.1: Failed is no trap', () => {
       scene.fail('get');
       scene.hand.advance(5000);
     }
-    expect(scene.committed('m')).toMatchObject({ state: Speculative, held: true });
+    expect(scene.committed('m')).toMatchObject({ state: Speculative, blocked: true });
     scene.list([record('m', Idle)]);
     expect(scene.told).toContain('orphan m p');
-    expect(scene.committed('m')).toMatchObject({ state: Idle, held: false });
+    expect(scene.committed('m')).toMatchObject({ state: Idle, blocked: false });
   });
 
   it.each([Speculative, Idle, Configured])('a Failed machine seen as %i is that', (state) => {
@@ -75,7 +75,7 @@ describe('7.6.3: one cluster cannot burn the shared pool', () => {
     scene.list(some(2));
     scene.decide('Bootstrap', 'm-0');
     happens(scene);
-    expect(scene.committed('m-0')).toMatchObject({ state: Idle, cluster: '', stamp: null, held: false });
+    expect(scene.committed('m-0')).toMatchObject({ state: Idle, cluster: '', stamp: null, blocked: false });
     expect(scene.calls()).toEqual([]);
     expect(scene.actuation.cannotBind(['c1', 'c2'])).toEqual(new Set(['c1']));
     expect(scene.decide('Bootstrap', 'm-1')).toEqual(['no_session']);
@@ -89,9 +89,9 @@ describe('7.6.4: a transient Create error spends no quota slot', () => {
     scene.decide('Provision', 'm');
     scene.fail('create', 'rate limit');
     scene.find(Speculative);
-    expect(scene.committed('m')).toMatchObject({ state: Speculative, held: true });
+    expect(scene.committed('m')).toMatchObject({ state: Speculative, blocked: true });
     scene.hand.advance(10_000);
-    expect(scene.committed('m')).toMatchObject({ state: Speculative, held: false });
+    expect(scene.committed('m')).toMatchObject({ state: Speculative, blocked: false });
   });
 });
 

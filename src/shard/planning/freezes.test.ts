@@ -138,12 +138,12 @@ describe('what the engine is told of freezes', () => {
     ['one of another cluster', MachineState.Configured, 'c2', false],
     ['a free one', MachineState.Idle, '', false],
   ] as const)('held as a victim: %s', (_, state, cluster, held) => {
-    expect(frozen({ cluster: 'c1', action: null }).isHeld({ state, cluster })).toBe(held);
+    expect(frozen({ cluster: 'c1', action: null }).isBlocked({ state, cluster })).toBe(held);
   });
 
   it('a freeze of Reclaim leaves victims to those ahead', () => {
     const freezes = frozen({ cluster: 'c1', action: 'Reclaim' });
 
-    expect(freezes.isHeld({ state: MachineState.Configured, cluster: 'c1' })).toBe(false);
+    expect(freezes.isBlocked({ state: MachineState.Configured, cluster: 'c1' })).toBe(false);
   });
 });

@@ -109,7 +109,7 @@ export class Freezes {
    * Whether a machine cannot be a victim: a Configured machine of a cluster that is frozen by name, in whole or for
    * Preempt. It continues to serve its cluster.
    */
-  isHeld(machine: Pick<Machine, 'state' | 'cluster'>): boolean {
+  isBlocked(machine: Pick<Machine, 'state' | 'cluster'>): boolean {
     return this.heldBy(machine) !== null;
   }
 

@@ -10,7 +10,7 @@ export interface FrozenMachinesParts {
   readonly ledger: MachineLedger;
   readonly freezes: Freezes;
   /** Whether actuation blocks a machine. */
-  readonly isHeld: (machine: string) => boolean;
+  readonly isBlocked: (machine: string) => boolean;
 }
 
 export class FrozenMachines {
@@ -18,7 +18,7 @@ export class FrozenMachines {
 
   constructor(parts: FrozenMachinesParts) {
     this.#parts = parts;
-    parts.ledger.alwaysHeld = (standing) => parts.freezes.isHeld(standing);
+    parts.ledger.alwaysBlocked = (standing) => parts.freezes.isBlocked(standing);
     parts.ledger.listen((id, before, after) => {
       if (after !== null && isConcerned(before, after)) this.#settle(id);
     });
@@ -30,8 +30,8 @@ export class FrozenMachines {
   }
 
   #settle(id: string): void {
-    const { ledger, isHeld } = this.#parts;
-    ledger.hold(id, isHeld(id));
+    const { ledger, isBlocked } = this.#parts;
+    ledger.hold(id, isBlocked(id));
   }
 }
 

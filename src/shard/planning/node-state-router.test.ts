@@ -16,7 +16,7 @@ function sceneWith(...machines: readonly Machine[]): Scene {
 /** The states that `tellAll` sends to a cluster, by machine. */
 function replayed(scene: Scene, cluster: string): readonly [string, number][] {
   scene.effects.length = 0;
-  scene.news.tellAll(cluster);
+  scene.nodeStates.tellAll(cluster);
   return scene
     .updatesTo(cluster)
     .map(({ machineId, state }): [string, number] => [machineId, state])

@@ -67,7 +67,7 @@ function freeze(state: ControllerState, order: Extract<Order, { readonly kind: '
   const words = isOlder
     ? `${name} has been frozen since ${new Date(made.sinceMs).toISOString()} by ${excerpt(made.who)}: ${excerpt(made.why)}`
     : `${name} is frozen.`;
-  return done(isKnownCluster(state, scope.cluster) ? words : `${words}${unknownWords(scope.cluster!)}`);
+  return done(isKnownCluster(state, scope.cluster) ? words : `${words}${unknownText(scope.cluster!)}`);
 }
 
 /** Whether the cluster has, or had, a session, demand or machines in this shard; null: the whole fleet. */
@@ -79,7 +79,7 @@ function isKnownCluster({ sessions, reported, ledger }: ControllerState, cluster
 }
 
 /** An unknown cluster is frozen, because it may connect later; the text warns because a misspelt name is more likely. */
-function unknownWords(cluster: string): string {
+function unknownText(cluster: string): string {
   return ` The shard does not know a cluster ${excerpt(cluster)} yet; it is frozen should it connect. "bigfleet get clusters" lists those that are known.`;
 }
 

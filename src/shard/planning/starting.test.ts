@@ -15,12 +15,12 @@ const READY_WAIT_MS = 30_000;
 function starting() {
   const hand = new HandClock();
   const effects: Effect[] = [];
-  const news: ShardEvent[] = [];
+  const events: ShardEvent[] = [];
   const controller = new Controller({
     clock: hand,
     monotonicMs: () => hand.now(),
     emit: (effect) => effects.push(effect),
-    tell: (each) => news.push(each),
+    tell: (each) => events.push(each),
     store: new MemoryControllerStore(),
     options: { ...DEFAULT_CONTROLLER, shard: 's', epoch: 1n, providers: ['p'], seed: 1 },
   });
@@ -40,8 +40,8 @@ function starting() {
       const report = { kind: 'full', isFirst: true, refused: 0, problems: [] } as unknown as ListReport;
       controller.handle({ kind: 'list-ended', ...at, report, error: '' });
     },
-    cycles: () => news.filter(({ kind }) => kind === 'cycle').length,
-    logged: (event: string) => news.some((each) => each.kind === 'log' && each.event === event),
+    cycles: () => events.filter(({ kind }) => kind === 'cycle').length,
+    logged: (name: string) => events.some((event) => event.kind === 'log' && event.event === name),
     status: () => controller.ask('status', {}),
   };
 }

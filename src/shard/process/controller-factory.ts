@@ -36,7 +36,7 @@ export const makeController: MakeController = (surroundings, { options, file, jo
   };
 };
 
-function startJournal(start: JournalThreadStart, tell: (news: ShardEvent) => void): JournalThread {
+function startJournal(start: JournalThreadStart, tell: (event: ShardEvent) => void): JournalThread {
   const { path } = start;
   const log = (event: string, why: string): void =>
     tell({ kind: 'log', level: 'error', event, fields: { path, why } });

@@ -28,7 +28,7 @@ export interface ControllerSurroundings {
   readonly random: Random;
   readonly monotonicMs: () => number;
   readonly emit: (effect: Effect) => void;
-  readonly tell: (news: ShardEvent) => void;
+  readonly tell: (event: ShardEvent) => void;
 }
 
 /** What a controller is made of; crosses to its thread as it is. */
@@ -66,7 +66,7 @@ export type ToController =
 
 export type FromController =
   | { readonly kind: 'effect'; readonly effect: Effect }
-  | { readonly kind: 'news'; readonly news: ShardEvent }
+  | { readonly kind: 'news'; readonly event: ShardEvent }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown }
   /** A question could not be answered. */
   | { readonly kind: 'refusal'; readonly id: number; readonly error: Error }

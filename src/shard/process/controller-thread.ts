@@ -42,7 +42,7 @@ export class ControllerThread implements ShardPort {
     this.#send(item);
     this.#flush();
   });
-  readonly #listeners = new Set<(news: ShardEvent) => void>();
+  readonly #listeners = new Set<(event: ShardEvent) => void>();
   readonly #asked = new Map<number, PromiseWithResolvers<unknown>>();
   #onEffect: ((effect: Effect) => void) | null = null;
   #outbox: ToController[] = [];
@@ -102,7 +102,7 @@ export class ControllerThread implements ShardPort {
     return this.#ask((id) => ({ kind: 'order', id, order })) as Promise<OrderResult>;
   }
 
-  listen(listener: (news: ShardEvent) => void): () => void {
+  listen(listener: (event: ShardEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -208,7 +208,7 @@ export class ControllerThread implements ShardPort {
         carryOut(item.effect);
         break;
       case 'news':
-        for (const listener of this.#listeners) listener(item.news);
+        for (const listener of this.#listeners) listener(item.event);
         break;
       case 'answer':
         this.#askedBy(item.id).resolve(item.answer);

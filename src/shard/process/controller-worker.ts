@@ -91,7 +91,7 @@ const controller = await makeController(
     random: new Random(setup.options.seed),
     monotonicMs: () => performance.now(),
     emit: (effect) => say({ kind: 'effect', effect }),
-    tell: (news) => say({ kind: 'news', news }),
+    tell: (event) => say({ kind: 'news', event }),
   },
   setup,
 );

@@ -56,15 +56,15 @@ describe('a controller on the thread of its sessions', () => {
 
   it('tells who listens, for as long as they do', async () => {
     const { controller, clock } = await start();
-    const news: ShardEvent[] = [];
-    const end = controller.listen((each) => news.push(each));
+    const event: ShardEvent[] = [];
+    const end = controller.listen((each) => event.push(each));
     await controller.order({ kind: 'freeze', scope: { cluster: 'c1', action: null }, who: 'ada', why: 'x' });
-    expect(news).toMatchObject([{ kind: 'log', event: 'order' }]);
+    expect(event).toMatchObject([{ kind: 'log', event: 'order' }]);
 
     end();
     await clock.advance(5000);
 
-    expect(news).toHaveLength(1);
+    expect(event).toHaveLength(1);
   });
 
   it('that is killed leaves everything as it was: nothing is called, written or given back', async () => {

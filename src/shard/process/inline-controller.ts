@@ -13,7 +13,7 @@ export interface InlineParts extends Omit<ControllerParts, 'emit' | 'tell'> {
 export class InlineController implements ControllerPort {
   readonly controller: Controller;
   readonly #clock: Clock;
-  readonly #listeners = new Set<(news: ShardEvent) => void>();
+  readonly #listeners = new Set<(event: ShardEvent) => void>();
   #isAlive = true;
 
   constructor({ onEffect, ...parts }: InlineParts) {
@@ -26,8 +26,8 @@ export class InlineController implements ControllerPort {
       ...parts,
       clock: this.#clock,
       emit: (effect) => this.#later(() => onEffect(effect)),
-      tell: (news) => {
-        for (const listener of this.#listeners) listener(news);
+      tell: (event) => {
+        for (const listener of this.#listeners) listener(event);
       },
     });
   }
@@ -49,7 +49,7 @@ export class InlineController implements ControllerPort {
     return Promise.resolve(this.controller.order(order));
   }
 
-  listen(listener: (news: ShardEvent) => void): () => void {
+  listen(listener: (event: ShardEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

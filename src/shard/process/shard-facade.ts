@@ -44,7 +44,7 @@ export class ShardFacade implements ShardPort {
     return result;
   }
 
-  listen(listener: (news: ShardEvent) => void): () => void {
+  listen(listener: (event: ShardEvent) => void): () => void {
     return this.#controller.listen(listener);
   }
 

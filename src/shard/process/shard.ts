@@ -101,8 +101,8 @@ async function assemble(
   const opening = parts.add(DemandStoreThread.open(directory.demandFile), closeOpened);
   opening.catch(() => {});
   const controller = parts.add(await startController(config, directory, fail), (it) => it.stop());
-  controller.listen((news) => {
-    if (news.kind === 'log') log(news.level, news.event, news.fields);
+  controller.listen((event) => {
+    if (event.kind === 'log') log(event.level, event.event, event.fields);
   });
   const store = await opening;
   const paced = new PacedController(controller);
@@ -249,8 +249,8 @@ async function serveHttp(given: HttpParts, parts: Parts): Promise<ApiServer> {
   const { config, port, sessions, controller, paced, reads, pages } = given;
   const metrics = new SessionMetrics();
   let phase: StatusView['phase'] = 'starting';
-  controller.listen((news) => {
-    if (news.kind === 'cycle') phase = news.status.phase;
+  controller.listen((event) => {
+    if (event.kind === 'cycle') phase = event.status.phase;
   });
   const lag = parts.add(monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS }), (it) => it.disable());
   lag.enable();

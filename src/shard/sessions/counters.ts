@@ -34,7 +34,7 @@ export class SessionCounters {
   // Roll-ups.
   rollupsAccepted = 0;
   rollupsUnchanged = 0;
-  rollupsHeld = 0;
+  rollupsQuarantined = 0;
   rollupsRefused = 0;
   /** Never read, because a newer one of the cluster came first. */
   rollupsSuperseded = 0;

@@ -66,10 +66,10 @@ describe('the last events of a shard', () => {
   it('given a controller, then what it tells has the ids of what it keeps, and a cycle has none', () => {
     const scene = new ControllerScene().open('c1').list([record('m', MachineState.Speculative)]);
     scene.demand('c1', NEED).tick();
-    const told = scene.news.filter(({ kind }) => kind !== 'cycle');
+    const told = scene.events.filter(({ kind }) => kind !== 'cycle');
     const { items } = scene.controller.ask('events', { sinceMs: 0, limit: 100 });
     expect(told.some(({ kind }) => kind === 'action-started')).toBe(true);
     expect(items.map(({ id }) => id)).toEqual(told.map(({ id }) => id));
-    expect(scene.news.filter(({ kind, id }) => kind === 'cycle' && id !== undefined)).toEqual([]);
+    expect(scene.events.filter(({ kind, id }) => kind === 'cycle' && id !== undefined)).toEqual([]);
   });
 });

@@ -24,13 +24,13 @@ export class EventLog {
   }
 
   /** Loads events of earlier processes, oldest first. They get ids of this process, below those of all later events. */
-  fill(events: readonly { readonly atMs: number; readonly news: LoggedEvent }[]): void {
-    for (const { atMs, news } of events) this.#keep(news, atMs);
+  fill(events: readonly { readonly atMs: number; readonly event: LoggedEvent }[]): void {
+    for (const { atMs, event } of events) this.#keep(event, atMs);
   }
 
   /** Stores news and returns it with id and time; a cycle is returned unchanged and not stored. */
-  add(news: ShardEvent): ShardEvent {
-    return news.kind === 'cycle' ? news : this.#keep(news, this.#clock.now());
+  add(event: ShardEvent): ShardEvent {
+    return event.kind === 'cycle' ? event : this.#keep(event, this.#clock.now());
   }
 
   /** The newest of the requested events, oldest first. */
@@ -49,15 +49,15 @@ export class EventLog {
     return { items: items.map(({ event }) => event), total: actions.length + others.length };
   }
 
-  #keep(news: LoggedEvent, atMs: number): EventView {
+  #keep(event: LoggedEvent, atMs: number): EventView {
     const number = ++this.#number;
-    const stamped = { ...news, id: `${this.#prefix}-${number.toString(36)}`, atMs };
-    const event = stamped.kind === 'log' ? { ...stamped, fields: shortFields(stamped.fields) } : stamped;
+    const stamped = { ...event, id: `${this.#prefix}-${number.toString(36)}`, atMs };
+    const kept = stamped.kind === 'log' ? { ...stamped, fields: shortFields(stamped.fields) } : stamped;
     const [list, most] =
-      news.kind === 'action-started' || news.kind === 'action-ended'
+      kept.kind === 'action-started' || kept.kind === 'action-ended'
         ? ([this.#actions, MAX_ACTION_EVENTS] as const)
         : ([this.#others, MAX_OTHER_EVENTS] as const);
-    list.push({ number, event });
+    list.push({ number, event: kept });
     // Trimmed at twice the bound, so that the cost of the splice is amortised; the view shows at most `most`.
     if (list.length >= most * 2) list.splice(0, list.length - most);
     return stamped;

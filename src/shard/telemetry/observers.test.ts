@@ -18,7 +18,7 @@ describe('what a controller notices', () => {
     expect(scene.metric('action_execute_outcomes_total{kind="Provision",outcome="success"}')).toBe(0);
     scene.list([]).list([record('m', Idle)]);
 
-    expect(scene.news.filter(({ kind }) => kind.startsWith('action-'))).toMatchObject([
+    expect(scene.events.filter(({ kind }) => kind.startsWith('action-'))).toMatchObject([
       {
         kind: 'action-started',
         action: { kind: 'Provision', outcome: null, capacityType: 'ON_DEMAND', zone: 'za' },

@@ -181,8 +181,8 @@ export class Observers {
     if (from === State.Draining && to === State.Idle) drainPhase.observe(seconds);
   }
 
-  #tell(news: ShardEvent): void {
-    this.#parts.parts.tell(news);
+  #tell(event: ShardEvent): void {
+    this.#parts.parts.tell(event);
   }
 
   #log(level: 'info' | 'warn' | 'error', event: string, fields: Readonly<Record<string, unknown>>): void {

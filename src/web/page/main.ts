@@ -49,15 +49,15 @@ function say(text: string): void {
   become({ notice: text });
 }
 
-function hear(news: ShardEvent): void {
+function hear(event: ShardEvent): void {
   heardMs = Date.now();
   const before = state.live.status;
-  if (news.kind === 'cycle') {
-    if (before !== null && before.startedMs !== news.status.startedMs)
+  if (event.kind === 'cycle') {
+    if (before !== null && before.startedMs !== event.status.startedMs)
       say('The shard was restarted; this is the new one.');
     void askDetails();
   }
-  become({ live: withEvent(state.live, news), trouble: '' });
+  become({ live: withEvent(state.live, event), trouble: '' });
 }
 
 /** At most one request in flight: a slow shard is not polled again meanwhile. */

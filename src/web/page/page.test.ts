@@ -88,8 +88,8 @@ class FakeSource {
     this.#listeners.get(kind)?.({ data });
   }
 
-  tell(news: ShardEvent): void {
-    this.fire(news.kind, JSON.stringify(news));
+  tell(event: ShardEvent): void {
+    this.fire(event.kind, JSON.stringify(event));
   }
 }
 

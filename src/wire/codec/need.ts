@@ -165,7 +165,7 @@ function demandFromWire(
 ): ResourceVector {
   const resources = new Map<string, number>();
   const remark = (code: ErrorCode, effect: RowEffect, name: string, message: string): void => {
-    remarks.push({ code, effect, words: amountWords(map, name, message) });
+    remarks.push({ code, effect, words: amountText(map, name, message) });
   };
   for (const [name, text] of wire) {
     try {
@@ -184,7 +184,7 @@ function demandFromWire(
 }
 
 /** Separate function: what it returns keeps its arguments alive and nothing else of the row. */
-function amountWords(map: string, name: string, message: string): RowRemark['words'] {
+function amountText(map: string, name: string, message: string): RowRemark['words'] {
   return () => ({ path: `.${map}["${excerpt(name)}"]`, message });
 }
 

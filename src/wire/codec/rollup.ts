@@ -70,7 +70,7 @@ export interface RowReader<T> {
 }
 
 /**
- * Holds the last accepted roll-up of one cluster. `read` never changes it, whatever it is given; `accept` makes
+ * BlockedMachines the last accepted roll-up of one cluster. `read` never changes it, whatever it is given; `accept` makes
  * the roll-up just read the new one, once the caller has found it valid. So a refused or malformed roll-up
  * leaves the last good one in place.
  *

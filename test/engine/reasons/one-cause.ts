@@ -5,6 +5,7 @@ import { aMachine, resources, stampOf } from '../../../testing/support/fleets.ts
 import {
   ADD_ONLY,
   BETTER,
+  BLOCKED,
   better,
   CLUSTER_BACK,
   EARLIER,
@@ -12,7 +13,6 @@ import {
   EQUALS,
   equal,
   FAILURE,
-  HELD,
   inZone,
   LATER,
   OFFER_MORE,
@@ -182,7 +182,7 @@ export const ONE_CAUSE: readonly Situation[] = [
   },
   {
     given: 'the highest priority of the fleet, and every machine held',
-    machines: [...some('i', 2, Idle, HELD), ...some('s', 1, Speculative, HELD)],
+    machines: [...some('i', 2, Idle, BLOCKED), ...some('s', 1, Speculative, BLOCKED)],
     others: [worse],
     asked: row(2),
     reason: 'supply-blocked',
@@ -201,7 +201,7 @@ export const ONE_CAUSE: readonly Situation[] = [
   },
   {
     given: 'machines of lower-priority work that a freeze protects',
-    machines: serving(worse, 'm', 2, HELD),
+    machines: serving(worse, 'm', 2, BLOCKED),
     others: [worse],
     asked: row(2),
     reason: 'supply-blocked',

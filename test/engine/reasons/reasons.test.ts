@@ -5,13 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { adviceOn, obstacleSentences } from '../../../src/cli/decide-obstacles.ts';
 import { explain } from '../../../src/engine/index.ts';
 import { fleetOf } from '../../../src/fleet/index.ts';
-import { keyOf, keyText, MachineState, type NeedKey, unmetWords } from '../../../src/model/index.ts';
+import { keyOf, keyText, MachineState, type NeedKey, unmetText } from '../../../src/model/index.ts';
 import { obstacles as obstaclesOnOracle } from '../../../testing/oracle/oracle.ts';
 import { anInput } from '../../../testing/support/fleets.ts';
 import { onBoth } from '../compare.ts';
 import { ONE_CAUSE } from './one-cause.ts';
 import { SEVERAL_CAUSES } from './several-causes.ts';
-import { better, FAILURE, HELD, row, some } from './situation.ts';
+import { BLOCKED, better, FAILURE, row, some } from './situation.ts';
 
 const { Failed, Idle } = MachineState;
 
@@ -37,7 +37,7 @@ describe('why a Need is not met', () => {
       reason: verdict.unmet?.reason,
       obstacles: Object.fromEntries(counted),
       own: explanation.obstacles.own,
-      why: unmetWords(verdict.unmet!.reason, verdict.unmet!.fitting),
+      why: unmetText(verdict.unmet!.reason, verdict.unmet!.fitting),
       advice,
     }).toEqual({
       reason: situation.reason,
@@ -54,7 +54,11 @@ describe('why a Need is not met', () => {
 
   it('given several causes, then the list begins with the one that would free the most, with names', () => {
     const asked = row(2);
-    const machines = [...some('m', 2, Idle), ...some('f', 3, Failed, FAILURE), ...some('h', 1, Idle, HELD)];
+    const machines = [
+      ...some('m', 2, Idle),
+      ...some('f', 3, Failed, FAILURE),
+      ...some('h', 1, Idle, BLOCKED),
+    ];
     const input = anInput(machines, [better, asked]);
     const explanation = explain(fleetOf(input), input.nowMs, input.options, keyOf(asked))!;
     const [, verdict] = onBoth(input).verdicts;

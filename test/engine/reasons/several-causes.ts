@@ -6,6 +6,7 @@ import {
   ADD_ONLY,
   ADD_TO_DOMAIN,
   BETTER,
+  BLOCKED,
   better,
   CLUSTER_BACK,
   EARLIER,
@@ -13,7 +14,6 @@ import {
   equal,
   FAILURE,
   gang,
-  HELD,
   inRack,
   inZone,
   LATER,
@@ -35,7 +35,7 @@ const { Configured, Deleting, Failed, Idle, Speculative } = MachineState;
 export const SEVERAL_CAUSES: readonly Situation[] = [
   {
     given: 'blocked machines that serve it, and a failed one',
-    machines: [...serving(row(6), 'm', 5, HELD), ...some('f', 1, Failed, FAILURE)],
+    machines: [...serving(row(6), 'm', 5, BLOCKED), ...some('f', 1, Failed, FAILURE)],
     asked: row(6),
     reason: 'supply-failed',
     obstacles: { failed: 1 },
@@ -45,7 +45,7 @@ export const SEVERAL_CAUSES: readonly Situation[] = [
   },
   {
     given: 'blocked machines that serve it, and one of a better-ranked row',
-    machines: [...serving(row(6), 'm', 5, HELD), ...some('i', 1, Idle)],
+    machines: [...serving(row(6), 'm', 5, BLOCKED), ...some('i', 1, Idle)],
     others: [other('best', 1, { priority: 900, ...EARLIER })],
     asked: row(6),
     reason: 'priority-starved',
@@ -87,7 +87,7 @@ export const SEVERAL_CAUSES: readonly Situation[] = [
   },
   {
     given: 'more held machines than failed ones',
-    machines: [...some('h', 3, Speculative, HELD), ...some('f', 2, Failed, FAILURE)],
+    machines: [...some('h', 3, Speculative, BLOCKED), ...some('f', 2, Failed, FAILURE)],
     asked: row(2),
     reason: 'supply-blocked',
     obstacles: { blocked: 3, failed: 2 },
@@ -97,7 +97,7 @@ export const SEVERAL_CAUSES: readonly Situation[] = [
   {
     given: 'held machines and machines that are being returned',
     machines: [
-      ...some('h', 1, Speculative, HELD),
+      ...some('h', 1, Speculative, BLOCKED),
       ...some('d', 2, Deleting),
       ...some('f', 2, Failed, FAILURE),
     ],
@@ -170,7 +170,7 @@ export const SEVERAL_CAUSES: readonly Situation[] = [
   },
   {
     given: 'a gang whose only rack has a held machine',
-    machines: [...some('a', 2, Idle, inRack('a')), aMachine('a3', Idle, { ...HELD, ...inRack('a') })],
+    machines: [...some('a', 2, Idle, inRack('a')), aMachine('a3', Idle, { ...BLOCKED, ...inRack('a') })],
     asked: gang(3),
     reason: 'supply-blocked',
     obstacles: { unused: 2, blocked: 1 },

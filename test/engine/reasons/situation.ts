@@ -67,7 +67,7 @@ export function serving(need: Need, prefix: string, count: number, given: Partia
 export const inRack = (rack: string): Partial<LedgerMachine> => ({ labels: new Map([[RACK_KEY, rack]]) });
 export const inZone = (zone: string): Partial<LedgerMachine> => ({ zone });
 export const ZONE_KEY = 'topology.kubernetes.io/zone';
-export const HELD: Partial<LedgerMachine> = { held: true };
+export const BLOCKED: Partial<LedgerMachine> = { blocked: true };
 export const FAILURE: Partial<LedgerMachine> = { lastError: 'host lost' };
 export const EARLIER = { firstSeenMs: 1 };
 export const LATER = { firstSeenMs: 1_000_000 };

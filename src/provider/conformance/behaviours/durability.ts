@@ -1,4 +1,4 @@
-// The durable lane: what a provider still knows after it was killed and started again. See durable-stage.ts.
+// The durable target: what a provider still knows after it was killed and started again. See durable-stage.ts.
 
 import { excerpt, MachineState } from '../../../model/index.ts';
 import { type Behaviour, ExcusedSkip, inArea } from '../harness/behaviour.ts';

@@ -1,4 +1,4 @@
-// The fault lane: what a provider reports when its cloud fails, hangs or succeeds too late. It requires a target with fault
+// The fault target: what a provider reports when its cloud fails, hangs or succeeds too late. It requires a target with fault
 // selectors: a label for Create, the name of the cluster for Configure and Drain.
 
 import { MachineState } from '../../../model/index.ts';

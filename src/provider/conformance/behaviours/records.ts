@@ -1,4 +1,4 @@
-// Rules that every machine record must satisfy; shared by the baseline, the fields and the scale lane.
+// Rules that every machine record must satisfy; shared by the baseline, the fields and the scale target.
 
 import { BigFleetError, CapacityType, MachineState, parseQuantity } from '../../../model/index.ts';
 import type { Machine } from '../../../wire/gen/bigfleet/v1alpha1/provider.ts';

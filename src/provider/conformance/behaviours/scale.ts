@@ -1,4 +1,4 @@
-// The scale lane: a fleet of thousands is listed whole, delta-listed exactly, and stays quick and clean under load.
+// The scale target: a fleet of thousands is listed whole, delta-listed exactly, and stays quick and clean under load.
 
 import { CapacityType, MachineState } from '../../../model/index.ts';
 import type { Machine } from '../../../wire/gen/bigfleet/v1alpha1/provider.ts';

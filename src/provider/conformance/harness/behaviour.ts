@@ -7,8 +7,8 @@ import type { Trial } from './trial.ts';
 export const PROFILES = ['core', 'cloud', 'spot', 'fault', 'durable', 'scale'] as const;
 export type Profile = (typeof PROFILES)[number];
 
-/** Where a behaviour runs: each lane has its own kind of target. */
-export type Lane = 'core' | 'fault' | 'durable' | 'scale';
+/** Where a behaviour runs: each kind of target has its own kind of target. */
+export type TargetKind = 'core' | 'fault' | 'durable' | 'scale';
 
 export const AREAS = [
   'baseline',
@@ -29,7 +29,7 @@ export type Area = (typeof AREAS)[number];
 export interface Behaviour {
   readonly id: string;
   readonly area: Area;
-  readonly lane: Lane;
+  readonly targetKind: TargetKind;
   readonly profiles: readonly Profile[];
   /** One line: what must hold. */
   readonly title: string;
@@ -40,11 +40,11 @@ export interface Behaviour {
 type Check = Behaviour['run'];
 
 /** Returns a factory with the fields that the behaviours of one file share. */
-export function inArea(area: Area, lane: Lane, ...common: readonly Profile[]) {
+export function inArea(area: Area, targetKind: TargetKind, ...common: readonly Profile[]) {
   return (id: string, title: string, run: Check, ...more: readonly Profile[]): Behaviour => ({
     id,
     area,
-    lane,
+    targetKind,
     profiles: [...common, ...more],
     title,
     run,

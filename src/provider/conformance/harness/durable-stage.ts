@@ -1,4 +1,4 @@
-// The setup of the durable lane: a provider is started, given state to persist, killed with no warning, and restarted on
+// The setup of the durable target: a provider is started, given state to persist, killed with no warning, and restarted on
 // another port with the same state file. The behaviours compare with the state before the kill.
 
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,5 +1,5 @@
 // Providers that the suite starts itself, by a command with placeholders for the port and the state file. They are ended
-// with SIGKILL, which the durable lane tests, and never outlive the run.
+// with SIGKILL, which the durable target tests, and never outlive the run.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Lane, Profile } from './behaviour.ts';
+import type { Profile, TargetKind } from './behaviour.ts';
 import { BEHAVIOURS, selectBehaviours } from './registry.ts';
 
 /** The ids of the acceptance list, written out once more so that a lost one is missed. */
@@ -16,7 +16,7 @@ const numbered = (first: number, last: number, ...left: readonly number[]) =>
     .filter((n) => !left.includes(n))
     .map((n) => `B${n}`);
 
-const LANES: Readonly<Record<Lane, readonly string[]>> = {
+const IDS_BY_TARGET: Readonly<Record<TargetKind, readonly string[]>> = {
   core: [
     ...BASELINE,
     ...numbered(101, 109, 102),
@@ -38,15 +38,15 @@ const idsOf = (profiles: readonly Profile[], only: readonly string[] = []) =>
 
 describe('the behaviours', () => {
   it('are those of the acceptance list, each once', () => {
-    expect(BEHAVIOURS.map(({ id }) => id).sort()).toEqual(Object.values(LANES).flat().sort());
+    expect(BEHAVIOURS.map(({ id }) => id).sort()).toEqual(Object.values(IDS_BY_TARGET).flat().sort());
     expect(BEHAVIOURS).toHaveLength(25 + 93);
   });
 
-  it.each(Object.entries(LANES))('of the %s lane have its profile', (lane, ids) => {
-    expect(BEHAVIOURS.filter((behaviour) => behaviour.lane === lane).map(({ id }) => id)).toEqual(
+  it.each(Object.entries(IDS_BY_TARGET))('of the %s lane have its profile', (targetKind, ids) => {
+    expect(BEHAVIOURS.filter((behaviour) => behaviour.targetKind === targetKind).map(({ id }) => id)).toEqual(
       expect.arrayContaining([...ids]),
     );
-    expect(idsOf([lane as Profile]).sort()).toEqual([...ids].sort());
+    expect(idsOf([targetKind as Profile]).sort()).toEqual([...ids].sort());
   });
 
   it('mark what needs Delete and what is about spot', () => {
@@ -63,8 +63,8 @@ describe('a selection', () => {
   it('takes ids, patterns and areas, whatever their case', () => {
     expect(idsOf([], ['b301', 'FullLifecycle'])).toEqual(['FullLifecycle', 'B301']);
     expect(idsOf([], ['B5xx'])).toEqual(numbered(501, 505));
-    expect(idsOf([], ['B10xx'])).toEqual(LANES.durable);
-    expect(idsOf([], ['Scale'])).toEqual(LANES.scale);
+    expect(idsOf([], ['B10xx'])).toEqual(IDS_BY_TARGET.durable);
+    expect(idsOf([], ['Scale'])).toEqual(IDS_BY_TARGET.scale);
   });
 
   it('stays within its profiles', () => {

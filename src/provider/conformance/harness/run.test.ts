@@ -48,14 +48,14 @@ describe('a provider that keeps the contract', () => {
     expect(left.machines).toHaveLength(256);
   });
 
-  it('passes the fault lane if it fails as asked', async () => {
+  it('passes the fault target if it fails as asked', async () => {
     const provider = new SmallProvider({ faults: 8, transitionTimeoutMs: 60 });
     const report = await run(provider, { profiles: ['fault'], transitionTimeoutMs: 60 });
     expect(unpassed(report)).toEqual([]);
     expect(report.totals.passed).toBe(8);
   });
 
-  it('passes the scale lane', async () => {
+  it('passes the scale target', async () => {
     const provider = new SmallProvider({ machines: 600 });
     const report = await run(provider, { profiles: ['scale'], scaleSeed: 600, soakMs: 50 });
     expect(unpassed(report)).toEqual([]);
@@ -165,7 +165,7 @@ describe('what a target cannot show', () => {
     expect(report.behaviours[0]!.detail).toContain('no Speculative machine is left after 5');
   });
 
-  it('is skipped in the fault lane without faults and in the durable lane without a command', async () => {
+  it('is skipped in the fault target without faults and in the durable target without a command', async () => {
     const report = await run(new SmallProvider(), { profiles: ['fault', 'durable'] });
     expect(report).toMatchObject({ verdict: 'incomplete', totals: { skipped: 15, passed: 0 } });
   });

@@ -4,21 +4,21 @@ import type { ChannelCredentials } from '@grpc/grpc-js';
 import { BigFleetError } from '../../../model/index.ts';
 import { Random } from '../../../runtime/random.ts';
 import { type Behaviour, ExcusedSkip, Failure, NoAnswer, type Profile, Skip } from './behaviour.ts';
-import { isAboutProvider, Lanes, type Target, textOfTarget } from './lanes.ts';
 import { selectBehaviours } from './registry.ts';
 import { type BehaviourResult, type ConformanceReport, type Status, totalsOf, verdictOf } from './report.ts';
 import type { TargetSession } from './session.ts';
+import { isAboutProvider, type Target, Targets, textOfTarget } from './targets.ts';
 import { DEFAULT_TIMINGS, type Timings } from './timings.ts';
 import type { Trial, TrialSettings } from './trial.ts';
 
 export interface ConformanceOptions {
   /** The provider: an address, or one within this process. */
   readonly target?: Target | undefined;
-  /** A provider that fails on purpose, for the fault lane. */
+  /** A provider that fails on purpose, for the fault target. */
   readonly faultTarget?: Target | undefined;
   /** A shell command that starts the provider, with {port}, and where wanted {state}, {seed} and {timeout}. */
   readonly start?: string | undefined;
-  /** Such a command for the scale lane alone; without it, `start` without the words that name the state file. */
+  /** Such a command for the scale target alone; without it, `start` without the words that name the state file. */
   readonly startScale?: string | undefined;
   /** Default: core; with `only`, all. */
   readonly profiles?: readonly Profile[] | undefined;
@@ -26,9 +26,9 @@ export interface ConformanceOptions {
   readonly only?: readonly string[] | undefined;
   /** Of the random behaviours; default 1. */
   readonly seed?: number | undefined;
-  /** Machines the scale lane must find; default 8000. */
+  /** Machines the scale target must find; default 8000. */
   readonly scaleSeed?: number | undefined;
-  /** Length of each soak of the scale lane; default 10 s. */
+  /** Length of each soak of the scale target; default 10 s. */
   readonly soakMs?: number | undefined;
   /** When the fault provider gives up a transition; default 2 s. */
   readonly transitionTimeoutMs?: number | undefined;
@@ -59,10 +59,10 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
       'There is no provider to run against: name a target or a start command.',
     );
   }
-  const lanes = new Lanes({ ...options, settings: settingsOf(options) });
+  const targets = new Targets({ ...options, settings: settingsOf(options) });
   try {
-    await lanes.reach(new Set(behaviours.map(({ lane }) => lane)));
-    const runner = new Runner(lanes, seed, profiles);
+    await targets.reach(new Set(behaviours.map(({ targetKind }) => targetKind)));
+    const runner = new Runner(targets, seed, profiles);
     for (const [done, behaviour] of behaviours.entries()) {
       options.onProgress?.({ done, total: behaviours.length, id: behaviour.id });
       await runner.run(behaviour);
@@ -74,12 +74,12 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
       only,
       seed,
       durationMs: Math.round(performance.now() - started),
-      machinesUsed: lanes.machinesUsed,
+      machinesUsed: targets.machinesUsed,
       totals: totalsOf(runner.results),
       behaviours: runner.results,
     };
   } finally {
-    await lanes.close();
+    await targets.close();
   }
 }
 
@@ -92,25 +92,25 @@ function settingsOf(options: ConformanceOptions): TrialSettings {
   };
 }
 
-/** Result of opening a lane: a session, or the outcome of all its behaviours. */
+/** Result of opening a target: a session, or the outcome of all its behaviours. */
 type Opened = { readonly session: TargetSession } | Outcome;
 
 class Runner {
   readonly results: BehaviourResult[] = [];
-  readonly #lanes: Lanes;
+  readonly #targets: Targets;
   readonly #seed: number;
   /** What the provider claims to be; empty for all of it. */
   readonly #claims: readonly Profile[];
-  readonly #opened = new Map<Behaviour['lane'], Opened>();
+  readonly #opened = new Map<Behaviour['targetKind'], Opened>();
 
-  constructor(lanes: Lanes, seed: number, claims: readonly Profile[]) {
-    this.#lanes = lanes;
+  constructor(targets: Targets, seed: number, claims: readonly Profile[]) {
+    this.#targets = targets;
     this.#seed = seed;
     this.#claims = claims;
   }
 
   async run(behaviour: Behaviour): Promise<void> {
-    const opened = await this.#open(behaviour.lane);
+    const opened = await this.#open(behaviour.targetKind);
     const started = performance.now();
     const outcome = 'session' in opened ? await this.#try(behaviour, opened.session) : opened;
     const { status, detail, skip } = outcome;
@@ -132,17 +132,17 @@ class Runner {
     return claimedBy === undefined || (this.#claims.length > 0 && !this.#claims.includes(claimedBy));
   }
 
-  async #open(lane: Behaviour['lane']): Promise<Opened> {
-    const known = this.#opened.get(lane);
+  async #open(targetKind: Behaviour['targetKind']): Promise<Opened> {
+    const known = this.#opened.get(targetKind);
     if (known !== undefined) return known;
-    const opened = await this.#reach(lane);
-    this.#opened.set(lane, opened);
+    const opened = await this.#reach(targetKind);
+    this.#opened.set(targetKind, opened);
     return opened;
   }
 
-  async #reach(lane: Behaviour['lane']): Promise<Opened> {
+  async #reach(targetKind: Behaviour['targetKind']): Promise<Opened> {
     try {
-      return { session: await this.#lanes.open(lane) };
+      return { session: await this.#targets.open(targetKind) };
     } catch (error) {
       if (error instanceof Skip) return { status: 'skipped', detail: error.message };
       // Before the first result, an error about the provider is a usage error of the caller; later it is a finding.

@@ -1,4 +1,4 @@
-// Start commands without their state file, for the scale lane: how quick a provider is should not depend on how it writes
+// Start commands without their state file, for the scale target: how quick a provider is should not depend on how it writes
 // a file of thousands of machines at every call. The rules are those of a POSIX shell as far as words go:
 //
 //   --state={state}        the word goes

@@ -23,7 +23,7 @@ export interface Timings {
   readonly startMs: number;
   /** How long after its transition timeout a provider may take to give up, and how long we look for a late success. */
   readonly giveUpMs: number;
-  /** Limits of the scale lane. */
+  /** Limits of the scale target. */
   readonly getP99Ms: number;
   readonly createP99Ms: number;
   readonly listP99Ms: number;

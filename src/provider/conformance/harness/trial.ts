@@ -16,14 +16,14 @@ import { Trail } from './trail.ts';
 /** Command-line settings that behaviours read. */
 export interface TrialSettings {
   readonly timings: Timings;
-  /** Machines the scale lane must find. */
+  /** Machines the scale target must find. */
   readonly scaleSeed: number;
   readonly soakMs: number;
   /** When the fault provider gives up a transition. */
   readonly transitionTimeoutMs: number;
 }
 
-/** What the trials of a lane share. */
+/** What the trials of a target share. */
 export interface Session {
   readonly rpc: ProviderRpc;
   /** Another connection to the same provider. */
@@ -32,7 +32,7 @@ export interface Session {
   /** Names unique to this run, so that runs against the same provider do not collide. */
   readonly uniqueName: (kind: string) => string;
   readonly settings: TrialSettings;
-  /** What the durable lane did before the kill; only there. */
+  /** What the durable target did before the kill; only there. */
   readonly durable?: DurableStage;
 }
 
@@ -86,7 +86,7 @@ export class Trial {
 
   get durable(): DurableStage {
     const { durable } = this.#session;
-    if (durable === undefined) throw new Skip('only in the durable lane');
+    if (durable === undefined) throw new Skip('only in the durable target');
     return durable;
   }
 

@@ -9,8 +9,8 @@ import {
   type Need,
   type NeedKey,
   type Obstacle,
-  obstacleWords,
-  unmetWords,
+  obstacleText,
+  unmetText,
   type Verdict,
 } from '../../../model/index.ts';
 import type { InspectNeedsResponse } from '../../../wire/gen/bigfleet/v1alpha1/shardread.ts';
@@ -123,7 +123,7 @@ export class Answers {
         coverage: worstCoverage / 1_000_000,
         satisfiable,
       })),
-      obstacles: obstacles.map((obstacle) => ({ ...obstacle, sentence: obstacleWords(obstacle) })),
+      obstacles: obstacles.map((obstacle) => ({ ...obstacle, sentence: obstacleText(obstacle) })),
       onTheWay: explained?.onTheWay ?? [],
       advice: this.#advice(verdict, obstacles),
       remarks: firstWithin(remarksOn(this.#state, verdict), STORY.remarks, STORY.remarkBytes),
@@ -150,7 +150,7 @@ export class Answers {
       viewOf: ({ key, profile, deficit, reason, fitting, ageCycles, isEscalated }) => ({
         ...needRef(key, profile.priority),
         missing: formatResources(deficit),
-        ...{ reason, why: unmetWords(reason, fitting), ageCycles, isEscalated },
+        ...{ reason, why: unmetText(reason, fitting), ageCycles, isEscalated },
       }),
       positionOf: (_, count) => String(skip + count),
     });

@@ -81,7 +81,7 @@ class ObstacleTally {
   add(id: string, cause: ObstacleCause | 'own'): void {
     if (cause === 'own') this.#own(id);
     else if (cause === 'failed') this.#failed(id);
-    else if (cause === 'blocked') this.#blocked(id);
+    else if (cause === 'blocked') this.#held(id);
     else if (cause === 'unused') this.#group(cause, '', { cause, machines: 0, error: this.#whyUnused });
     // The engine's explanation already names the rows of claimed machines, so they are not read here.
     else if (!CLAIMED_CAUSES.some((claimed) => claimed === cause))
@@ -140,7 +140,7 @@ class ObstacleTally {
     group.error = excerpt(lastError, MAX_ERROR_BYTES);
   }
 
-  #blocked(id: string): void {
+  #held(id: string): void {
     const { actuation, ledger, scheduler, machineFacts } = this.#state;
     const hold = actuation.holdOf(id);
     if (hold === null) {
@@ -195,7 +195,7 @@ class ObstacleTally {
     if (standing === null) return;
     if (freeze === null) {
       // The block that the last cycle saw may have ended since.
-      const cause = standing.held ? 'awaiting-report' : 'released';
+      const cause = standing.blocked ? 'awaiting-report' : 'released';
       this.#group(cause, '', { cause, machines: 0 });
       return;
     }

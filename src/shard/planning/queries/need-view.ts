@@ -9,7 +9,7 @@ import {
   type Need,
   Operator,
   type Requirement,
-  unmetWords,
+  unmetText,
   type Verdict,
 } from '../../../model/index.ts';
 import type { NeedView } from '../../views.ts';
@@ -60,7 +60,7 @@ export function needView(need: Need, verdict: Verdict, unmetCycles: number, deta
     preempts: verdict.preempts.length,
     domain: verdict.domain,
     reason: verdict.unmet?.reason ?? null,
-    why: verdict.unmet === null ? '' : unmetWords(verdict.unmet.reason, verdict.unmet.fitting),
+    why: verdict.unmet === null ? '' : unmetText(verdict.unmet.reason, verdict.unmet.fitting),
     unmetCycles,
     isFolded: verdict.foldedInto !== null,
   };

@@ -19,12 +19,12 @@ export class Series {
     for (const point of points) if (point.atMs > oldestMs && point.atMs <= nowMs) this.#coarse.push(point);
   }
 
-  hear(news: ShardEvent): void {
-    if (news.kind === 'action-started') this.#count('begun');
-    if (news.kind === 'action-ended' && news.action.outcome !== 'success') this.#count('failed');
-    if (news.kind !== 'cycle') return;
-    this.#closed = this.#coarse.sample(news.status);
-    this.#fine.sample(news.status);
+  hear(event: ShardEvent): void {
+    if (event.kind === 'action-started') this.#count('begun');
+    if (event.kind === 'action-ended' && event.action.outcome !== 'success') this.#count('failed');
+    if (event.kind !== 'cycle') return;
+    this.#closed = this.#coarse.sample(event.status);
+    this.#fine.sample(event.status);
   }
 
   get closed(): SeriesPoint | null {

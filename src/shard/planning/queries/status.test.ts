@@ -116,7 +116,7 @@ describe('the status of a shard', () => {
   it('is told after every cycle', () => {
     const scene = new ControllerScene().list([record('m', Failed)]).tick();
 
-    const [told] = scene.news.filter(({ kind }) => kind === 'cycle');
+    const [told] = scene.events.filter(({ kind }) => kind === 'cycle');
     expect(told).toMatchObject({ status: { machinesByState: { FAILED: 1 }, cycle: { number: 1 } } });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Hardware } from './feed.ts';
-import { supplyGroups } from './supply-words.ts';
+import { supplyGroups } from './supply-text.ts';
 
 const GENERAL: Hardware = {
   ...{ kind: 'general', needs: 81, unmetNeeds: 65 },
@@ -21,16 +21,16 @@ describe('supply in words', () => {
   it('given two kinds of hardware, then each has its Needs, its used share and its resources', () => {
     const [general, gpu] = supplyGroups({ hardware: [GENERAL, WITH_GPU] });
     expect(general).toMatchObject({
-      ...{ title: 'General', needWords: '65 of 81 Needs unmet', isShort: true, usedWords: '86 % used' },
-      spareWords: '86 % of 4,888 cores used, 684 cores spare',
+      ...{ title: 'General', needText: '65 of 81 Needs unmet', isShort: true, usedText: '86 % used' },
+      spareText: '86 % of 4,888 cores used, 684 cores spare',
     });
-    expect(general!.rows.map(({ name, longWords }) => [name, longWords])).toEqual([
+    expect(general!.rows.map(({ name, longText }) => [name, longText])).toEqual([
       ['cpu', '3,812 of 4,204 cores served, 312 coming, 80 unmet'],
       ['memory', '0 of 0 B served'],
     ]);
     expect(gpu).toMatchObject({
-      ...{ title: 'With gpu', needWords: '12 Needs met', isShort: false },
-      spareWords: '83 % of 48 gpu used, 8 gpu spare',
+      ...{ title: 'With gpu', needText: '12 Needs met', isShort: false },
+      spareText: '83 % of 48 gpu used, 8 gpu spare',
     });
   });
 
@@ -43,11 +43,11 @@ describe('supply in words', () => {
       return { number: 1, durationMs: 1, unmet: 0, admitted: {}, heldBack };
     };
     const [general, gpu] = supplyGroups({ hardware, cycle: cycleWith(2) });
-    expect(general).toMatchObject({ needWords: '81 Needs met by plan', isShort: true });
-    expect(general!.rows[0]!.longWords).toBe('4 of 16 cores served, 12 coming or held back');
-    expect(gpu).toMatchObject({ needWords: '12 Needs met', isShort: false });
+    expect(general).toMatchObject({ needText: '81 Needs met by plan', isShort: true });
+    expect(general!.rows[0]!.longText).toBe('4 of 16 cores served, 12 coming or held back');
+    expect(gpu).toMatchObject({ needText: '12 Needs met', isShort: false });
     const [carriedOut] = supplyGroups({ hardware, cycle: cycleWith(0) });
-    expect(carriedOut).toMatchObject({ needWords: '81 Needs met', isShort: false });
+    expect(carriedOut).toMatchObject({ needText: '81 Needs met', isShort: false });
   });
 
   it('given amounts that do not round well, then the parts shown add up to what is shown as wanted', () => {
@@ -65,7 +65,7 @@ describe('supply in words', () => {
       'nvidia.com/gpu': { wanted: 300, served: 299.7, coming: 0, unmet: 0.3, offered: 300, used: 1 },
     };
     const [group] = supplyGroups({ hardware: [{ ...GENERAL, resources }] });
-    expect(group!.rows.map(({ longWords }) => longWords)).toEqual([
+    expect(group!.rows.map(({ longText }) => longText)).toEqual([
       '1,095 of 1,173 cores served, 78 unmet',
       '4,506 of 4,535 GiB served, 29 unmet',
       '300 of 300 served, <1 unmet',
@@ -79,7 +79,7 @@ describe('supply in words', () => {
 
   it('given nearly all of it used, then it does not say all', () => {
     const cpu = { wanted: 999.9, served: 999.9, coming: 0, unmet: 0, offered: 1000, used: 999.9 };
-    expect(supplyGroups({ hardware: [{ ...GENERAL, resources: { cpu } }] })[0]!.usedWords).toBe('99 % used');
+    expect(supplyGroups({ hardware: [{ ...GENERAL, resources: { cpu } }] })[0]!.usedText).toBe('99 % used');
   });
 
   it('given a kind that no Need wants and no machine has, then it is left out', () => {
@@ -90,6 +90,6 @@ describe('supply in words', () => {
   it('given a resource of Kubernetes with a slash, then the kind is still known by its cores', () => {
     const odd = { wanted: 1, served: 1, coming: 0, unmet: 0, offered: 1, used: 1 };
     const resources = { 'kubernetes.io/batch-cpu': odd, ...GENERAL.resources };
-    expect(supplyGroups({ hardware: [{ ...GENERAL, resources }] })[0]!.spareWords).toContain('4,888 cores');
+    expect(supplyGroups({ hardware: [{ ...GENERAL, resources }] })[0]!.spareText).toContain('4,888 cores');
   });
 });

@@ -3,7 +3,7 @@
 
 import type { Cost } from './feed.ts';
 import { dollars, inUnits, perHour } from './figures.ts';
-import { STATES } from './words.ts';
+import { STATES } from './sentences.ts';
 
 /** Parts of a cost, each with the state of the machines it is for, by the name of the wire. */
 const PARTS = [
@@ -23,14 +23,14 @@ export function costByState(cost: Cost): ReadonlyMap<string, string> {
 }
 
 /** `serving $98.10, idle $12.40`, by the words of the live views or the names of the parts; '' if nothing is paid. */
-export function costPartWords(cost: Cost, by: 'label' | 'part' = 'label'): string {
+export function costPartText(cost: Cost, by: 'label' | 'part' = 'label'): string {
   return shownParts(cost)
     .map((each) => `${each[by]} ${each.text}`)
     .join(', ');
 }
 
 /** `$432.10/h owned, amortised`; '' where no price is set for owned machines. */
-export function ownedWords(ownedCost: Cost | null): string {
+export function ownedText(ownedCost: Cost | null): string {
   return ownedCost === null ? '' : `${perHour(ownedCost.perHour)} owned, amortised`;
 }
 

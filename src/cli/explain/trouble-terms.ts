@@ -1,9 +1,9 @@
 // What words of trouble mean, for `bigfleet explain WORD`: what keeps machines from a Need, how machines are lost, how
-// providers and the shard itself do. Typed by the unions that surfaces use, like the tables in words.ts.
+// providers and the shard itself do. Typed by the unions that surfaces use, like the tables in decision-terms.ts.
 
 import type { BlockedCause, Meaning as Finding, ObstacleCause } from '../../model/index.ts';
 import type { LossView, ProviderView, StatusView } from '../../shard/index.ts';
-import type { Meaning } from './words.ts';
+import type { Meaning } from './decision-terms.ts';
 
 export const OBSTACLES = {
   'too-small': {

@@ -3,7 +3,7 @@
 
 import type { FittingSupply, UnmetReason } from './decision.ts';
 
-/** What to do where the reason alone says it; obstacles have advice of their own (obstacle-words.ts). */
+/** What to do where the reason alone says it; obstacles have advice of their own (obstacle-text.ts). */
 interface ReasonWords {
   /** A sentence without its full stop, so that it can end a line after a colon. `fitting` is null where it is not known. */
   readonly why: (fitting: FittingSupply | null) => string;
@@ -82,7 +82,7 @@ const REASONS: Readonly<Record<UnmetReason, ReasonWords>> = {
 };
 
 /** `4 of the 9 machines that fit have failed`: why a Need is not met, without a full stop. */
-export function unmetWords(reason: UnmetReason, fitting: FittingSupply | null = null): string {
+export function unmetText(reason: UnmetReason, fitting: FittingSupply | null = null): string {
   // A journal of a newer version may have a reason that this one does not know.
   return REASONS[reason]?.why(fitting) ?? reason;
 }

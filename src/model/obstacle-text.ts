@@ -2,7 +2,7 @@
 // and what to do about it. The shard knows why a machine is blocked; `decide` knows only that it is.
 
 import type { ObstacleCause, UnmetReason, Verdict } from './decision.ts';
-import { grouped, unmetAdvice } from './unmet-words.ts';
+import { grouped, unmetAdvice } from './unmet-text.ts';
 
 /** Why a machine is blocked, as far as it is known. */
 export const BLOCKED_CAUSES = [
@@ -83,7 +83,7 @@ export function sortedObstacles(obstacles: readonly Obstacle[]): readonly Obstac
 }
 
 /** `12 have failed: 8 in zone-a, 4 in zone-b; the last one: host lost.` */
-export function obstacleWords(obstacle: Obstacle): string {
+export function obstacleText(obstacle: Obstacle): string {
   const { machines, cluster, provider, offering, who, error, untilMs } = obstacle;
   const one = machines === 1;
   const n = grouped(machines);
@@ -93,17 +93,17 @@ export function obstacleWords(obstacle: Obstacle): string {
   const by = who === undefined ? '' : ` by ${who}`;
   switch (obstacle.cause) {
     case 'claimed-by-better':
-      return sentence(`${are} claimed by better-ranked rows${rowWords(obstacle)}`);
+      return sentence(`${are} claimed by better-ranked rows${rowText(obstacle)}`);
     case 'claimed-by-equals':
-      return sentence(`${are} claimed by rows of equal rank, which it may not preempt${rowWords(obstacle)}`);
+      return sentence(`${are} claimed by rows of equal rank, which it may not preempt${rowText(obstacle)}`);
     case 'claimed-by-worse':
-      return sentence(`${are} used by rows of lower rank and not preempted for it${rowWords(obstacle)}`);
+      return sentence(`${are} used by rows of lower rank and not preempted for it${rowText(obstacle)}`);
     case 'failed': {
       const last =
         error === undefined || error === ''
           ? ''
-          : `${zoneWords(obstacle) === '' ? ':' : ';'} the last one: ${error}`;
-      return sentence(`${n} ${one ? 'has' : 'have'} failed${zoneWords(obstacle)}${last}`);
+          : `${zoneText(obstacle) === '' ? ':' : ';'} the last one: ${error}`;
+      return sentence(`${n} ${one ? 'has' : 'have'} failed${zoneText(obstacle)}${last}`);
     }
     case 'out-of-stock':
       return sentence(
@@ -218,7 +218,7 @@ export function whyUnused({ satisfiable, unmet }: Pick<Verdict, 'satisfiable' | 
   return 'its spread allows no more where they are';
 }
 
-function rowWords({ rows = [], rowsTotal = rows.length }: Obstacle): string {
+function rowText({ rows = [], rowsTotal = rows.length }: Obstacle): string {
   if (rows.length === 0) return '';
   const named = rows.map(
     ({ id, priority, machines }) => `${id} (${grouped(machines)} at priority ${grouped(priority)})`,
@@ -227,7 +227,7 @@ function rowWords({ rows = [], rowsTotal = rows.length }: Obstacle): string {
   return `: ${named.join(', ')}${rest > 0 ? ` and ${grouped(rest)} more ${rest === 1 ? 'row' : 'rows'}` : ''}`;
 }
 
-function zoneWords({ zones = [] }: Obstacle): string {
+function zoneText({ zones = [] }: Obstacle): string {
   const named = zones
     .filter(({ zone }) => zone !== '')
     .map(({ zone, machines }) => `${grouped(machines)} in ${zone}`);

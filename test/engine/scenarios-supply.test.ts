@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { CapacityType, INSTANCE_TYPE_KEY, keyText, MachineState, Operator } from '../../src/model/index.ts';
 import { aMachine, aNeed, resources } from '../../testing/support/fleets.ts';
 import { CYCLES_PER_MOVE, missing } from './rest.ts';
-import { afterwards, isMet, NOTHING, rowFor, serving, several, tellFrom } from './story.ts';
+import { afterwards, isMet, NOTHING, rowFor, serving, several, tellFrom } from './scenario.ts';
 
 const { Speculative, Idle, Configuring, Configured } = MachineState;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { costByState, costPartWords, ownedWords } from './cost-words.ts';
+import { costByState, costPartText, ownedText } from './cost-text.ts';
 import { inUnits, perHour } from './figures.ts';
 
 const PARTS = ['serving', 'joining', 'idle', 'draining', 'deleting', 'failed'];
@@ -37,13 +37,13 @@ describe('cost in words', () => {
 
   it('given some parts, then only those are named, in the order of a machine’s life', () => {
     const cost = costOf([98_100_000, 0, 12_400_000, 1_000_000]);
-    expect(costPartWords(cost)).toBe('serving $98.10, idle $12.40, leaving $1.00');
-    expect(costPartWords(cost, 'part')).toBe('serving $98.10, idle $12.40, draining $1.00');
-    expect(costPartWords(costOf([]))).toBe('');
+    expect(costPartText(cost)).toBe('serving $98.10, idle $12.40, leaving $1.00');
+    expect(costPartText(cost, 'part')).toBe('serving $98.10, idle $12.40, draining $1.00');
+    expect(costPartText(costOf([]))).toBe('');
   });
 
   it('given no price for owned machines, then nothing is said about them', () => {
-    expect(ownedWords(null)).toBe('');
-    expect(ownedWords(costOf([432_100_000]))).toBe('$432.10/h owned, amortised');
+    expect(ownedText(null)).toBe('');
+    expect(ownedText(costOf([432_100_000]))).toBe('$432.10/h owned, amortised');
   });
 });

@@ -1,4 +1,4 @@
-// Which provider each lane runs against: an address that was given, or one started by the command that was given. A lane
+// Which provider each kind of target runs against: an address that was given, or one started by the command that was given. A lane
 // is opened when its first behaviour is due and closed after its last.
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import type { ChannelCredentials } from '@grpc/grpc-js';
 import { BigFleetError, MachineState } from '../../../model/index.ts';
 import type { Machine } from '../../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { tlsAdvice } from '../../../wire/index.ts';
-import { Failure, type Lane, Skip } from './behaviour.ts';
+import { Failure, Skip, type TargetKind } from './behaviour.ts';
 import {
   type BeforeKill,
   type Cut,
@@ -25,12 +25,12 @@ import type { Trial, TrialSettings } from './trial.ts';
 /** An address, or a provider within this process. */
 export type Target = string | Connect;
 
-export interface LaneOptions {
+export interface TargetOptions {
   readonly target?: Target | undefined;
   readonly faultTarget?: Target | undefined;
   /** A shell command with {port}, and where wanted {state}, {seed} and {timeout}. */
   readonly start?: string | undefined;
-  /** Such a command for the scale lane alone. */
+  /** Such a command for the scale target alone. */
   readonly startScale?: string | undefined;
   readonly credentials?: ChannelCredentials | undefined;
   readonly settings: TrialSettings;
@@ -42,32 +42,32 @@ const FAULT_SEED = 64;
 /** Transition timeout of a provider that is killed in the middle of a transition: it must not give up before. */
 const LONG_TIMEOUT_MS = 30_000;
 
-export class Lanes {
-  readonly #options: LaneOptions;
+export class Targets {
+  readonly #options: TargetOptions;
   readonly #launcher: Launcher | undefined;
   #scaleLauncher: Launcher | undefined;
-  /** By target, so that lanes on one provider share its pool. */
+  /** By target, so that targets on one provider share its pool. */
   readonly #given = new Map<Target, TargetSession>();
   readonly #started: TargetSession[] = [];
 
-  constructor(options: LaneOptions) {
+  constructor(options: TargetOptions) {
     this.#options = options;
     const { start, startScale } = options;
     this.#launcher = start === undefined ? undefined : new Launcher(start);
     this.#scaleLauncher = startScale === undefined ? undefined : new Launcher(startScale);
   }
 
-  /** Finds out before anything is run whether the given targets of some lanes answer. */
-  async reach(lanes: ReadonlySet<Lane>): Promise<void> {
+  /** Finds out before anything is run whether the given targets of some targets answer. */
+  async reach(targets: ReadonlySet<TargetKind>): Promise<void> {
     const { target, faultTarget, startScale } = this.#options;
-    const needsTarget = lanes.has('core') || (lanes.has('scale') && startScale === undefined);
+    const needsTarget = targets.has('core') || (targets.has('scale') && startScale === undefined);
     if (needsTarget && target !== undefined) await this.#sessionOf(target);
-    if (lanes.has('fault') && faultTarget !== undefined) await this.#sessionOf(faultTarget);
+    if (targets.has('fault') && faultTarget !== undefined) await this.#sessionOf(faultTarget);
   }
 
-  /** A session for a lane. Throws `Skip` if there is nothing to run it on. */
-  open(lane: Lane): Promise<TargetSession> {
-    switch (lane) {
+  /** A session for a target. Throws `Skip` if there is nothing to run it on. */
+  open(targetKind: TargetKind): Promise<TargetSession> {
+    switch (targetKind) {
       case 'core':
         return this.#givenOr(CORE_SEED, this.#options.target);
       case 'scale':
@@ -255,7 +255,7 @@ export function textOfTarget(target: Target): string {
   return typeof target === 'string' ? target : 'this process';
 }
 
-/** Whether an error of opening a lane speaks about the provider rather than about our own code. */
+/** Whether an error of opening a target speaks about the provider rather than about our own code. */
 export function isAboutProvider(error: unknown): error is Error {
   return error instanceof Failure || error instanceof BigFleetError;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Action, Loss, Losses, ShardEvent, Status } from './feed.ts';
 import { lately, NOTHING_YET, withEvent } from './live.ts';
-import { darkWords, healthWords, lossesWords, lossWords } from './loss-words.ts';
-import { isInTrouble, providerWords } from './words.ts';
+import { darkText, healthText, lossesText, lossText } from './loss-text.ts';
+import { isInTrouble, providerText } from './sentences.ts';
 
 const LOSS: Loss = {
   ...{ atMs: 2000, loss: 'failed', machine: 'm-1', provider: 'cloud', zone: 'zone-a', capacityType: 'SPOT' },
@@ -46,7 +46,7 @@ describe('words of a loss', () => {
       'lost m-1 (spot, zone-a) of cloud, which was starting for web/00ff00ff00: quota exceeded',
     ],
   ])('%o', (given, text) => {
-    expect(lossWords({ ...LOSS, ...given })).toBe(text);
+    expect(lossText({ ...LOSS, ...given })).toBe(text);
   });
 
   it.each<[Partial<Losses>, string]>([
@@ -57,30 +57,30 @@ describe('words of a loss', () => {
       'lost 14 more machines in other zones within 3 s: their provider no longer has them',
     ],
   ])('%o', (given, text) => {
-    expect(lossesWords({ ...LOSSES, ...given })).toBe(text);
+    expect(lossesText({ ...LOSSES, ...given })).toBe(text);
   });
 });
 
 describe('a provider whose calls are answered', () => {
   it('given a dark zone, then no surface calls it fine', () => {
     const words = '14 of 15 machines failing in zone a: a is unavailable';
-    expect(providerWords(CLOUD)).toBe(words);
-    expect(healthWords(CLOUD)).toBe(words);
+    expect(providerText(CLOUD)).toBe(words);
+    expect(healthText(CLOUD)).toBe(words);
     expect(isInTrouble(CLOUD)).toBe(true);
-    expect(darkWords([CLOUD])).toBe('Machines in zone a of cloud fail. ');
+    expect(darkText([CLOUD])).toBe('Machines in zone a of cloud fail. ');
   });
 
   it('given single failures, then they are said, and it is in no trouble', () => {
     const zones = [{ ...ZONE, state: 'fine' as const, machines: 80, failing: 1, error: 'the host died' }];
     const some = { ...CLOUD, health: { state: 'fine' as const, machines: 90, failing: 1, zones } };
-    expect(providerWords(some)).toBe('1 of 80 machines failing in zone a: the host died');
+    expect(providerText(some)).toBe('1 of 80 machines failing in zone a: the host died');
     expect(isInTrouble(some)).toBe(false);
-    expect(darkWords([some])).toBe('');
+    expect(darkText([some])).toBe('');
   });
 
   it('given no failure, then it is fine', () => {
     const health = { state: 'fine' as const, machines: 90, failing: 0, zones: [] };
-    expect(providerWords({ ...CLOUD, health })).toBe('fine');
+    expect(providerText({ ...CLOUD, health })).toBe('fine');
   });
 });
 
@@ -94,13 +94,13 @@ describe('what happened lately', () => {
           ...{ reason: 'phase1.speculative', startedMs, endedMs: null, outcome: null, message: '' },
         },
       }) as ShardEvent;
-    const news: ShardEvent[] = [
+    const event: ShardEvent[] = [
       action('m-1', 1000),
       { kind: 'loss', loss: LOSS },
       { kind: 'log', level: 'warn', event: 'machine-lost', fields: { machine: 'm-1' } },
       action('m-2', 3000),
     ];
-    const live = news.reduce(withEvent, NOTHING_YET);
+    const live = event.reduce(withEvent, NOTHING_YET);
     expect(lately(live, 10).map(({ mood, atMs }) => [mood, atMs])).toEqual([
       ['doing', 3000],
       ['failed', 2000],
@@ -108,8 +108,8 @@ describe('what happened lately', () => {
     ]);
     const minute = { ...live, status: { nowMs: 50_000 } as Status };
     expect(lately(minute, 2).map(({ mood }) => mood)).toEqual(['failed', 'doing']);
-    expect(live.events).toMatchObject([{ text: lossWords(LOSS), level: 'warn' }]);
-    expect(live.remark?.text).toBe(lossWords(LOSS));
+    expect(live.events).toMatchObject([{ text: lossText(LOSS), level: 'warn' }]);
+    expect(live.remark?.text).toBe(lossText(LOSS));
   });
 
   it('given actions that end in another order than they began, then the last news come first', () => {
@@ -118,8 +118,8 @@ describe('what happened lately', () => {
         ...{ id, kind: 'Bootstrap', machine: id, provider: 'cloud', cluster: 'web', need: null, message: '' },
         ...{ reason: 'phase1.idle', startedMs, endedMs, outcome: endedMs === null ? null : 'success' },
       }) as Action;
-    const news = [action('m-1', 1000, 5000), action('m-2', 2000, null), action('m-3', 3000, 4000)];
-    const live = news
+    const event = [action('m-1', 1000, 5000), action('m-2', 2000, null), action('m-3', 3000, 4000)];
+    const live = event
       .map((each): ShardEvent => ({ kind: 'action-ended', action: each }))
       .reduce(withEvent, NOTHING_YET);
     expect(lately(live, 10).map(({ atMs }) => atMs)).toEqual([5000, 4000, 2000]);

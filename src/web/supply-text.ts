@@ -4,19 +4,19 @@
 
 import type { Hardware, Status } from './feed.ts';
 import { amount, amountsOf, byInterest, count, counted, measured, resourceName } from './figures.ts';
-import { heldOnPurpose } from './plan-words.ts';
+import { heldOnPurpose } from './plan-text.ts';
 
 export interface SupplyGroup {
   /** `General`, `With gpu`. */
   readonly title: string;
   /** `5 of 81 Needs unmet`, `81 Needs met`, `81 Needs met by plan`. */
-  readonly needWords: string;
+  readonly needText: string;
   /** Some Need of this kind goes without now: nothing about it may look as if all were well. */
   readonly isShort: boolean;
   /** `86 % used`; '' where nothing serves. */
-  readonly usedWords: string;
+  readonly usedText: string;
   /** `86 % of 4,888 cores used, 684 cores spare`. */
-  readonly spareWords: string;
+  readonly spareText: string;
   readonly rows: readonly SupplyRow[];
 }
 
@@ -32,7 +32,7 @@ export interface SupplyRow {
   /** `3,812 of 4,204 cores`. */
   readonly words: string;
   /** `3,812 of 4,204 cores served, 312 coming, 80 unmet`; `312 coming or held back` under a freeze or in a dry run. */
-  readonly longWords: string;
+  readonly longText: string;
 }
 
 /** Kinds of hardware that a Need wants or that machines offer. */
@@ -49,9 +49,9 @@ export function supplyGroups({
       const isPlanned = isHeld && rows.some(({ coming }) => coming > 0);
       return {
         title: titleOf(each, rows),
-        needWords: needWords(each, isPlanned),
+        needText: needText(each, isPlanned),
         isShort: each.unmetNeeds > 0 || isPlanned,
-        ...usedWords(each, rows),
+        ...usedText(each, rows),
         rows,
       };
     });
@@ -63,7 +63,7 @@ function titleOf({ kind }: Hardware, rows: readonly SupplyRow[]): string {
   return kind === 'accelerated' && names.size > 0 ? `With ${[...names].join(', ')}` : kind;
 }
 
-function needWords({ needs, unmetNeeds }: Hardware, isPlanned: boolean): string {
+function needText({ needs, unmetNeeds }: Hardware, isPlanned: boolean): string {
   // Those that only the plan would meet are unmet too, and not counted.
   if (unmetNeeds > 0)
     return `${isPlanned ? 'at least ' : ''}${count(unmetNeeds)} of ${counted(needs, 'Need')} unmet`;
@@ -71,20 +71,20 @@ function needWords({ needs, unmetNeeds }: Hardware, isPlanned: boolean): string 
 }
 
 /** By the resource that machines of the kind are bought for: the accelerator, or cores. */
-function usedWords(
+function usedText(
   { resources }: Hardware,
   rows: readonly SupplyRow[],
-): Pick<SupplyGroup, 'usedWords' | 'spareWords'> {
+): Pick<SupplyGroup, 'usedText' | 'spareText'> {
   const main = rows.find(({ isAccelerator }) => isAccelerator) ?? rows[0];
   const { offered = 0, used = 0 } = main === undefined ? {} : resources[main.resource]!;
-  if (main === undefined || offered === 0) return { usedWords: '', spareWords: '' };
+  if (main === undefined || offered === 0) return { usedText: '', spareText: '' };
   const { resource, name } = main;
   const share = percent(used / offered);
   const noun = (value: number) =>
     resource === 'cpu' ? measured(resource, value) : `${amount(resource, value)} ${name}`;
   return {
-    usedWords: `${share} % used`,
-    spareWords: `${share} % of ${noun(offered)} used, ${noun(offered - used)} spare`,
+    usedText: `${share} % used`,
+    spareText: `${share} % of ${noun(offered)} used, ${noun(offered - used)} spare`,
   };
 }
 
@@ -111,6 +111,6 @@ function rowOf(resource: string, { kind, resources }: Hardware, isHeld: boolean)
     isAccelerator: kind === 'accelerated' && /(?<!kubernetes\.io)\//.test(resource),
     ...{ served: shareOf(served), coming: shareOf(coming), unmet: shareOf(unmet) },
     words,
-    longWords: [`${words} served`, ...rest].join(', '),
+    longText: [`${words} served`, ...rest].join(', '),
   };
 }

@@ -1,4 +1,4 @@
-// In-flight transitions, at most one per machine. A run ends once, with the backend's result or its timeout, whichever is
+// In-flight transitions, at most one per machine. A transition ends once, with the backend's result or its timeout, whichever is
 // first; a later result is dropped.
 
 import type { HostRef } from '../../model/index.ts';
@@ -6,7 +6,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Operation } from '../backend.ts';
 import type { TransitionKind } from './transitions.ts';
 
-export interface Run {
+export interface RunningTransition {
   readonly slot: number;
   readonly kind: TransitionKind;
   readonly operation: Operation;
@@ -23,18 +23,18 @@ export type Ending =
 const MAX_WAIT_MS = 2 ** 31 - 1;
 
 interface Flight {
-  readonly run: Run;
+  readonly run: RunningTransition;
   readonly controller: AbortController;
   cancelTimeout: () => void;
 }
 
-export class Runs {
+export class RunningTransitions {
   readonly #clock: Clock;
-  readonly #onEnd: (run: Run, ending: Ending) => void;
+  readonly #onEnd: (run: RunningTransition, ending: Ending) => void;
   readonly #flights = new Map<number, Flight>();
   #whenIdle: (() => void)[] = [];
 
-  constructor(clock: Clock, onEnd: (run: Run, ending: Ending) => void) {
+  constructor(clock: Clock, onEnd: (run: RunningTransition, ending: Ending) => void) {
     this.#clock = clock;
     this.#onEnd = onEnd;
   }
@@ -44,14 +44,17 @@ export class Runs {
   }
 
   /** Reserves the machine for a run, which calls the backend once `start` is called. */
-  prepare(run: Omit<Run, 'operation'> & { readonly operationId: string }): Run {
+  prepare(run: Omit<RunningTransition, 'operation'> & { readonly operationId: string }): RunningTransition {
     const controller = new AbortController();
-    const prepared: Run = { ...run, operation: { id: run.operationId, signal: controller.signal } };
+    const prepared: RunningTransition = {
+      ...run,
+      operation: { id: run.operationId, signal: controller.signal },
+    };
     this.#flights.set(run.slot, { run: prepared, controller, cancelTimeout: () => {} });
     return prepared;
   }
 
-  start(run: Run): void {
+  start(run: RunningTransition): void {
     const flight = this.#flights.get(run.slot);
     // The machine may have been lost or the run dropped while its acceptance was being written.
     if (flight?.run !== run) return;
@@ -101,7 +104,7 @@ export class Runs {
   }
 }
 
-async function settle(run: Run): Promise<Ending> {
+async function settle(run: RunningTransition): Promise<Ending> {
   try {
     return { ok: true, host: await run.work() };
   } catch (error) {

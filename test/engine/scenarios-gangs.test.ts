@@ -23,7 +23,7 @@ import {
   several,
   type Told,
   tellFrom,
-} from './story.ts';
+} from './scenario.ts';
 
 const { Speculative, Idle, Configuring, Configured } = MachineState;
 

@@ -16,8 +16,8 @@ import type {
   Status,
 } from './feed.ts';
 import { count, counted, measured, perHour, quantityValue, resourceName } from './figures.ts';
-import { darkWords, healthWords, machineWords } from './loss-words.ts';
-import { heldOnPurpose, kindName, wouldWords } from './plan-words.ts';
+import { darkText, healthText, machineText } from './loss-text.ts';
+import { heldOnPurpose, kindName, wouldText } from './plan-text.ts';
 
 /** For a first-time visitor. */
 export const WHAT_IT_IS = 'BigFleet gives clusters the machines their work needs, and returns the rest.';
@@ -108,14 +108,13 @@ const REASONS: Readonly<Record<ActionReason, (action: Decided) => string>> = {
     need === null
       ? 'more important work needs it'
       : `priority ${need.priority} goes before ${from?.priority ?? 'a lower one'}`,
-  'phase2.excess': (action) =>
-    `${leavingWords(action)}, and ${action.need?.id ?? 'another row'} goes without`,
-  'phase3.excess': (action) => leavingWords(action),
+  'phase2.excess': (action) => `${leavingText(action)}, and ${action.need?.id ?? 'another row'} goes without`,
+  'phase3.excess': (action) => leavingText(action),
   'phase3.release': () => 'idle for a while, and no row needs it',
 };
 
 /** Why a machine that no row counts on leaves its cluster. */
-function leavingWords({ cluster, from, leaving }: Decided): string {
+function leavingText({ cluster, from, leaving }: Decided): string {
   const gang = `its gang ${from?.id ?? 'of several machines'}`;
   if (leaving?.cause === 'work-ended')
     return `the work it was bound for${from ? ` (${from.id})` : ''} has ended`;
@@ -146,26 +145,26 @@ const OUTCOMES: Readonly<Record<Exclude<ActionOutcome, 'success'>, string>> = {
 };
 
 /** `bought m-12 (spot, zone-a) for cluster-3: nothing idle fits`. */
-export function actionWords(action: Action): Sentence {
+export function actionText(action: Action): Sentence {
   const verbs = VERBS[action.kind];
   const mood = moodOf(action);
-  const why = mood === 'failed' ? failureWords(action) : reasonWords(action);
+  const why = mood === 'failed' ? failureText(action) : reasonText(action);
   if (verbs === undefined) return { mood, text: `${action.kind} ${action.machine}: ${why}` };
   const did = mood === 'failed' ? `failed to ${kindName(action.kind)}` : verbs[mood];
-  return { mood, text: `${did} ${machineWords(action)}${verbs.whom(action)}: ${why}` };
+  return { mood, text: `${did} ${machineText(action)}${verbs.whom(action)}: ${why}` };
 }
 
 /** Why it was decided. */
-export function reasonWords(action: Decided): string {
+export function reasonText(action: Decided): string {
   return REASONS[action.reason]?.(action) ?? action.reason;
 }
 
 /** `would buy m-12 (spot, zone-a) for cluster-3: nothing idle fits`, of an action that was decided and not begun. */
-export function plannedWords(action: Decided): string {
+export function plannedText(action: Decided): string {
   const verbs = VERBS[action.kind];
   const why = REASONS[action.reason]?.(action) ?? action.reason;
   const what = verbs === undefined ? action.kind : `would ${kindName(action.kind)}`;
-  return `${what} ${machineWords(action)}${verbs?.whom(action) ?? ''}: ${why}`;
+  return `${what} ${machineText(action)}${verbs?.whom(action) ?? ''}: ${why}`;
 }
 
 /** The same with its Need, its price, and why it is held back. */
@@ -177,11 +176,11 @@ export function plannedLine(planned: Planned): string {
     kind === 'Delete' ? `-${perHour(pricePerHour)}` : '',
   ].filter((part) => part !== '');
   const aside = about.length === 0 ? '' : ` (${about.join(', ')})`;
-  return `${plannedWords(planned)}${aside}; ${heldBackWords(planned.why, planned.freeze)}`;
+  return `${plannedText(planned)}${aside}; ${heldBackText(planned.why, planned.freeze)}`;
 }
 
 /** Of a cluster that is frozen by name: the plan has nothing for it. */
-export function frozenClusterWords({ cluster, unmet }: Plan['frozenClusters'][number]): string {
+export function frozenClusterText({ cluster, unmet }: Plan['frozenClusters'][number]): string {
   const needs =
     unmet === 0
       ? 'all its Needs are met'
@@ -194,7 +193,7 @@ function moodOf({ outcome }: Action): Mood {
   return outcome === 'success' ? 'done' : 'failed';
 }
 
-function failureWords({ outcome, message }: Action): string {
+function failureText({ outcome, message }: Action): string {
   const why = OUTCOMES[outcome as keyof typeof OUTCOMES] ?? outcome ?? '';
   return message === '' ? why : `${why} (${message})`;
 }
@@ -230,18 +229,18 @@ export function clusterNotes({ hasSession, cannotBind, setAside, reports }: Clus
 }
 
 /** Why a decided action was not begun. */
-export function heldBackWords(why: string, freeze: Planned['freeze'] = null): string {
+export function heldBackText(why: string, freeze: Planned['freeze'] = null): string {
   if (freeze !== null) return `frozen by ${freeze.who}${freeze.why === '' ? '' : `, because: ${freeze.why}`}`;
   return HELD_BACK[why] ?? (OUTCOMES as Readonly<Record<string, string>>)[why] ?? why;
 }
 
 /** `would buy 12 (+$3.72/h), held back: this is a dry run`. */
 export function heldBackLine(held: HeldBack): string {
-  return `${wouldWords(held)}, held back: ${heldBackWords(held.why)}`;
+  return `${wouldText(held)}, held back: ${heldBackText(held.why)}`;
 }
 
 /** `12 cores, 48 GiB memory, 8 gpu`. */
-export function missingWords({ missing }: Pick<Shortfall, 'missing'>): string {
+export function missingText({ missing }: Pick<Shortfall, 'missing'>): string {
   // Of a row that is set aside nothing is known to be missing.
   if (Object.keys(missing).length === 0) return 'an unknown amount';
   return Object.entries(missing)
@@ -254,9 +253,9 @@ export function missingWords({ missing }: Pick<Shortfall, 'missing'>): string {
 }
 
 /** `provider-breaker-opened provider=cloud-b`: the stable name of an event, and what came with it; or a sentence. */
-export function logWords(event: string, fields: Readonly<Record<string, unknown>>): string {
-  if (event === 'need-short') return shortWords(fields as unknown as ShortFields);
-  if (event === 'order') return orderWords(fields);
+export function logText(event: string, fields: Readonly<Record<string, unknown>>): string {
+  if (event === 'need-short') return shortText(fields as unknown as ShortFields);
+  if (event === 'order') return orderText(fields);
   const parts = Object.entries(fields).map(([name, value]) => {
     return `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`;
   });
@@ -264,7 +263,7 @@ export function logWords(event: string, fields: Readonly<Record<string, unknown>
 }
 
 /** `freeze by alice (maintenance): cluster:web is frozen.` */
-function orderWords(fields: Readonly<Record<string, unknown>>): string {
+function orderText(fields: Readonly<Record<string, unknown>>): string {
   const { order, who, why, message } = fields as Readonly<Record<string, string | undefined>>;
   return `${order} by ${who}${why === undefined ? '' : ` (${why})`}: ${message}`;
 }
@@ -275,8 +274,8 @@ interface ShortFields extends Pick<Shortfall, 'missing' | 'why'> {
   readonly cycles: number;
 }
 
-function shortWords({ need, cycles, missing, why }: ShortFields): string {
-  const what = missingWords({ missing });
+function shortText({ need, cycles, missing, why }: ShortFields): string {
+  const what = missingText({ missing });
   return `${need} has gone without ${what} for ${counted(cycles, 'cycle')}: ${why}`;
 }
 
@@ -295,20 +294,20 @@ export function byTrouble(a: Provider, b: Provider): number {
 }
 
 /** `m-4 (spot, zone-a) of cloud: the host is gone`. */
-export function failedWords({ id, provider, zone, capacityType, lastError }: FailedMachine): string {
+export function failedText({ id, provider, zone, capacityType, lastError }: FailedMachine): string {
   const error = lastError === '' ? 'its provider does not say why' : lastError;
-  return `${machineWords({ machine: id, zone, capacityType })} of ${provider}: ${error}`;
+  return `${machineText({ machine: id, zone, capacityType })} of ${provider}: ${error}`;
 }
 
-export function providerWords(provider: Provider): string {
+export function providerText(provider: Provider): string {
   if (provider.breaker !== 'closed') return BREAKER[provider.breaker] ?? provider.breaker;
   if (provider.denial !== '') return `lets nothing be changed: ${provider.denial}`;
   if (!provider.hasListed) return 'being read';
-  if (provider.health.state !== 'fine') return healthWords(provider);
+  if (provider.health.state !== 'fine') return healthText(provider);
   if (provider.heldLosses > 0)
     return `${counted(provider.heldLosses, 'machine')} missing from its list, kept for now`;
   if (provider.lastError !== '') return provider.lastError;
-  if (provider.health.failing > 0) return healthWords(provider);
+  if (provider.health.failing > 0) return healthText(provider);
   return provider.waiting > 0 ? `${counted(provider.waiting, 'call')} waiting` : BREAKER.closed;
 }
 
@@ -319,31 +318,31 @@ export function headline(
   isFleetFrozen: boolean,
 ): string {
   if (status === null) return 'Starting: waiting for the first word of the shard.';
-  const held = heldWords(status);
+  const held = heldText(status);
   if (held !== null) return held;
   const silent = status.providers.filter(({ breaker }) => breaker === 'open').map(({ name }) => name);
   const mute =
     silent.length === 0 ? '' : `${silent.join(' and ')} ${silent.length === 1 ? 'does' : 'do'} not answer. `;
-  const aside = `${mute}${darkWords(status.providers)}`;
-  return `${planWords(status, isFleetFrozen)}${aside}${demandWords(status, shortfalls)}`;
+  const aside = `${mute}${darkText(status.providers)}`;
+  return `${planText(status, isFleetFrozen)}${aside}${demandText(status, shortfalls)}`;
 }
 
 /** `Frozen: would bind 3 and buy 12 (+$3.72/h) for 7 Needs. ` or `Dry run: …`; '' if nothing is held back on purpose. */
-function planWords(status: Status, isFleetFrozen: boolean): string {
+function planText(status: Status, isFleetFrozen: boolean): string {
   const heldBack = status.cycle?.heldBack ?? [];
   const ofFreezes = heldBack.find(({ why }) => why === 'frozen');
   const ofDryRun = heldBack.find(({ why }) => why === 'dry-run');
   const words = (held: HeldBack | undefined) =>
     held === undefined
       ? ''
-      : `${wouldWords(held)}${held.needs === 0 ? '' : ` for ${counted(held.needs, 'Need')}`}`;
+      : `${wouldText(held)}${held.needs === 0 ? '' : ` for ${counted(held.needs, 'Need')}`}`;
   if (isFleetFrozen) return `Frozen: ${words(ofFreezes) || 'nothing would be done now'}. `;
   const dry = status.dryRun ? `Dry run: ${words(ofDryRun) || 'nothing would be done now'}. ` : '';
   return ofFreezes === undefined ? dry : `${dry}Frozen in part: ${words(ofFreezes)}. `;
 }
 
 /** Why nothing is decided or carried out at all; null if it is. */
-function heldWords(status: Status): string | null {
+function heldText(status: Status): string | null {
   switch (status.phase) {
     case 'starting':
       return `Starting: reading what ${counted(status.providers.length, 'cloud')} can offer, then deciding.`;
@@ -357,9 +356,9 @@ function heldWords(status: Status): string | null {
   return status.cycle === null ? 'Started: about to decide for the first time.' : null;
 }
 
-function demandWords(status: Status, shortfalls: readonly Pick<Shortfall, 'id' | 'why'>[]): string {
+function demandText(status: Status, shortfalls: readonly Pick<Shortfall, 'id' | 'why'>[]): string {
   const unmet = status.cycle?.unmet ?? 0;
-  const moves = moveWords(status);
+  const moves = moveText(status);
   // A Need that the plan covers is met by its verdict, also where the plan is not carried out.
   const isPlanned = heldOnPurpose(status.cycle?.heldBack ?? []).some(({ needs }) => needs > 0);
   if (status.needs === 0) return `No cluster wants anything yet${moves === '' ? '.' : `; ${moves}.`}`;
@@ -383,7 +382,7 @@ function isComing({ hardware }: Status): boolean {
 }
 
 /** `3 machines are starting, 2 are joining`; what a cycle has only just begun shows in no machine yet. */
-function moveWords(status: Status): string {
+function moveText(status: Status): string {
   const moving = STATES.filter(({ state }) => MOVING.has(state))
     .map(({ state, label }) => ({ label, machines: machinesIn(status, state) }))
     .filter(({ machines }) => machines > 0);

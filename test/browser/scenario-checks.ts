@@ -13,8 +13,8 @@ async function press(stage: Stage, selector: string): Promise<Reading> {
   return await stage.until('the page shows an answer', ({ notice }) => notice !== '');
 }
 
-async function status({ news }: Stage): Promise<Status> {
-  return await news.get<Status>('/v1/status');
+async function status({ recorded }: Stage): Promise<Status> {
+  return await recorded.get<Status>('/v1/status');
 }
 
 /** Needs as summed up by the page. */
@@ -52,12 +52,12 @@ export async function gpuGangIsSeen(stage: Stage): Promise<void> {
 
 type LossEvent = Extract<ShardEvent, { readonly kind: 'loss' | 'losses' }>;
 
-const isLoss = (news: ShardEvent): news is LossEvent => news.kind === 'loss' || news.kind === 'losses';
+const isLoss = (event: ShardEvent): event is LossEvent => event.kind === 'loss' || event.kind === 'losses';
 
 /** Whether a line is about a loss: it names the machine, or the zone with the number of machines lost there. */
-function isAbout(text: string, news: LossEvent): boolean {
-  if (news.kind === 'loss') return text.includes(news.loss.machine);
-  const { zone, count } = news.losses;
+function isAbout(text: string, event: LossEvent): boolean {
+  if (event.kind === 'loss') return text.includes(event.loss.machine);
+  const { zone, count } = event.losses;
   return text.includes(zone) && new RegExp(`\\b${count}\\b`).test(text.replaceAll(',', ''));
 }
 
@@ -66,14 +66,14 @@ function isAbout(text: string, news: LossEvent): boolean {
  * have replaced it there.
  */
 async function lossesAreSeen(stage: Stage, story: string): Promise<void> {
-  const before = stage.news.events.length;
+  const before = stage.recorded.events.length;
   await press(stage, `[data-story=${story}]`);
-  const losses = (): LossEvent[] => stage.news.events.slice(before).filter(isLoss);
-  const isSeen = (lines: readonly Line[], news: LossEvent): boolean =>
-    lines.some(({ mood, text }) => isAlarming(mood) && isAbout(text, news));
+  const losses = (): LossEvent[] => stage.recorded.events.slice(before).filter(isLoss);
+  const isSeen = (lines: readonly Line[], event: LossEvent): boolean =>
+    lines.some(({ mood, text }) => isAlarming(mood) && isAbout(text, event));
   await stage.until(
     'the losses are shown',
-    ({ events }) => losses().length > 0 && losses().every((news) => isSeen(events, news)),
+    ({ events }) => losses().length > 0 && losses().every((event) => isSeen(events, event)),
   );
   await stage.record(`story-${story}`);
   const { actions } = await stage.read();
@@ -100,11 +100,11 @@ export async function zoneOutageIsSeen(stage: Stage): Promise<void> {
   await stage.record('story-zone-outage-clouds');
 }
 
-type ActionNews = Extract<ShardEvent, { readonly action: unknown }>;
+type ActionEvent = Extract<ShardEvent, { readonly action: unknown }>;
 
 /** Actions that failed according to the API look failed on the page, and those that succeeded look done. */
 export async function failuresAreShownAsSuch(stage: Stage): Promise<void> {
-  const ended = stage.news.events.filter((news): news is ActionNews => news.kind === 'action-ended');
+  const ended = stage.recorded.events.filter((event): event is ActionEvent => event.kind === 'action-ended');
   const failed = new Set(
     ended.filter(({ action }) => action.outcome !== 'success').map(({ action }) => action.machine),
   );
@@ -126,7 +126,7 @@ export async function freezeIsSeenAndEnds(stage: Stage): Promise<void> {
   await press(stage, '[data-freeze=on]');
   const frozen = await stage.until('the page offers to unfreeze', ({ isFrozen }) => isFrozen);
   assert.match(frozen.headline, /frozen/i);
-  const { items } = await stage.news.get<{ items: readonly { id: string }[] }>('/v1/freezes');
+  const { items } = await stage.recorded.get<{ items: readonly { id: string }[] }>('/v1/freezes');
   assert.deepEqual(
     items.map(({ id }) => id),
     ['fleet'],
@@ -137,5 +137,5 @@ export async function freezeIsSeenAndEnds(stage: Stage): Promise<void> {
     'the page offers to freeze',
     ({ isFrozen, headline }) => !isFrozen && !/frozen/i.test(headline),
   );
-  assert.deepEqual((await stage.news.get<{ items: readonly unknown[] }>('/v1/freezes')).items, []);
+  assert.deepEqual((await stage.recorded.get<{ items: readonly unknown[] }>('/v1/freezes')).items, []);
 }

@@ -5,7 +5,7 @@ export function wireWord(name: string): string {
 }
 
 /** `3 configured, 1 idle`, most first. */
-export function countWords(counts: Readonly<Record<string, number>>): string {
+export function countText(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
     .filter(([, n]) => n > 0)
     .sort(([, a], [, b]) => b - a)

@@ -1,42 +1,42 @@
 // What a history says of each thing that happened, in one sentence.
 
-import { CapacityType, formatResources, type Need, stateName, unmetWords } from '../../model/index.ts';
+import { CapacityType, formatResources, type Need, stateName, unmetText } from '../../model/index.ts';
 import type { HistoryItem, MachineHistoryFacts } from '../../shard/index.ts';
 import {
-  actionWords,
-  heldBackWords,
+  actionText,
+  heldBackText,
   kindName,
-  logWords,
-  lossesWords,
-  lossWords,
-  missingWords,
+  logText,
+  lossesText,
+  lossText,
+  missingText,
 } from '../../web/index.ts';
 import { amounts, countOf, dollars } from '../amounts.ts';
 
-export function itemWords(item: HistoryItem): string {
+export function itemText(item: HistoryItem): string {
   switch (item.kind) {
     case 'started':
       return `the shard started (epoch ${item.epoch}) and reads everything again`;
     case 'gap':
       return 'some time is missing here: the journal could not keep up';
     case 'action':
-      return actionWords(item.action).text;
+      return actionText(item.action).text;
     case 'loss':
-      return lossWords(item.loss);
+      return lossText(item.loss);
     case 'losses':
-      return lossesWords(item.losses);
+      return lossesText(item.losses);
     case 'waiting':
-      return `to ${kindName(item.action.kind)} ${item.action.machine} was decided and held back: ${heldBackWords(item.action.why, item.action.freeze)}`;
+      return `to ${kindName(item.action.kind)} ${item.action.machine} was decided and blocked back: ${heldBackText(item.action.why, item.action.freeze)}`;
     case 'need':
       return item.reason === null
         ? `Need ${item.need.id} is met, or nobody wants it any more`
-        : `Need ${item.need.id} is not met: ${unmetWords(item.reason)} (${missingWords(item)} missing)`;
+        : `Need ${item.need.id} is not met: ${unmetText(item.reason)} (${missingText(item)} missing)`;
     case 'log':
-      return logWords(item.event, item.fields);
+      return logText(item.event, item.fields);
     case 'machine-changed':
-      return machineWords(item.before, item.after, item.meaning);
+      return machineText(item.before, item.after, item.meaning);
     case 'need-changed':
-      return needWords(item.before, item.after);
+      return needText(item.before, item.after);
     case 'demand-changed':
       return item.before === item.after
         ? `its demand changed, ${countOf(item.after, 'Need')} as before`
@@ -58,7 +58,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   foreign: 'nobody here asked for that',
 };
 
-function machineWords(
+function machineText(
   before: MachineHistoryFacts | null,
   after: MachineHistoryFacts | null,
   meaning: string | null,
@@ -66,17 +66,19 @@ function machineWords(
   const means = meaning === null ? '' : `: ${MEANINGS[meaning] ?? meaning}`;
   if (after === null)
     return `its provider no longer has it${before === null ? '' : `; it was ${standing(before)}`}`;
-  if (before === null) return `is on record: ${standing(after)}, ${offerWords(after)}`;
+  if (before === null) return `is on record: ${standing(after)}, ${offerText(after)}`;
   const changes = [
     ...(standing(before) === standing(after) ? [] : [`${standing(before)} → ${standing(after)}`]),
-    ...(before.held === after.held ? [] : [after.held ? 'is kept out of decisions' : 'is back in decisions']),
+    ...(before.blocked === after.blocked
+      ? []
+      : [after.blocked ? 'is kept out of decisions' : 'is back in decisions']),
     ...(before.target === after.target || after.target === null
       ? []
       : [`is on its way to Need ${after.target}`]),
     ...(before.boundFor === after.boundFor || after.boundFor === null
       ? []
       : [`counts for Need ${after.boundFor}`]),
-    ...(offerWords(before) === offerWords(after) ? [] : [`is now ${offerWords(after)}`]),
+    ...(offerText(before) === offerText(after) ? [] : [`is now ${offerText(after)}`]),
   ];
   return `${changes.length === 0 ? 'something about it changed' : changes.join('; ')}${means}`;
 }
@@ -94,17 +96,17 @@ const CAPACITY: Readonly<Record<CapacityType, string>> = {
   [CapacityType.Spot]: 'spot ',
 };
 
-function offerWords({ capacityType, instanceType, zone, pricePerHour }: MachineHistoryFacts): string {
+function offerText({ capacityType, instanceType, zone, pricePerHour }: MachineHistoryFacts): string {
   return `${CAPACITY[capacityType]}${instanceType} in ${zone} at ${dollars(pricePerHour)} an hour`;
 }
 
-function needWords(before: Need | null, after: Need | null): string {
+function needText(before: Need | null, after: Need | null): string {
   if (after === null) return 'nobody wants it any more';
   return before === null
-    ? `its cluster wants ${sizeWords(after)} at priority ${after.profile.priority}`
-    : `its cluster wants ${sizeWords(after)}, before ${sizeWords(before)}`;
+    ? `its cluster wants ${sizeText(after)} at priority ${after.profile.priority}`
+    : `its cluster wants ${sizeText(after)}, before ${sizeText(before)}`;
 }
 
-function sizeWords({ aggregate, setAside }: Need): string {
+function sizeText({ aggregate, setAside }: Need): string {
   return setAside === true ? 'more than the shard can count' : amounts(formatResources(aggregate));
 }

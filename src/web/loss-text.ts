@@ -6,17 +6,17 @@ import { count, counted } from './figures.ts';
 type Provider = Status['providers'][number];
 
 /** `m-12 (spot, zone-a)`. */
-export function machineWords({
+export function machineText({
   machine,
   capacityType,
   zone,
 }: Pick<Action, 'machine' | 'capacityType' | 'zone'>): string {
-  const about = [capacityWords(capacityType ?? ''), zone ?? ''].filter((word) => word !== '');
+  const about = [capacityText(capacityType ?? ''), zone ?? ''].filter((word) => word !== '');
   return about.length === 0 ? machine : `${machine} (${about.join(', ')})`;
 }
 
 /** `ON_DEMAND` and `OnDemand` are both on-demand. */
-function capacityWords(capacityType: string): string {
+function capacityText(capacityType: string): string {
   const words = capacityType
     .replace(/([a-z])(?=[A-Z])/g, '$1-')
     .replaceAll('_', '-')
@@ -34,11 +34,11 @@ const WAS: Readonly<Record<string, string>> = {
 };
 
 /** `lost m-12 (spot, zone-a) of cloud, which served web for web/00ff00ff00: the host died`. */
-export function lossWords(loss: Loss): string {
+export function lossText(loss: Loss): string {
   const { provider, cluster, need, was } = loss;
   const use = was === 'CONFIGURED' ? `served ${cluster}` : (WAS[was] ?? was.toLowerCase());
   const row = need === null ? '' : ` for ${need.id}`;
-  return `lost ${machineWords(loss)} of ${provider}, which ${use}${row}: ${lossReason(loss)}`;
+  return `lost ${machineText(loss)} of ${provider}, which ${use}${row}: ${lossReason(loss)}`;
 }
 
 function lossReason({ loss, error }: Loss): string {
@@ -55,7 +55,7 @@ function lossReason({ loss, error }: Loss): string {
 }
 
 /** `zone-a of cloud has gone dark: lost 14 of 15 machines within 3 s (web 8, ml 6): the host died`. */
-export function lossesWords(losses: Losses): string {
+export function lossesText(losses: Losses): string {
   const { zone, provider, isDark, count: lost, of, clusters } = losses;
   const seconds = Math.max(1, Math.ceil((losses.atMs - losses.sinceMs) / 1000));
   const error = losses.error === '' ? (NO_WORDS[losses.errorClass] ?? losses.errorClass) : losses.error;
@@ -79,7 +79,7 @@ export const TOLD_IN_WORDS: ReadonlySet<string> = new Set([
 ]);
 
 /** `14 of 15 machines failing in zone-a: zone-a is unavailable`; '' where none is. The worst zone speaks for the others. */
-export function healthWords({ health }: Pick<Provider, 'health'>): string {
+export function healthText({ health }: Pick<Provider, 'health'>): string {
   const [worst] = health.zones;
   if (worst === undefined) return '';
   const { zone, failing, machines, errorClass, error } = worst;
@@ -90,7 +90,7 @@ export function healthWords({ health }: Pick<Provider, 'health'>): string {
 }
 
 /** `Machines in zone-a of cloud fail. `; '' where none do. */
-export function darkWords(providers: readonly Provider[]): string {
+export function darkText(providers: readonly Provider[]): string {
   const dark = providers
     .filter(({ breaker }) => breaker === 'closed')
     .flatMap(({ name, health }) =>

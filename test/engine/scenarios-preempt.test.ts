@@ -5,7 +5,17 @@ import { describe, expect, it } from 'vitest';
 import { MachineState, Operator } from '../../src/model/index.ts';
 import { RACK_KEY } from '../../testing/support/fleets.ts';
 import { CYCLES_PER_MOVE, unevenDelays } from './rest.ts';
-import { afterwards, gangOf, inRack, isMet, NOTHING, rowFor, serving, several, tellFrom } from './story.ts';
+import {
+  afterwards,
+  gangOf,
+  inRack,
+  isMet,
+  NOTHING,
+  rowFor,
+  serving,
+  several,
+  tellFrom,
+} from './scenario.ts';
 
 const { Speculative, Configured } = MachineState;
 

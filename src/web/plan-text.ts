@@ -1,5 +1,5 @@
 // Words for what a cycle decided and did not carry out: how much of each kind, and what it would cost. The sentences of
-// single actions, and why they are held back, are in words.ts.
+// single actions, and why they are held back, are in sentences.ts.
 
 import type { ActionKind, HeldBack } from './feed.ts';
 import { count, perHour } from './figures.ts';
@@ -19,7 +19,7 @@ export function kindName(kind: string): string {
 }
 
 /** `bind 3, buy 12 and preempt 1`; '' if there is nothing. */
-function kindsWords(kinds: HeldBack['kinds']): string {
+function kindsText(kinds: HeldBack['kinds']): string {
   const known = Object.keys(NAMES) as ActionKind[];
   const parts = known
     .filter((kind) => (kinds[kind] ?? 0) > 0)
@@ -28,12 +28,12 @@ function kindsWords(kinds: HeldBack['kinds']): string {
 }
 
 /** `would bind 3 and buy 12 (+$3.72/h)`; '' if there is nothing. */
-export function wouldWords({
+export function wouldText({
   kinds,
   buysPerHour,
   releasesPerHour,
 }: Pick<HeldBack, 'kinds' | 'buysPerHour' | 'releasesPerHour'>): string {
-  const what = kindsWords(kinds);
+  const what = kindsText(kinds);
   if (what === '') return '';
   const costs = [
     buysPerHour > 0 ? `+${perHour(buysPerHour)}` : '',

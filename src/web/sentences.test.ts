@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { Action, ActionKind, ActionOutcome, ActionReason, Planned, Status } from './feed.ts';
 import {
-  actionWords,
-  frozenClusterWords,
+  actionText,
+  frozenClusterText,
   headline,
   heldBackLine,
-  heldBackWords,
-  logWords,
-  missingWords,
+  heldBackText,
+  logText,
+  missingText,
   plannedLine,
-  plannedWords,
-  providerWords,
-} from './words.ts';
+  plannedText,
+  providerText,
+} from './sentences.ts';
 
 const ACTION: Action = {
   id: 'a-1',
@@ -97,7 +97,7 @@ describe('words of an action', () => {
     [{ outcome: 'transient' }, 'failed to buy m-12 for cluster-3: its provider is busy or out of reach'],
     [{ outcome: 'no_session' }, 'failed to buy m-12 for cluster-3: its cluster is not connected'],
   ])('%o', (change, text) => {
-    expect(actionWords({ ...ACTION, ...change }).text).toBe(text);
+    expect(actionText({ ...ACTION, ...change }).text).toBe(text);
   });
 
   it('there are some for every kind, reason and outcome', () => {
@@ -120,7 +120,7 @@ describe('words of an action', () => {
     for (const kind of kinds) {
       for (const reason of reasons) {
         for (const outcome of outcomes) {
-          const { text } = actionWords({ ...ACTION, kind, reason, outcome, need: null });
+          const { text } = actionText({ ...ACTION, kind, reason, outcome, need: null });
           expect(text).toMatch(/^[a-z ]+ m-12 (to|for|from) [a-z0-9-]+: [a-z]/);
           expect(text).not.toMatch(/undefined|null|phase|_/);
         }
@@ -130,7 +130,7 @@ describe('words of an action', () => {
 
   it('a word of a newer shard is shown as it came', () => {
     const action = { ...ACTION, kind: 'Polish' as ActionKind, reason: 'phase9.shine' as ActionReason };
-    expect(actionWords(action).text).toBe('Polish m-12: phase9.shine');
+    expect(actionText(action).text).toBe('Polish m-12: phase9.shine');
   });
 });
 
@@ -255,7 +255,7 @@ describe('what would be done', () => {
       'would release m-12 (on-demand, zone-a) to cloud-b: idle for a while, and no row needs it (-$0.31/h); this is a dry run',
     ],
     [
-      plannedWords({ ...planned, kind: 'Polish' as ActionKind, reason: 'phase9.shine' as ActionReason }),
+      plannedText({ ...planned, kind: 'Polish' as ActionKind, reason: 'phase9.shine' as ActionReason }),
       'Polish m-12 (on-demand, zone-a): phase9.shine',
     ],
     [
@@ -270,7 +270,7 @@ describe('what would be done', () => {
       'would reclaim 7, held back: its cluster has just lost as many machines as it may',
     ],
     [
-      frozenClusterWords({ cluster: 'ml', unmet: 1 }),
+      frozenClusterText({ cluster: 'ml', unmet: 1 }),
       'ml is frozen and claims no machines, so none is planned for it; 1 Need of it is not met',
     ],
   ])('%s', (said, wanted) => {
@@ -281,25 +281,25 @@ describe('what would be done', () => {
 describe('other words', () => {
   it('what is missing', () => {
     const missing = { cpu: '53750m', memory: '57713623040', 'nvidia.com/gpu': '8', disk: 'some' };
-    expect(missingWords({ missing })).toBe('54 cores, 54 GiB memory, 8 gpu, some disk');
+    expect(missingText({ missing })).toBe('54 cores, 54 GiB memory, 8 gpu, some disk');
   });
 
   it('of a Need that is set aside nothing is known to be missing', () => {
-    expect(missingWords({ missing: {} })).toBe('an unknown amount');
+    expect(missingText({ missing: {} })).toBe('an unknown amount');
     const fields = { need: 'c1/abc', cycles: 6, missing: {}, why: 'its size is not known' };
-    expect(logWords('need-short', fields)).toBe(
+    expect(logText('need-short', fields)).toBe(
       'c1/abc has gone without an unknown amount for 6 cycles: its size is not known',
     );
   });
 
   it('a log line keeps the stable name of its event', () => {
-    expect(logWords('list-held', { provider: 'a', lost: 12 })).toBe('list-held provider=a lost=12');
+    expect(logText('list-held', { provider: 'a', lost: 12 })).toBe('list-held provider=a lost=12');
   });
 
   it('that a Need goes short is said in a sentence', () => {
     const missing = { cpu: '256', memory: '1Ti' };
     const fields = { need: 'ml/0123456789', cluster: 'ml', group: '', priority: 1, missing, cycles: 6 };
-    expect(logWords('need-short', { ...fields, why: '3 of the 4 machines that fit have failed' })).toBe(
+    expect(logText('need-short', { ...fields, why: '3 of the 4 machines that fit have failed' })).toBe(
       'ml/0123456789 has gone without 256 cores, 1 TiB memory for 6 cycles: 3 of the 4 machines that fit have failed',
     );
   });
@@ -313,14 +313,14 @@ describe('other words', () => {
     [{ waiting: 3 }, '3 calls waiting'],
     [{ lastError: 'timed out' }, 'timed out'],
   ])('a provider with %o', (change, text) => {
-    expect(providerWords({ ...PROVIDER, ...change })).toBe(text);
+    expect(providerText({ ...PROVIDER, ...change })).toBe(text);
   });
 });
 
-describe('heldBackWords', () => {
+describe('heldBackText', () => {
   it('says why a decided action was not begun', () => {
-    expect(heldBackWords('capped')).toBe('its cluster has just lost as many machines as it may');
-    expect(heldBackWords('no_session')).toBe('its cluster is not connected');
-    expect(heldBackWords('a-new-word')).toBe('a-new-word');
+    expect(heldBackText('capped')).toBe('its cluster has just lost as many machines as it may');
+    expect(heldBackText('no_session')).toBe('its cluster is not connected');
+    expect(heldBackText('a-new-word')).toBe('a-new-word');
   });
 });

@@ -127,8 +127,8 @@ describe('the thread of the controller', () => {
 
   it('given news, then those who listen hear it until they stop', async () => {
     const { thread, heard } = await scene();
-    const news: ShardEvent[] = [];
-    const end = thread.listen((item) => news.push(item));
+    const event: ShardEvent[] = [];
+    const end = thread.listen((item) => event.push(item));
     thread.post(command('news:first'));
     thread.post(command('say:1'));
     await heard('1');
@@ -136,7 +136,7 @@ describe('the thread of the controller', () => {
     thread.post(command('news:second'));
     thread.post(command('say:2'));
     await heard('2');
-    expect(news).toEqual([{ kind: 'log', level: 'info', event: 'first', fields: {} }]);
+    expect(event).toEqual([{ kind: 'log', level: 'info', event: 'first', fields: {} }]);
   });
 
   it('given orders and questions, then they are answered; a question that cannot be is the asker’s trouble alone', async () => {
