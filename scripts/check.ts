@@ -22,7 +22,7 @@ const CHECKS: readonly Check[] = [
   {
     name: 'layers',
     commands: ['depcruise --config .dependency-cruiser.cjs src bench test testing scripts --output-type err'],
-    remedy: 'docs/architecture.md says which room may import which',
+    remedy: 'docs/internals/architecture.md says which room may import which',
   },
   { name: 'dead code', commands: ['knip'], remedy: 'delete what is no longer used' },
   {

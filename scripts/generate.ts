@@ -1,5 +1,5 @@
 // `npm run generate`: everything that is made from something else and committed: the wire types from api/proto,
-// docs/errors.md from the error catalogue and docs/configuration.md from the settings of a shard. With --check nothing is
+// docs/reference/errors.md from the error catalogue and docs/reference/configuration.md from the settings of a shard. With --check nothing is
 // written and any difference is an error.
 
 import { execFileSync } from 'node:child_process';
@@ -11,8 +11,8 @@ import { configurationPage } from '../src/shard/index.ts';
 
 const GENERATED_TYPES = 'src/wire/gen';
 const PAGES: Readonly<Record<string, () => string>> = {
-  'docs/errors.md': errorPage,
-  'docs/configuration.md': configurationPage,
+  'docs/reference/errors.md': errorPage,
+  'docs/reference/configuration.md': configurationPage,
 };
 
 const EXIT_CODES = [

@@ -1,5 +1,5 @@
 // `npm run verify:defects`: puts every defect of testing/mutants/defects.ts back, one at a time, into a copy of the source, and
-// lets the simulation look for it. Prints the table of docs/robustness.md. Exit code 0: all were found. 1: one was not.
+// lets the simulation look for it. Prints the table of docs/internals/robustness.md. Exit code 0: all were found. 1: one was not.
 
 import { spawn } from 'node:child_process';
 import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';

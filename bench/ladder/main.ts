@@ -1,4 +1,4 @@
-// The ladder: cycles on generated fleets of every size, in every regime. See docs/performance.md.
+// The ladder: cycles on generated fleets of every size, in every regime. See docs/reference/performance.md.
 
 import { saveDifference } from '../../src/scenario/save-difference.ts';
 import { isRegime, REGIMES } from '../../testing/workload/regimes.ts';
@@ -39,7 +39,7 @@ const HELP = `bench ladder: cycles on generated fleets, from dev-50 to uber-500k
   --enforce        exit with 1 if a threshold of the profile is not met
   --export FILE    also write the fleet the last cycle saw as a scenario for \`bigfleet decide\`
   --linear         µs per Need of uber-5k, uber-50k and uber-500k side by side, each in its own process
-  --all            the whole ladder, each rung in its own process, into docs/performance.md; --profile and --regime
+  --all            the whole ladder, each rung in its own process, into docs/reference/performance.md; --profile and --regime
                    may be given more than once to climb only some rungs, and then the table is only printed
 
 examples:
@@ -50,7 +50,7 @@ examples:
   npm run --silent bench -- ladder --all --profile uber-5k --profile uber-50k
 `;
 
-const DOCUMENT = `${import.meta.dirname}/../../docs/performance.md`;
+const DOCUMENT = `${import.meta.dirname}/../../docs/reference/performance.md`;
 
 const values = optionsGiven({
   profile: { type: 'string', multiple: true },

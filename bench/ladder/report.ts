@@ -1,4 +1,4 @@
-// How results are shown: a table and a few lines for people, and the ladder as a table of docs/performance.md.
+// How results are shown: a table and a few lines for people, and the ladder as a table of docs/reference/performance.md.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg } from 'node:os';

@@ -1,5 +1,5 @@
 // `bigfleet certs …`: an authority of one's own and leaves signed by it, for tests, trials and small fleets. A fleet that
-// has a certificate authority takes its certificates from there; docs/security.md says what must be in them.
+// has a certificate authority takes its certificates from there; docs/operate/security.md says what must be in them.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

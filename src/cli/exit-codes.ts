@@ -1,5 +1,5 @@
 // The exit code of every command, by one rule: 2 if what it was given cannot be used, so that trying again in the same
-// way is no use; 1 if it failed at what it set out to do. docs/errors.md says it for users.
+// way is no use; 1 if it failed at what it set out to do. docs/reference/errors.md says it for users.
 
 import { CommanderError } from 'commander';
 import { BigFleetError, type ErrorCode } from '../model/index.ts';

@@ -15,7 +15,7 @@ Examples:
   bigfleet explain BF_USAGE                                what an error means
 
 "bigfleet COMMAND --help" says more about each. Exit codes are the same everywhere: 0 done; 1 it
-failed, or the answer is no; 2 what it was given cannot be used (docs/errors.md).`;
+failed, or the answer is no; 2 what it was given cannot be used (docs/reference/errors.md).`;
 
 /** All commands by name; those that `isCalled` picks are loaded, of the others only name and summary are known. */
 export async function bigfleetProgram(isCalled: (name: string) => boolean): Promise<Command> {

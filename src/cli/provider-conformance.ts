@@ -100,7 +100,7 @@ const HELP = `
 A skipped behaviour is no pass: the verdict is then incomplete, unless the skip is excused, because
 the contract does not demand what the behaviour needs. What a run bought it gives back.
 The durable profile needs --start; the fault profile needs a provider with the fault selectors, see
-docs/writing-a-provider.md.
+docs/provider/writing-a-provider.md.
 
 The scale profile starts the provider without a state file: it leaves the word with {state} out of
 the command of --start, and the flag before it if {state} is a word of its own. --start-scale names

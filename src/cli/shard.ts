@@ -58,7 +58,7 @@ interface OwnFlags {
 export function shardCommand(start: StartShard, io: ShardCommandIo = PROCESS_IO): Command {
   const command = new Command('shard')
     .description('run a shard: it owns a slice of the fleet and serves the clusters that connect to it')
-    .option('--config <file>', 'settings in YAML; see docs/configuration.md')
+    .option('--config <file>', 'settings in YAML; see docs/reference/configuration.md')
     .option('--print-config', 'print the configuration in force, with the source of each value, and end');
   for (const key of SETTING_KEYS) {
     const option = optionOf(key);
@@ -79,7 +79,7 @@ export function shardCommand(start: StartShard, io: ShardCommandIo = PROCESS_IO)
 const HELP = `
 Every setting, also those without a flag, can be given in the YAML file and in the environment:
 cycle.interval is BIGFLEET_SHARD_CYCLE_INTERVAL. Flags beat the environment, which beats the file.
-docs/configuration.md has all of them.
+docs/reference/configuration.md has all of them.
 
 The first line on standard output says where the shard listens; the log goes to standard error.
 

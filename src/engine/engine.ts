@@ -1,5 +1,5 @@
 // The decision engine: a pure function from a frozen fleet to a plan. No clock, no I/O, no randomness; equal fleets give
-// byte-equal plans. docs/engine.md describes the rules.
+// byte-equal plans. docs/internals/engine.md describes the rules.
 
 import type { Fleet, Overlap } from '../fleet/index.ts';
 import type { Action, DecisionOptions, Explanation, NeedKey, Plan, Verdict } from '../model/index.ts';

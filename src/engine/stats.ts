@@ -1,5 +1,5 @@
 // Counts and durations of a cycle, and the sums over all cycles: plain numbers in memory, which a shard exposes under the
-// names of docs/metrics.md. The engine reads no clock; if the caller provides none, all times stay 0.
+// names of docs/reference/metrics.md. The engine reads no clock; if the caller provides none, all times stay 0.
 
 import { Histogram } from '../collections/histogram.ts';
 import type { Phase } from './assign/solve.ts';

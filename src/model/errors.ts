@@ -1,4 +1,4 @@
-// The one error catalogue. Every refusal in BigFleet has a stable code from here; `docs/errors.md` is
+// The one error catalogue. Every refusal in BigFleet has a stable code from here; `docs/reference/errors.md` is
 // made from this file and `bigfleet explain CODE` prints an entry.
 
 interface CatalogueEntry {
@@ -106,7 +106,7 @@ export const ERRORS = {
   },
   BF_MOVE_ILLEGAL: {
     summary: 'A machine was told to make a move that its state does not allow.',
-    remedy: 'See the table of commands in docs/architecture.md; the machine keeps its state.',
+    remedy: 'See the table of commands in docs/internals/architecture.md; the machine keeps its state.',
   },
   BF_MACHINE_UNKNOWN: {
     summary: 'A change names a machine that is not on record.',
@@ -393,7 +393,7 @@ export const ERRORS = {
   },
   BF_CONFIG_INVALID: {
     summary: 'The configuration of a shard cannot be used.',
-    remedy: 'Correct everything listed; docs/configuration.md has every setting.',
+    remedy: 'Correct everything listed; docs/reference/configuration.md has every setting.',
   },
   BF_USAGE: {
     summary: 'A command was called with the wrong words.',
@@ -401,7 +401,7 @@ export const ERRORS = {
   },
   BF_TLS_FAILED: {
     summary: 'Two ends do not agree on TLS, or one does not believe the certificate of the other.',
-    remedy: 'Certificates, and who needs which: docs/security.md.',
+    remedy: 'Certificates, and who needs which: docs/operate/security.md.',
   },
   BF_UNEXPECTED: {
     summary: 'A command failed in a way that no check foresaw.',

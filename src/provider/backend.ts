@@ -1,5 +1,5 @@
 // What the author of a provider writes: five calls that touch the cloud. Everything else (fencing, idempotency, operation
-// ids, revisions, timeouts, recovery after a crash) is the kit's; see docs/writing-a-provider.md.
+// ids, revisions, timeouts, recovery after a crash) is the kit's; see docs/provider/writing-a-provider.md.
 
 import type { CapacityType, HostRef, ResourceVector } from '../model/index.ts';
 

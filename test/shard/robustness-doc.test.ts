@@ -17,7 +17,7 @@ const REQUIRED = [
 ];
 
 function listed(): readonly Listed[] {
-  const rows = readFileSync('docs/robustness.md', 'utf8').matchAll(
+  const rows = readFileSync('docs/internals/robustness.md', 'utf8').matchAll(
     /^\| (\d\.\d\.\d+) \| .+ \| `(\S+)` \| (.+) \|$/gm,
   );
   return Array.from(rows, ([, number, file, title]) => ({ number: number!, file: file!, title: title! }));
@@ -28,7 +28,7 @@ function has({ file, title }: Listed): boolean {
   return readFileSync(file, 'utf8').replaceAll(/\(\s+/g, '(').includes(`('${title}'`);
 }
 
-describe('the known defects of docs/robustness.md', () => {
+describe('the known defects of docs/internals/robustness.md', () => {
   it('are all there', () => {
     expect(new Set(listed().map(({ number }) => number))).toEqual(new Set(REQUIRED));
   });

@@ -1,4 +1,4 @@
-// Calls the API of a running shard (docs/api.md). Errors are classified for the exit code: the shard is unreachable, the
+// Calls the API of a running shard (docs/reference/api.md). Errors are classified for the exit code: the shard is unreachable, the
 // shard rejected the request, or the arguments were invalid.
 
 import { readFileSync } from 'node:fs';

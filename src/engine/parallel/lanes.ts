@@ -1,6 +1,6 @@
 // Phase 1 over the free machines: rows are served one by one in rank order, or by several lanes at once with exactly that
 // result. Lanes propose, the broker commits, and at the barrier rows are settled in rank order: committed claims are
-// adopted, all other rows are served then. See docs/engine.md, "Lanes".
+// adopted, all other rows are served then. See docs/internals/engine.md, "Lanes".
 
 import { domainsOf, settleWhole } from '../assign/gang.ts';
 import { RowKind } from '../assign/ranked-rows.ts';

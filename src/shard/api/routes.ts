@@ -1,4 +1,4 @@
-// Every route of the API. Handlers use the ShardPort only. docs/api.md has the same list with examples, and a test compares
+// Every route of the API. Handlers use the ShardPort only. docs/reference/api.md has the same list with examples, and a test compares
 // the two.
 
 import type { ServerResponse } from 'node:http';

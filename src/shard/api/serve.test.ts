@@ -507,16 +507,16 @@ describe('addresses', () => {
   });
 });
 
-describe('docs/api.md', () => {
+describe('docs/reference/api.md', () => {
   it('has every path, and no other', () => {
-    const page = readFileSync('docs/api.md', 'utf8');
+    const page = readFileSync('docs/reference/api.md', 'utf8');
     const documented = [...page.matchAll(/^### `((?:GET|POST|DELETE) \/[^`]*)`/gm)].map(([, path]) => path!);
     const paths = documented.map((path) => path.replace(/\?.*$/, ''));
     expect(paths.toSorted()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).toSorted());
   });
 
   it('has every refusal under its code', () => {
-    const rows = [...readFileSync('docs/api.md', 'utf8').matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm)];
+    const rows = [...readFileSync('docs/reference/api.md', 'utf8').matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm)];
     expect(rows.length).toBeGreaterThan(8);
     for (const [, status, code] of rows)
       expect(new Refusal(Number(status) as Refusal['status'], '').code).toBe(code);

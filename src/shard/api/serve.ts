@@ -258,7 +258,7 @@ async function page(
     if (method === 'POST') await bodyOf(request);
     if (await options.pages(request, response)) return { kind: 'taken' };
   }
-  throw new Refusal(404, `There is nothing at ${excerpt(path)}; docs/api.md lists what there is.`);
+  throw new Refusal(404, `There is nothing at ${excerpt(path)}; docs/reference/api.md lists what there is.`);
 }
 
 async function within<T>(ms: number, answer: Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-// docs/configuration.md, made from the table of settings.
+// docs/reference/configuration.md, made from the table of settings.
 
 import { KEYS, type SettingKey, settingOf, variableOf } from './settings.ts';
 

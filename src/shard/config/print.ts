@@ -8,7 +8,7 @@ import { KEYS, type SettingKey, settingOf, type Values } from './settings.ts';
 
 export function printConfig({ values, origins }: LoadedConfig): string {
   const lines = [
-    '# Configuration of a shard, as it is in force. docs/configuration.md tells what each setting is for.',
+    '# Configuration of a shard, as it is in force. docs/reference/configuration.md tells what each setting is for.',
   ];
   let path: readonly string[] = [];
   for (const key of KEYS) {

@@ -1,5 +1,5 @@
 // Every setting of a shard in one table: its key in the YAML file, what it may be, its default and what it is for. The
-// names of variables and flags, what --print-config prints and docs/configuration.md all come from here.
+// names of variables and flags, what --print-config prints and docs/reference/configuration.md all come from here.
 
 import { CapacityType, MachineState } from '../../model/index.ts';
 import { DEFAULT_LIMITS as DEFAULT_CALL_LIMITS } from '../../provider/client/call-limits.ts';

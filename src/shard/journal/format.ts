@@ -1,6 +1,6 @@
 // The format of the journal. A cycle is written in two parts: its input, before the decision, so that a decision that
 // crashes the process can be replayed; and its outcome. Besides cycles the journal has events, for people: what was done
-// about decisions, and on whose order. docs/journal.md describes the whole format.
+// about decisions, and on whose order. docs/reference/journal.md describes the whole format.
 
 import { join } from 'node:path';
 import type { ClassFacts } from '../../fleet/index.ts';

@@ -1,4 +1,4 @@
-// The engine's counters under the names of docs/metrics.md. The engine keeps plain numbers in milliseconds; they are named
+// The engine's counters under the names of docs/reference/metrics.md. The engine keeps plain numbers in milliseconds; they are named
 // and converted to seconds here, on each scrape.
 
 import type { Histogram } from '../../collections/histogram.ts';

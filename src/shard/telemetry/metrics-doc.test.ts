@@ -6,9 +6,9 @@ import type { Sessions } from '../sessions/sessions.ts';
 import { SessionMetrics } from './metrics.ts';
 import { sessionsText } from './session-metrics.ts';
 
-/** By name: names of labels, as docs/metrics.md has them. */
+/** By name: names of labels, as docs/reference/metrics.md has them. */
 function documented(): Map<string, string> {
-  const text = readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('../../../docs/reference/metrics.md', import.meta.url), 'utf8');
   const rows = text.split('\n').filter((line) => line.startsWith('| `bigfleet_shard_'));
   const cells = rows.map((row) => row.split(' | ')[0]!);
   const names = cells.flatMap((cell) => [...cell.matchAll(/`(bigfleet_shard_\w+)(?:\{([\w,]+)\})?`/g)]);
@@ -49,7 +49,7 @@ function scrape(): string {
   return sessionsText(new SessionMetrics(), sessions, lag, around) + scene.controller.ask('metrics', {});
 }
 
-describe('docs/metrics.md', () => {
+describe('docs/reference/metrics.md', () => {
   it('has every metric that a shard exposes, and no other', () => {
     expect([...documented().keys()].sort()).toEqual([...exposed(scrape()).keys()].sort());
   });

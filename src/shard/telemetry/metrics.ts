@@ -1,5 +1,5 @@
 // The only definition of a shard's metrics: names, units and labels. The controller and the sessions have separate registries,
-// because they run on two threads; a scrape concatenates the two texts. docs/metrics.md says which of them to watch.
+// because they run on two threads; a scrape concatenates the two texts. docs/reference/metrics.md says which of them to watch.
 
 import type { EngineMetrics } from '../../engine/index.ts';
 import type { Fleet } from '../../fleet/index.ts';
@@ -389,7 +389,7 @@ export class SessionMetrics {
 
   readonly events = this.registry.counters(
     `${PREFIX}session_events_total`,
-    'What happened on sessions, by its name; docs/sessions.md.',
+    'What happened on sessions, by its name; docs/internals/sessions.md.',
     { event: HANDS_EVENTS },
   );
   readonly demandRows = this.registry.gauge(`${PREFIX}demand_rows`, 'Rows of all accepted roll-ups.');

@@ -1,4 +1,4 @@
-// Copies the counters of the sessions into the metrics of docs/metrics.md on each scrape.
+// Copies the counters of the sessions into the metrics of docs/reference/metrics.md on each scrape.
 
 import type { Sessions } from '../sessions/sessions.ts';
 import { type ReaderEnd, type SessionMetrics, snakeCase } from './metrics.ts';

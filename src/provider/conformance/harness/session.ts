@@ -98,7 +98,7 @@ export class TargetSession implements Session {
       const create = await calls.create(this.uniqueName('no-such-machine'));
       const isDenied = !create.ok && DENIED.has(create.code);
       return isDenied
-        ? `it does not let us act for several shards (${create.details}); see "Certify over TLS" in docs/writing-a-provider.md`
+        ? `it does not let us act for several shards (${create.details}); see "Certify over TLS" in docs/provider/writing-a-provider.md`
         : undefined;
     } catch (error) {
       if (error instanceof NoAnswer) return error.message;

@@ -1,0 +1,89 @@
+// The documentation as far as a program can check it: every relative link and every path of a page that code names resolves.
+
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...filesBelow('.', /^(docs|bench|examples|test|testing)\/.*\.md$/),
+];
+const SOURCES = filesBelow('.', /^(src|bench|scripts|test|testing|examples)\/.*\.ts$/);
+
+function filesBelow(folder: string, wanted: RegExp): string[] {
+  return ['docs', 'src', 'bench', 'scripts', 'test', 'testing', 'examples']
+    .flatMap((top) => readdirSync(join(folder, top), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => wanted.test(file));
+}
+
+/** Text without code, in which a `](` is not a link. */
+function prose(file: string): string {
+  return readFileSync(file, 'utf8')
+    .replaceAll(/^```[\s\S]*?^```/gm, '')
+    .replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()]/g, ' '));
+}
+
+/** The anchors GitHub makes of a page's headings: lower case, no punctuation, hyphens for spaces. */
+function anchorsOf(file: string): ReadonlySet<string> {
+  const anchors = new Set<string>();
+  const text = readFileSync(file, 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '');
+  for (const [, heading = ''] of text.matchAll(/^#{1,6} +(.+)$/gm)) {
+    const words = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+    const anchor = words
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .trim()
+      .replaceAll(' ', '-');
+    let unique = anchor;
+    for (let n = 1; anchors.has(unique); n++) unique = `${anchor}-${n}`;
+    anchors.add(unique);
+  }
+  return anchors;
+}
+
+function brokenLinks(page: string): string[] {
+  const broken: string[] = [];
+  for (const [, url = ''] of prose(page).matchAll(/\]\(([^)\s]+)\)/g)) {
+    if (/^[a-z]+:/.test(url)) continue;
+    const [path = '', anchor] = url.split('#');
+    const target = path === '' ? page : normalize(join(dirname(page), path));
+    if (!existsSync(target)) broken.push(`${page}: ${url}: no such file`);
+    else if (anchor !== undefined && (statSync(target).isDirectory() || !anchorsOf(target).has(anchor)))
+      broken.push(`${page}: ${url}: no such heading`);
+  }
+  return broken;
+}
+
+describe('documentation', () => {
+  it('every relative link leads to a file, and to a heading of it', () => {
+    expect(PAGES.length).toBeGreaterThan(40);
+    expect(PAGES.flatMap(brokenLinks)).toEqual([]);
+  });
+
+  it('every page of docs that source code names is there', () => {
+    const missing = SOURCES.flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/\bdocs\/[\w/-]+\.(?:md|yaml)\b/g)]
+        .filter(([path]) => !existsSync(path))
+        .map(([path]) => `${file}: ${path}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('every page is linked from the index of its folder, and every index from docs/README.md', () => {
+    const folders = readdirSync('docs', { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const unlisted = folders.flatMap(({ name }) => {
+      const index = prose(`docs/${name}/README.md`);
+      const pages = readdirSync(`docs/${name}`).filter(
+        (file) => file.endsWith('.md') && file !== 'README.md',
+      );
+      return pages.filter((page) => !index.includes(`(${page}`)).map((page) => `docs/${name}/${page}`);
+    });
+    expect(unlisted).toEqual([]);
+    expect(folders.filter(({ name }) => !prose('docs/README.md').includes(`(${name}/README.md)`))).toEqual(
+      [],
+    );
+  });
+});
