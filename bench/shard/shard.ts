@@ -125,7 +125,7 @@ export class ShardProcess {
           text = text.slice(end + 2);
         }
       } catch (error) {
-        if (!this.#isStopping) console.error(`the event of the shard broke off: ${String(error)}`);
+        if (!this.#isStopping) console.error(`the event stream of the shard ended: ${String(error)}`);
       }
     }
   }

@@ -125,18 +125,18 @@ describe('the thread of the controller', () => {
     expect(turns.size).toBeGreaterThan(10);
   });
 
-  it('given news, then those who listen hear it until they stop', async () => {
+  it('given an event, then listeners receive it until they unsubscribe', async () => {
     const { thread, heard } = await scene();
-    const event: ShardEvent[] = [];
-    const end = thread.listen((item) => event.push(item));
-    thread.post(command('news:first'));
+    const events: ShardEvent[] = [];
+    const end = thread.listen((event) => events.push(event));
+    thread.post(command('event:first'));
     thread.post(command('say:1'));
     await heard('1');
     end();
-    thread.post(command('news:second'));
+    thread.post(command('event:second'));
     thread.post(command('say:2'));
     await heard('2');
-    expect(event).toEqual([{ kind: 'log', level: 'info', event: 'first', fields: {} }]);
+    expect(events).toEqual([{ kind: 'log', level: 'info', event: 'first', fields: {} }]);
   });
 
   it('given orders and questions, then they are answered; a question that cannot be is the asker’s trouble alone', async () => {

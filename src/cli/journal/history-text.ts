@@ -26,7 +26,7 @@ export function itemText(item: HistoryItem): string {
     case 'losses':
       return lossesText(item.losses);
     case 'waiting':
-      return `to ${kindName(item.action.kind)} ${item.action.machine} was decided and blocked back: ${heldBackText(item.action.why, item.action.freeze)}`;
+      return `to ${kindName(item.action.kind)} ${item.action.machine} was decided and held back: ${heldBackText(item.action.why, item.action.freeze)}`;
     case 'need':
       return item.reason === null
         ? `Need ${item.need.id} is met, or nobody wants it any more`

@@ -142,7 +142,7 @@ function countsText({ recorded, decision }: ReplayedCycle): string {
 
 function waitingText(recorded: CycleOutcome | null): string {
   const waiting = kindsText(recorded?.waiting ?? {});
-  return waiting === '' ? '' : `; blocked back: ${waiting}`;
+  return waiting === '' ? '' : `; held back: ${waiting}`;
 }
 
 function kindsText(counts: Readonly<Record<string, number>>, wordOf = (name: string) => name): string {
