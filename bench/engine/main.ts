@@ -17,7 +17,7 @@ const HELP = `bench engine: whole decisions on rebuilt inputs, on one thread
 
   --case NAME      only this case; may be given more than once (default: all)
   --cycles N       timed cycles per case (default 30)
-  --seconds N      stop a case after so many seconds, but not before 3 cycles (default 20)
+  --seconds N      stop a case after N seconds, but not before 3 cycles (default 20)
   --seed N         seed of generated fleets (default 1)
   --json           one JSON document on standard output
   --list           names of the cases, what they rebuild and their counts

@@ -26,7 +26,7 @@ const HELP = `bench hostile: what neighbours feel of attacks on their shard
   --every T        between two roll-ups of a neighbour, of which a shard reads one a second (default 1100ms)
   --machines N     of the provider (default 2000)
   --settle T       after the first acks, before anything is measured (default 10s)
-  --times N        makes attacks so many times as fast (default 1)
+  --times N        speeds attacks up N times (default 1)
   --seed N         (default 1)
   --nice=N         niceness of everybody but the attacker, which is 10 nicer (default 0)
   --data-root DIR  where shards keep their data; in memory, others' disk writes are not in the figures

@@ -29,7 +29,7 @@ const HELP = `bench ladder: cycles on generated fleets, from dev-50 to uber-500k
                    burst    the profile's deploy burst between cycles
   --cycles N       timed cycles (default 30)
   --warm-up N      cycles before them (default 30)
-  --seconds N      begin no cycle after so many seconds of cycles, but time at least 3 (default 60)
+  --seconds N      start no cycle after N seconds of cycles, but time at least 3 (default 60)
   --workers N      threads that share the work (default 1: no threads are started)
   --lanes auto|N   rows served from the pools at a time (default auto: as many as pay)
   --check-every N  compare every Nth cycle with a full solve, inside its time (default 0: none); a difference is

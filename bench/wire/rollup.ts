@@ -159,7 +159,7 @@ function round2(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-const HELP = `bench rollup: what it costs to read a roll-up that says the same, a little else or all anew
+const HELP = `bench rollup: cost of reading a roll-up that is unchanged, slightly changed or entirely new
 
   --needs N    rows of the roll-up (default 400)
   --rounds N   times each case is read (default 2000)

@@ -1,4 +1,4 @@
-// Stands for the SDK of a cloud. Nimbus exists only in this file and forgets everything with the process; put your
+// Stand-in for the SDK of a cloud. Nimbus exists only in this file and forgets everything with the process; put your
 // cloud's SDK in its place and delete it. As in most clouds, calls return at once and the work goes on behind them.
 
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -41,7 +41,9 @@ interface InitFlags {
 
 function initCommand(out: (text: string) => void): Command {
   return new Command('init')
-    .description('make an authority: ca.crt, which everybody gets, and ca.key, which nobody else may have')
+    .description(
+      'make a certificate authority: ca.crt, which every peer needs, and ca.key, which must stay secret',
+    )
     .addOption(dirOption())
     .addOption(
       new Option('--name <name>', 'what it is called').argParser(nameOf).default('bigfleet authority'),

@@ -32,7 +32,7 @@ describe('exit codes', () => {
     expect(exitCodeOf(new CommanderError(1, 'commander.unknownOption', ''))).toBe(2);
   });
 
-  it('given what nobody foresaw, then 1', () => {
+  it('given an unexpected error, then 1', () => {
     expect(exitCodeOf(new TypeError('x'))).toBe(1);
   });
 });

@@ -66,7 +66,7 @@ export function fakeCommand(io: FakeIo = PROCESS_IO): Command {
     .option('--set <name=number>', 'one setting on top of the preset; may be repeated', collect, [])
     .option('--offerings <file>', 'what is sold, in JSON or YAML, instead of the built-in catalogue')
     .addOption(
-      duration('--transition-timeout <duration>', 'a machine is Failed after so long in one transition'),
+      duration('--transition-timeout <duration>', 'time after which a machine in transition becomes Failed'),
     )
     .option('--use-fake-backend', 'as certification tools ask: the preset is calm unless given', false)
     .option(

@@ -15,7 +15,7 @@ const PINNED = dollarsOfBucket(BUCKET_PINNED);
 const int32 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
 
 describe('effectiveCost', () => {
-  it('case 3: given a chance to be interrupted, then its expected cost is added; given none, the price stands', () => {
+  it('case 3: given a chance to be interrupted, then its expected cost is added; given none, it is the price alone', () => {
     expect(effectiveCost(1.8, 0.1, 5)).toBeCloseTo(2.3, 12);
     expect(effectiveCost(6, 0, 100)).toBe(6);
   });

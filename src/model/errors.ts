@@ -216,7 +216,7 @@ export const ERRORS = {
   },
   BF_PROVIDER_LIMIT: {
     summary: 'An id, the metadata or the bootstrap blob of a call is larger than a provider takes.',
-    remedy: 'Send less; the limit stands in the message, and nothing was changed.',
+    remedy: 'Send less; the message names the limit, and nothing was changed.',
   },
   BF_PROVIDER_NO_DELETE: {
     summary: 'This provider cannot give hosts back.',
@@ -332,7 +332,7 @@ export const ERRORS = {
   BF_SESSION_LIMIT: {
     summary: 'The shard has as many sessions, clusters or streams without a hello as it takes.',
     remedy:
-      'Say hello on the streams that are open, or give the cluster to another shard; the limit stands in the message.',
+      'Say hello on the streams that are open, or give the cluster to another shard; the message names the limit.',
   },
   BF_SESSION_RATE: {
     summary: 'A cluster opens sessions faster than a shard takes them.',
@@ -349,7 +349,7 @@ export const ERRORS = {
   },
   BF_FRAME_SIZE: {
     summary: 'A frame of a session is larger than a shard takes.',
-    remedy: 'Send less, or raise limits.frameBytes of the shard; the limit stands in the message.',
+    remedy: 'Send less, or raise limits.frameBytes of the shard; the message names the limit.',
   },
   BF_FRAME_STALLED: {
     summary: 'A frame of a session has begun to arrive and does not end.',
@@ -357,7 +357,7 @@ export const ERRORS = {
   },
   BF_READ_LIMIT: {
     summary: 'As many callers inspect Needs as a shard serves at a time.',
-    remedy: 'Try again in a while, or ask for one cluster; the limit stands in the message.',
+    remedy: 'Try again in a while, or ask for one cluster; the message names the limit.',
   },
   BF_DEMAND_LIMIT: {
     summary: 'A shard has no room for the rows or bytes of a roll-up beside those of its other clusters.',
@@ -371,8 +371,7 @@ export const ERRORS = {
   },
   BF_ROLLUP_LIMIT: {
     summary: 'A roll-up has more rows, requirements, values or resources than a shard takes.',
-    remedy:
-      'Report one row per profile, not per pod; the limit stands in the message. The last good one stays.',
+    remedy: 'Report one row per profile, not per pod; the message names the limit. The last good one stays.',
   },
   BF_WIRE_MALFORMED: {
     summary: 'Bytes are not a valid protobuf message.',

@@ -75,7 +75,7 @@ describe('meets', () => {
     expect(meets(typed, { key: ZONE_KEY, operator: NotIn, values: ['label-zone'] })).toBe(true);
   });
 
-  it('case 14: given an empty field, then the label stands in; given neither, the key is absent', () => {
+  it('case 14: given an empty field, then the label is used; given neither, the key is absent', () => {
     const labelled = machine({ [INSTANCE_TYPE_KEY]: 'label-type', [ZONE_KEY]: 'label-zone' });
     expect(attributeOf(labelled, INSTANCE_TYPE_KEY)).toBe('label-type');
     expect(attributeOf(labelled, ZONE_KEY)).toBe('label-zone');
@@ -171,7 +171,7 @@ describe('canonicalRequirements', () => {
     );
   });
 
-  it('given any machine, then the canonical form asks the same of it', () => {
+  it('given any machine, then the canonical form accepts exactly the same machines', () => {
     fc.assert(
       fc.property(fc.array(requirement, { maxLength: 4 }), attributes, (terms, m) => {
         expect(meetsAll(m, canonicalRequirements(terms))).toBe(meetsAll(m, terms));

@@ -17,7 +17,7 @@ describe('the files of the page', () => {
         posix.join(posix.dirname(path), (a ?? b)!),
       ),
     );
-    expect(imported).toContain('/assets/words.js');
+    expect(imported).toContain('/assets/sentences.js');
     expect([...named, ...imported].filter((path) => !files.has(path!))).toEqual([]);
   });
 
@@ -33,7 +33,7 @@ describe('the files of the page', () => {
   });
 
   it('are scripts without types', () => {
-    expect(files.get('/assets/words.js')!.body).not.toMatch(/\binterface\b|import type|: string\b/);
+    expect(files.get('/assets/sentences.js')!.body).not.toMatch(/\binterface\b|import type|: string\b/);
   });
 });
 

@@ -122,7 +122,7 @@ describe('bigfleet history', () => {
       'failed to buy m for web: its provider refused (no quota)',
       'to release m was decided and held back: it is frozen',
       'Speculative → Idle; is now on-demand standard in za at $2.00 an hour:',
-      'nobody here asked for that',
+      'not by an action of this shard',
       'its provider no longer has it; it was Idle',
     ]);
   });
@@ -135,7 +135,7 @@ describe('bigfleet history', () => {
       `Need ${ID} is not met: no machine that matches holds its largest`,
       'pod (4 cores missing)',
       'its cluster wants cpu 8, before cpu 4',
-      'nobody wants it any more',
+      'its cluster no longer reports it',
     ]);
   });
 

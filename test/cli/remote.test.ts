@@ -515,7 +515,7 @@ describe('exit codes', () => {
     expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining('m-1 is at work.') });
   });
 
-  it('1: nobody is there, and what to do is said', async () => {
+  it('1: no server at the address, and the remedy is printed', async () => {
     const { server } = await served();
     await server.close();
     const { code, err } = await bigfleet(['explain', 'ml/00ff00ff00', '--shard', server.url]);
@@ -524,7 +524,7 @@ describe('exit codes', () => {
     expect(err).toContain('npm start');
   });
 
-  it('1: somebody else is there', async () => {
+  it('1: another kind of server at the address', async () => {
     const other = createServer((_request, response) => void response.end('<p>Hello</p>')).listen(
       0,
       '127.0.0.1',

@@ -52,7 +52,7 @@ describe.concurrent('a provider', PATIENT, () => {
   });
 });
 
-describe('a machine that nobody could look at for a while', PATIENT, () => {
+describe('a machine that could not be read for a while', PATIENT, () => {
   it('is looked at once more, so that a late success is caught', async () => {
     const mutant = MUTANTS.find(({ name }) => name === 'a late success overrides Failed')!;
     const trial = tryMutant(mutant, { only: ['B704'] }, QUICK);

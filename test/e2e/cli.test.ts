@@ -154,7 +154,7 @@ describe('bigfleet decide', () => {
 
   it('given names that would command a terminal, then errors spell them out', () => {
     const needs = [{ cluster: 'a\u001b[31m', aggregateResources: { cpu: '1' } }];
-    const { stderr } = onInput(scenario({ needs }), `bin/bigfleet decide - --explain nobody`);
+    const { stderr } = onInput(scenario({ needs }), `bin/bigfleet decide - --explain unknown`);
     expect(stderr).toContain('\\u001b');
     expect(stderr).not.toContain('\u001b');
   });

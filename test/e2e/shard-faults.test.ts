@@ -30,7 +30,7 @@ describe.concurrent('a cluster bound to nothing', PATIENT, () => {
     expect(await world.isServed('a')).toBe(true);
   });
 
-  it('given machines of a cluster that never speaks, then they stay, and nobody is kept waiting', async (test) => {
+  it('given machines of a cluster that never reports, then they stay, and other clusters are served', async (test) => {
     const world = await World.open(test, { clouds: { cloud: [offering('small', { count: 6 })] } });
     world.join('ghost', need('ghost', 8));
     await world.served('ghost');

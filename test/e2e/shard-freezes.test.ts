@@ -74,7 +74,7 @@ describe.concurrent('a freeze of a cluster', PATIENT, () => {
     expect(world.callsOf('drain')).toEqual([]);
   });
 
-  it('given somebody more important, then the machines of the frozen cluster are nobody’s victims', async (test) => {
+  it('given a row of higher priority, then the machines of the frozen cluster are no victims', async (test) => {
     const world = await World.open(test, { clouds: { cloud: [offering('small', { count: 4 })] } });
     world.join('a', need('a', 8));
     world.join('b', need('b', 8, { priority: 1 }));
@@ -110,7 +110,7 @@ describe.concurrent('a freeze of an action', PATIENT, () => {
     expect(world.callsOf('create')).toHaveLength(2);
   });
 
-  it('given Preempt, then nobody is moved out, and everything else goes on', async (test) => {
+  it('given Preempt, then no pod is evicted, and everything else goes on', async (test) => {
     const world = await World.open(test, {
       clouds: { cloud: [offering('small', { count: 3 }), offering('big', { cpu: 8 })] },
     });

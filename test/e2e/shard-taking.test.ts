@@ -133,7 +133,7 @@ describe.concurrent('an empty roll-up', PATIENT, () => {
     return world;
   }
 
-  it('given nobody who says so, then it is held, also by the next process, until the demand is back', async (test) => {
+  it('given no order to accept it, then it is quarantined, also by the next process, until the demand is back', async (test) => {
     const world = await heldWorld(test);
     const before = world.calls.length;
     await world.cycles(10);

@@ -55,7 +55,7 @@ function fullPipe(): { readonly writer: number; readonly close: () => void } {
   return { writer, close: () => closeSync(reader) };
 }
 
-describe('a shard whose output nobody reads', PATIENT, () => {
+describe('a shard whose output is not read', PATIENT, () => {
   it('given a full log, when it is asked to end, then it does', async () => {
     const { writer, close } = fullPipe();
     const it = shard(writer);
@@ -89,7 +89,7 @@ describe('a shard whose output nobody reads', PATIENT, () => {
     expect(await gone).toEqual([0, null]);
   });
 
-  it('given nobody who reads its first line, then it starts, and goes on until it is asked to end', async () => {
+  it('given no reader of its first line, then it starts, and goes on until it is asked to end', async () => {
     const it = shard('pipe');
     it.stdout!.destroy();
     await said(it.stderr, 'list-failed');

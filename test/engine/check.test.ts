@@ -39,7 +39,7 @@ function engineOn(input: DecisionInput, options: EngineOptions) {
 }
 
 describe('the incremental check', () => {
-  it('given a change that nobody reported, when the check comes, then both plans are handed over and the full one is used', () => {
+  it('given a change that was not published, when the check comes, then both plans are handed over and the full one is used', () => {
     const { cycle, differences, engine, fleet } = engineOn(aPair(), { checkEvery: 3 });
     cycle();
     growUnseen(fleet);
@@ -71,7 +71,7 @@ describe('the incremental check', () => {
     ['it is off', { checkEvery: 0 }, 0],
     ['it is not due', { checkEvery: 5 }, 0],
     ['every cycle solves everything', { checkEvery: 1, incremental: false }, 1],
-  ])('given a change that nobody reported, if %s, then no cycle is checked', (_, options, actions) => {
+  ])('given a change that was not published, if %s, then no cycle is checked', (_, options, actions) => {
     const { cycle, differences, engine, fleet } = engineOn(aPair(), options);
     cycle();
     growUnseen(fleet);

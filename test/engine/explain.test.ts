@@ -59,7 +59,7 @@ describe('explaining a Need', () => {
     });
   });
 
-  it('given a key nobody reported, then there is nothing to explain', () => {
+  it('given a key that no cluster reported, then there is nothing to explain', () => {
     const input = anInput([], []);
     const key: NeedKey = { cluster: 'c1', fingerprint: 'f', group: '' };
     expect(explain(fleetOf(input), input.nowMs, input.options, key)).toBeNull();

@@ -210,7 +210,7 @@ describe('incremental cycles', () => {
       expect([...engine.decide(input.nowMs, input.options).claims().keys()]).toEqual(['m']);
   });
 
-  it('given a key that nobody reports, then there is no verdict on it', () => {
+  it('given a key that no cluster reports, then there is no verdict on it', () => {
     const need = aNeed({ cluster: 'x' });
     const input = anInput([], [need]);
     const decision = new Engine(fleetOf(input)).decide(input.nowMs, input.options);
@@ -219,7 +219,7 @@ describe('incremental cycles', () => {
       expect(decision.verdictOf({ ...keyOf(need), ...other })).toBeNull();
   });
 
-  it('given a fleet that changes after the decision, then whoever asks what was decided is refused', () => {
+  it('given a fleet that changes after the decision, then reading the decision is refused', () => {
     const [x, y] = [aNeed({ cluster: 'x' }), aNeed({ cluster: 'y' })];
     const input = anInput([aMachine('m', MachineState.Idle)], [x]);
     const fleet = fleetOf(input);
@@ -250,7 +250,7 @@ describe('incremental cycles', () => {
     }
   });
 
-  it('given another cycle of the same engine, then whoever asks what was decided before is refused', () => {
+  it('given another cycle of the same engine, then reading the decision before it is refused', () => {
     const input = anInput([aMachine('m', MachineState.Idle)], [aNeed({ cluster: 'x' })]);
     const fleet = fleetOf(input);
     const [engine, another] = [new Engine(fleet), new Engine(fleet)];

@@ -73,8 +73,8 @@ export const CHECKS: readonly FleetCheck[] = [
   { name: 'plan', fleets, problems: (input) => planProblems(input, onEngine(input)) },
   { name: 'engine equals oracle in a loop', fleets, problems: agreesInLoop },
   { name: 'incremental equals full in a loop', fleets, problems: keepsNothingWrong },
-  { name: 'comes to rest', fleets, problems: comesToRest },
-  { name: 'comes to rest as promised', fleets: () => equalFleets().map(withoutGangs), problems: restsInTime },
+  { name: 'settles', fleets, problems: comesToRest },
+  { name: 'settles within the bound', fleets: () => equalFleets().map(withoutGangs), problems: restsInTime },
   { name: 'replaces what is lost', fleets: plentifulFleets, problems: replacesLosses },
   { name: 'preempts what is short', fleets: fullFleets, problems: preemptsExactly },
   {
@@ -127,7 +127,7 @@ function comesToRest(input: DecisionInput, seed: number): readonly string[] {
     decide: onEngine,
     delays: delaysFrom(seed),
   });
-  if (!rested) return ['P21: it never comes to rest'];
+  if (!rested) return ['P21: it never settles'];
   return cyclesToRest > 2 * (input.needs.length + 2) ? [`P21: rest after ${cyclesToRest} cycles`] : [];
 }
 

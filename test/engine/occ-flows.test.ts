@@ -60,7 +60,7 @@ describe('the flows of Phase 1', () => {
     expect(stats.modes.incremental.conflicts).toBeGreaterThan(0);
   });
 
-  it('exhaustion: given nothing left for a Need, then it is short of all it wants and nobody else loses anything', () => {
+  it('exhaustion: given nothing left for a Need, then it is short of all it wants and no other row loses anything', () => {
     const holders = Array.from({ length: 10 }, (_, i) => need(`h${i}`, 1_000));
     const { plan } = run(anInput(idle(10), [...holders, need('n8', 100)]), { lanes: 4, schedule: inTurn() });
     expect(plan.actions).toHaveLength(10);

@@ -27,11 +27,11 @@ describe('the closed loop', { timeout: 600_000 }, () => {
   it('whatever happens between cycles, what an engine keeps makes no difference', () =>
     holds('incremental equals full in a loop', 100));
 
-  it('P21: any fleet comes to rest, within twice (rows + 2) cycles once transitions are done', () =>
-    holds('comes to rest', 200));
+  it('P21: any fleet settles, within twice (rows + 2) cycles once transitions are done', () =>
+    holds('settles', 200));
 
   it('P21: with equal machines and rows that are no gangs, within (priority levels in use + 2) cycles', () =>
-    holds('comes to rest as promised', 250));
+    holds('settles within the bound', 250));
 
   it('P22: k lost, k acquired, given equal machines with replacements; uneven delays where rows share no cluster', () =>
     holds('replaces what is lost', 200));

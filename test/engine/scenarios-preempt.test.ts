@@ -82,7 +82,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     expect(told.end.verdicts[0]!.domain).toBe('a');
   });
 
-  it('over-preempt: given machines nobody claims, then they are taken before anyone is disturbed', () => {
+  it('over-preempt: given unclaimed machines, then they are picked before any row is disturbed', () => {
     const high = rowFor(2, { cluster: 'hi', priority: 900 });
     const low = rowFor(2, { cluster: 'lo', priority: 1 });
     const machines = [

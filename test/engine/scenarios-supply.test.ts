@@ -66,7 +66,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     for (const { plan } of told.rest.steps) expect([...plan.claims.keys()]).toEqual(['m01', 'm02']);
   });
 
-  it('incumbents: given a neighbour that buys a cheaper machine, then nobody moves over to it', () => {
+  it('incumbents: given a neighbour that buys a cheaper machine, then no row moves over to it', () => {
     const old = rowFor(2, { firstSeenMs: 1 });
     const young = rowFor(1, { firstSeenMs: 2, reclamationBucket: 0, group: 'young' });
     const machines = [

@@ -102,7 +102,7 @@ describe('sessions that come and go', () => {
     expect((await shard.port.ask('status', {})).phase).not.toBe('fenced');
   });
 
-  it('given roll-ups faster than anybody reads, then only the newest is, and the last one counts', async () => {
+  it('given roll-ups faster than they are read, then only the newest is read, and the last one counts', async () => {
     const shard = await aShard({ cloud: await aCloud() });
     const operator = new RawOperator(shard.addresses.sessions);
     operator.hello('web');

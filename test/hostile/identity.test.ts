@@ -60,7 +60,7 @@ describe('two shards with one identity', () => {
     expect((await newer.port.ask('status', {})).phase).toBe('running');
   });
 
-  it('given machines of another shard, then they concern nobody', async () => {
+  it('given machines of another shard, then they are ignored', async () => {
     const cloud = await aCloud();
     const west = await aShard({ cloud, id: 'west' });
     const east = await aShard({ cloud, id: 'east' });

@@ -51,7 +51,7 @@ const WAYS: Readonly<Record<string, () => Uint8Array>> = {
   'a code for everything': () => {
     throw new RpcError(random.below(17), 'no');
   },
-  'a fence for nobody': () => {
+  'a fence without a shard': () => {
     throw new RpcError(status.UNAUTHENTICATED, '\u001b[31mred\u0000'.repeat(10_000));
   },
 };

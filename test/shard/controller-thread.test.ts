@@ -89,7 +89,7 @@ describe('the thread of the controller', () => {
     expect(part).toHaveLength(9000);
   });
 
-  it('given a controller that is busy, then nobody else waits, and what is posted waits for it', async () => {
+  it('given a controller that is busy, then the main thread does not wait, and posted events are queued', async () => {
     const { thread, heard } = await scene();
     const gate = new Int32Array(new SharedArrayBuffer(4));
     thread.post(answerWith(new Uint8Array(gate.buffer)));
@@ -145,7 +145,7 @@ describe('the thread of the controller', () => {
       isDone: true,
       message: 'retry by ada',
     });
-    await expect(thread.ask('status', {})).rejects.toThrow('nobody knows about status');
+    await expect(thread.ask('status', {})).rejects.toThrow('there is no query status');
     await expect(thread.ask('metrics', {})).resolves.toBe('');
     expect(failures).toEqual([]);
   });
@@ -171,13 +171,13 @@ describe('a controller that fails', () => {
     },
   );
 
-  it('by an order, then whoever gave it hears of the end', async () => {
+  it('by an order, then the caller of the order receives the error', async () => {
     const { thread, failures } = await scene();
     await expect(thread.order({ kind: 'unfreeze', id: '1', who: 'ada' })).rejects.toThrow('has stopped');
     expect(failures).toMatchObject([{ message: 'an order that breaks it' }]);
   });
 
-  it('and nobody takes care of it, then the process ends with the error', () => {
+  it('and no handler is set, then the process ends with the error', () => {
     const code = `
       import { ControllerThread, DEFAULT_CONTROLLER } from ${JSON.stringify(import.meta.resolve('../../src/shard/index.ts'))};
       const options = { ...DEFAULT_CONTROLLER, shard: 's1', epoch: 1n, providers: [], seed: 1 };
@@ -245,7 +245,7 @@ describe('a controller that is stopped', () => {
     expect(effects).toEqual(['started', 'stopping', 'closing'].map(said));
   });
 
-  it('before anybody carried out its effects, ends all the same', async () => {
+  it('before its effects have a handler, ends all the same', async () => {
     const thread = await ControllerThread.start({ setup: { options, file: '' }, factory });
     await thread.stop();
   });

@@ -174,7 +174,7 @@ describe('a target', () => {
 });
 
 describe('events and records', () => {
-  it('given a lost machine that was in a move, when its id comes back, then its move starts anew', () => {
+  it('given a lost machine that was in a move, when its id comes back, then its move starts over', () => {
     const rules = { decide: engine, delays: 2 };
     const { next } = stepLoop(startLoop(anInput([aMachine('m', Deleting)], [])), rules);
     const again = withEvent(next, { lost: ['m'], added: [aMachine('m', Deleting)] });

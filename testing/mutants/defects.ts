@@ -6,7 +6,7 @@ export interface Defect {
   /** What goes wrong, in words. */
   readonly what: string;
   readonly file: string;
-  /** Stands in the file exactly once. */
+  /** Occurs in the file exactly once. */
   readonly text: string;
   readonly replacement: string;
 }
@@ -80,14 +80,14 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'target lost on the way',
-    what: 'A machine that was drained for a row comes free for anybody.',
+    what: 'A machine that was drained for a row becomes free for every row.',
     file: 'src/fleet/machines/machine-status.ts',
     text: 'return known.state === Draining ? known.target : null;',
     replacement: 'return null;',
   },
   {
     name: 'unreported clusters lose their machines',
-    what: 'After a start, whoever reports first takes machines on their way to others.',
+    what: 'After a start, the first cluster to report takes machines on their way to others.',
     file: 'src/shard/planning/awaited-machines.ts',
     text: 'if (this.#isOver || state',
     replacement: 'if (!this.#isOver || state',
@@ -160,7 +160,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'question left open',
-    what: 'A question for a blob that nobody answered in time is never withdrawn.',
+    what: 'A bootstrap request without a timely answer is never withdrawn.',
     file: 'src/shard/actuation/bootstrap-requests.ts',
     text: "      emit({ kind: 'withdraw-bootstrap', cluster, request });\n      this.#end(",
     replacement: '      this.#end(',

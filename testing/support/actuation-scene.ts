@@ -191,7 +191,7 @@ export class Scene {
       );
     if (find() === undefined) this.hand.advance(RECONCILE_LIMITS.changesMs);
     const reading = find();
-    if (reading === undefined) throw new Error('nobody reads');
+    if (reading === undefined) throw new Error('no reading in progress');
     this.#answered.add(reading);
     return reading;
   }

@@ -163,7 +163,7 @@ export class ControllerScene {
       this.of('list').find((effect) => effect.provider === provider && !this.#answered.has(effect));
     for (let i = 0; i < 100 && find() === undefined; i++) this.tick();
     const reading = find();
-    if (reading === undefined) throw new Error('nobody reads');
+    if (reading === undefined) throw new Error('no reading in progress');
     this.#answered.add(reading);
     return reading;
   }

@@ -64,7 +64,7 @@ class ObedientController implements DecisionController {
   }
 
   ask<Q extends QuestionName>(name: Q): Answer<Q> {
-    if (name !== 'metrics') throw new TypeError(`nobody knows about ${name}`);
+    if (name !== 'metrics') throw new TypeError(`there is no query ${name}`);
     const text: Answer<'metrics'> = this.#heard.join(' ');
     return text as Answer<Q>;
   }

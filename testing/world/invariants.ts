@@ -17,7 +17,8 @@ export const INVARIANTS = {
   'one-binding': 'A machine serves one cluster at a time; nothing is bound that is bound.',
   'nothing-twice': 'A provider accepts no more operations than the shard has begun actions.',
   'fence-holds': 'Once a newer process has changed a machine, an older one changes it no more.',
-  'epochs-rise': 'Nobody hears an epoch below one it has heard, and the newest process is never fenced.',
+  'epochs-rise':
+    'No provider receives an epoch below one it has received, and the newest process is never fenced.',
   'no-early-reclaim': 'Nothing is taken from a cluster as excess before it has reported to this process.',
   'collapse-is-held': 'A roll-up that loses nearly everything is not believed before its third repetition.',
   'claimed-or-reclaimed':
@@ -28,7 +29,7 @@ export const INVARIANTS = {
   'known-machines': 'The ledger has no machine that no provider has.',
   'incremental-equals-full': 'Cycles that look at changes alone decide what full ones decide.',
   'entries-apply': 'Every entry of the journal applies.',
-  settles: 'With nothing going wrong any more, the world comes to rest.',
+  settles: 'Once faults end, the world settles.',
   'ledger-equals-provider':
     'At rest the ledger says of every machine what its provider says, prices included.',
   'nothing-forgotten': 'At rest every host that is paid for is on record as one.',
@@ -177,7 +178,7 @@ export class Watch implements SiteWatch, ProcessWatch {
     const truth = this.machines.get(machine);
     this.#trace.note(`arrives ${command} ${machine} ${cluster} ${epoch}/${sequence}`);
     if (truth === undefined) {
-      this.fail('known-machines', `${command} for ${machine}, which nobody has`);
+      this.fail('known-machines', `${command} for ${machine}, which no provider has`);
       return;
     }
     const isFirst = this.#firsts.get(machine) === `${epoch}/${sequence}`;
@@ -347,7 +348,7 @@ export class Watch implements SiteWatch, ProcessWatch {
     facts.actions.set(machine, action);
     const truth = this.machines.get(machine);
     if (truth === undefined) {
-      this.fail('known-machines', `${kind} of ${machine}, which nobody has`);
+      this.fail('known-machines', `${kind} of ${machine}, which no provider has`);
       return;
     }
     truth.begun[COMMAND_OF[kind]]++;

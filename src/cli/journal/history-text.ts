@@ -29,7 +29,7 @@ export function itemText(item: HistoryItem): string {
       return `to ${kindName(item.action.kind)} ${item.action.machine} was decided and held back: ${heldBackText(item.action.why, item.action.freeze)}`;
     case 'need':
       return item.reason === null
-        ? `Need ${item.need.id} is met, or nobody wants it any more`
+        ? `Need ${item.need.id} is met or no longer reported`
         : `Need ${item.need.id} is not met: ${unmetText(item.reason)} (${missingText(item)} missing)`;
     case 'log':
       return logText(item.event, item.fields);
@@ -55,7 +55,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   failed: 'the move failed',
   lost: 'it is lost',
   recovered: 'it is usable again',
-  foreign: 'nobody here asked for that',
+  foreign: 'not by an action of this shard',
 };
 
 function machineText(
@@ -101,7 +101,7 @@ function offerText({ capacityType, instanceType, zone, pricePerHour }: MachineHi
 }
 
 function needText(before: Need | null, after: Need | null): string {
-  if (after === null) return 'nobody wants it any more';
+  if (after === null) return 'its cluster no longer reports it';
   return before === null
     ? `its cluster wants ${sizeText(after)} at priority ${after.profile.priority}`
     : `its cluster wants ${sizeText(after)}, before ${sizeText(before)}`;

@@ -21,7 +21,7 @@ export function timeOf(text: string, nowMs: number = Date.now()): number {
   const ms = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(ms))
     throw new InvalidArgumentError(
-      'It must be a time such as 2026-03-01T12:00:00Z, or so long ago, such as 10m.',
+      'It must be a time such as 2026-03-01T12:00:00Z, or a duration before now, such as 10m.',
     );
   return ms;
 }

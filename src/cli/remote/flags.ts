@@ -69,6 +69,6 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    return process.env['USER'] ?? 'somebody';
+    return process.env['USER'] ?? 'unknown';
   }
 }

@@ -130,7 +130,7 @@ describe('a story of the demand', () => {
     expect(told.filter(({ cluster }) => cluster === 'search').at(-1)!.needs.length).toBe(usual.length);
   });
 
-  it('deployBurst: what is scarce is taken from others, and somebody is left short', async () => {
+  it('deployBurst: scarce machines are preempted, and some row stays short', async () => {
     const stage = living({ seed: 2 });
     const fleet = await served(stage);
     const before = unmetIn(fleet.run).length;

@@ -68,7 +68,7 @@ class MemoryLink implements Link {
     this.#there.send(() => {
       if (this.#isClosed) return;
       const sessions = parts.sessions();
-      if (sessions === null) back(() => end.closed('nobody listens'));
+      if (sessions === null) back(() => end.closed('connection refused'));
       else this.#session = sessions.connect(port, parts.identify ?? (() => null));
     });
   }

@@ -84,7 +84,7 @@ describe('an operator that connects', () => {
     expect(of('demand')).toHaveLength(1);
   });
 
-  it('given a change of demand, then it is told at once, and the interval starts anew', async () => {
+  it('given a change of demand, then it is reported at once, and the interval starts over', async () => {
     const { operator, clock, of } = await stage();
     operator.setDemand([aNeed(CLUSTER, 4)]);
     operator.start();
@@ -230,7 +230,7 @@ describe('the nodes of an operator', () => {
     expect(operator.nodes.get('m-1')).toMatchObject({ isCordoned: false, isEmpty: false });
   });
 
-  it('given a machine left while nobody listened, then it is forgotten after the shard has told of all', async () => {
+  it('given a machine that left while disconnected, then it is forgotten after the shard has resent all machines', async () => {
     const { operator, sessions, clock } = await withNode();
     sessions.sendNodeState(CLUSTER, nodeState('m-2', Configured));
     await clock.advance(1);

@@ -182,7 +182,7 @@ export class SimOperator {
     });
     this.#link = link;
     this.#after(this.#times.helloMs, () => {
-      if (!this.#isConnected) this.#lost('nobody acknowledged the hello');
+      if (!this.#isConnected) this.#lost('the hello was not acknowledged');
     });
     this.#send({
       $case: 'hello',

@@ -13,7 +13,7 @@ function sceneWith(state: MachineState): Scene {
 }
 
 describe('actuation', () => {
-  it('moves the ledger with its target when an action is taken, so that nobody decides it twice', () => {
+  it('moves the ledger with its target when an action is accepted, so that it is not decided twice', () => {
     const scene = sceneWith(Speculative);
     expect(scene.decide('Provision', 'm')).toEqual([]);
     expect(scene.committed('m')).toMatchObject({ state: Creating, target: keyOf(NEED) });
@@ -96,7 +96,7 @@ describe('actuation', () => {
 
   it.each([
     ['stale_state', 'Bootstrap', 'm', {}],
-    ['inventory_miss', 'Bootstrap', 'nobody', {}],
+    ['inventory_miss', 'Bootstrap', 'unknown', {}],
     ['missing_profile', 'Bootstrap', 'i', { need: { cluster: 'c1', fingerprint: 'x', group: '' } }],
     ['no_session', 'Bootstrap', 'i', { cluster: 'c9' }],
   ] as const)('refuses with %s, and nothing moves', (why, kind, machine, given) => {
@@ -218,7 +218,7 @@ describe('what keeps a machine out of decisions', () => {
   it('is nothing, or what it is held for itself, with an end if it has one', () => {
     const scene = sceneWith(Idle);
     expect(scene.actuation.holdOf('m')).toBeNull();
-    expect(scene.actuation.holdOf('nobody')).toBeNull();
+    expect(scene.actuation.holdOf('unknown')).toBeNull();
     scene.actuation.quarantine('m', 'ann', 'it smokes');
     expect(scene.actuation.holdOf('m')).toEqual({ kind: 'quarantined', why: 'it smokes', untilMs: null });
     scene.actuation.retry('m');
@@ -247,7 +247,7 @@ describe('what keeps a machine out of decisions', () => {
     for (const other of ['i', 'dear']) expect(scene.actuation.holdOf(other)).toBeNull();
   });
 
-  it('is that nobody answers at its provider, unless it is bound', () => {
+  it('is an unreachable provider, unless it is bound', () => {
     const scene = new Scene({ scheduler: { breakerFailures: 1 } });
     scene.list([record('i', Idle), record('b', Configured)]);
     scene.failList();

@@ -76,7 +76,7 @@ describe('a transient error', () => {
     expect(scene.decide('Provision', 'm')).toEqual([]);
   });
 
-  it('that nobody can look into frees the row, holds the machine, and ends when the provider is seen again', () => {
+  it('whose machine cannot be read frees the row, blocks the machine, and ends when the provider answers again', () => {
     const scene = new Scene({ scheduler: { breakerFailures: 100 } });
     scene.list([record('m', Speculative)]);
     scene.decide('Provision', 'm');
@@ -177,7 +177,7 @@ describe('a stock-out', () => {
 });
 
 describe('a permanent error', () => {
-  it('moves the ledger back, quarantines the machine, and lasts through a restart until somebody says retry', () => {
+  it('moves the ledger back, quarantines the machine, and survives a restart until an operator orders a retry', () => {
     const scene = sceneWith(Configured);
     scene.decide('Reclaim', 'm');
     scene.answer('drain', { kind: 'permanent', message: 'not like this' });
@@ -454,7 +454,7 @@ describe('commands', () => {
     expect(scene.store.facts.get('m')).toMatchObject({ quarantine: { by: 'ada', why: 'smells of smoke' } });
     scene.actuation.retry('m');
     expect(scene.decide('Bootstrap', 'm')).toEqual([]);
-    expect(scene.actuation.quarantine('nobody', 'ada', '')).toBe(false);
+    expect(scene.actuation.quarantine('unknown', 'ada', '')).toBe(false);
   });
 
   it('forget hides a Failed machine, which stays on record, until it is Failed no more', () => {

@@ -63,7 +63,7 @@ describe('a freeze', () => {
     expect(scene.calls('drain')).toMatchObject([{ machine: 'm-1' }]);
   });
 
-  it('withdraws a question for a blob: nobody joins', () => {
+  it('withdraws a bootstrap request: no machine joins', () => {
     const scene = new Scene().open('c1');
     scene.list([record('m', Idle)]);
     scene.decide('Bootstrap', 'm');

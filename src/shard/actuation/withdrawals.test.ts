@@ -122,7 +122,7 @@ describe('an instruction to leave', () => {
     ],
     ['another shard is in charge', (scene: Scene) => scene.answer('drain', { kind: 'fenced' })],
     [
-      'somebody gave the machine to another cluster',
+      'another process bound the machine to another cluster',
       (scene: Scene) => {
         scene.accept('drain', Draining);
         scene.list([record('m', Draining, { cluster: 'c2' })]);

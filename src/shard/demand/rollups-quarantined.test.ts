@@ -134,7 +134,7 @@ describe('a collapse of demand', () => {
     expect(acked(made.operator)).toBe(0);
   });
 
-  it('given somebody who accepts it, then it is the demand at once, and judged by later', async () => {
+  it('given an operator who accepts it, then it is the demand at once and the baseline of later ones', async () => {
     const made = await reporting();
     await made.report(20);
     await made.report(1);
@@ -146,7 +146,7 @@ describe('a collapse of demand', () => {
     expect(acked(made.operator)).toBe(3);
   });
 
-  it('given somebody who refuses it, then no repetition and no restart makes it believed', async () => {
+  it('given an operator who refuses it, then neither repetition nor restart makes it accepted', async () => {
     const before = await reporting();
     await before.report(20);
     await before.report(0);
@@ -175,7 +175,7 @@ describe('a collapse of demand', () => {
     expect(made.demandOf('c1')).toEqual([]);
   });
 
-  it('given no room for it when somebody accepts it, then it does not count, and that is said', async () => {
+  it('given no room for it when an operator accepts it, then it does not count, and the answer says so', async () => {
     const before = await reporting();
     await before.report(20);
     before.sessions.close();

@@ -20,7 +20,7 @@ describe('epochs on machines', () => {
     expect(kinds(watch, ['a', 10n], ['a', 3n], ['b', 4n])).toEqual(['fine', 'past-lost', 'fine']);
   });
 
-  it('given a new directory, then a higher one in the first reading is the past, and later somebody who lives', () => {
+  it('given a new directory, then a higher one in the first reading is an earlier process, and a later one a live process', () => {
     expect(kinds(new EpochWatch(10n, true), ['a', 12n])).toEqual(['begin-above']);
     expect(kinds(new EpochWatch(10n, true), ['a', null], ['a', 12n])).toEqual(['fine', 'give-way']);
     expect(kinds(new EpochWatch(10n, true), ['a', null], ['b', 12n])).toEqual(['fine', 'begin-above']);

@@ -48,7 +48,7 @@ describe('reconcile', () => {
     expect(scene.told).toEqual(['list-failed p']);
   });
 
-  it('given a stop, then a reading that is cut off is nobody’s failure', () => {
+  it('given a stop, then a reading that is cut off does not count as a failure', () => {
     const scene = new Scene();
     scene.reconcile.stop();
     scene.failList();
@@ -206,7 +206,7 @@ describe('reconcile', () => {
     expect(scene.calls('delete')).toMatchObject([{ provider: 'q' }]);
   });
 
-  it('counts records that nobody could take by reason, and keeps the last good one', () => {
+  it('counts refused records by reason, and keeps the last good one', () => {
     const scene = new Scene();
     scene.list([record('m', Idle)]);
     const problem = (code: 'BF_MACHINE_PRICE' | 'BF_MACHINE_HOST_MISSING') => ({
@@ -231,7 +231,7 @@ describe('reconcile', () => {
     scene.failList('p');
     expect(scene.reconcile.readingsOf('p')).toEqual({ ...listed, lastError: 'no route' });
     expect(scene.reconcile.readingsOf('q')).toMatchObject({ hasListed: false, lastListMs: null });
-    expect(scene.reconcile.readingsOf('nobody')).toMatchObject({ hasListed: false });
+    expect(scene.reconcile.readingsOf('unknown')).toMatchObject({ hasListed: false });
   });
 
   it('counts a List that is not believed as a reading, but not as knowing everything', () => {
@@ -331,7 +331,7 @@ describe('the first List after a restart', () => {
     expect(scene.committed('m-0')).toMatchObject({ blocked: true });
   });
 
-  it('is held for facts that do not say whose they are, once they can be nobody else’s', () => {
+  it('is quarantined for facts without a provider, once they can be of no other provider', () => {
     const store = left(20);
     for (const [id, facts] of store.facts) store.facts.set(id, { ...facts, provider: '' });
     const scene = new Scene({ store, providers: ['p', 'q'] });

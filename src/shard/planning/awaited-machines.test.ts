@@ -66,7 +66,7 @@ describe('after a start', () => {
     expect(isBlocked('m')).toBe(true);
   });
 
-  it('machines that are nobody’s, or of clusters that have reported, are free', () => {
+  it('machines without a target, or of clusters that have reported, are free', () => {
     const { ledger, report, isBlocked } = scene();
     report('c2');
     ledger.observe({ ...record('m-1', Idle), target }, 'p', 1000);

@@ -116,7 +116,7 @@ describe('cycles', () => {
     expect(scene.of('ask-bootstrap')).toHaveLength(5);
   });
 
-  it('of a dry run decide and call nobody', () => {
+  it('of a dry run decide and make no call', () => {
     const scene = new ControllerScene({
       guardrails: { ...DEFAULT_CONTROLLER.guardrails, dryRun: true },
     }).open('c1', 'c2');
@@ -175,7 +175,7 @@ describe('a controller that ends', () => {
     expect(scene.controller.ask('status', {}).phase).toBe('fenced');
   });
 
-  it('gives back what nobody was called for, sees through what was, and begins nothing', () => {
+  it('withdraws actions without a call, completes those with one, and starts none', () => {
     const scheduler = { ...DEFAULT_CONTROLLER.scheduler, mutationsPerProvider: 1 };
     const scene = new ControllerScene({ scheduler }).list(some(3, Speculative)).open('c1');
     scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 12 }) }).tick();
@@ -222,7 +222,7 @@ describe('a controller that ends', () => {
     expect(some(2).map(({ id }) => scene.machine(id)?.state)).toEqual(['SPECULATIVE', 'SPECULATIVE']);
   });
 
-  it('waits for nobody once it is fenced', () => {
+  it('does not wait once it is fenced', () => {
     const scene = new ControllerScene().list(some(2, Speculative)).open('c1');
     scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 8 }) }).tick();
     scene.answer('create', { kind: 'transient', message: 'no answer' });
@@ -392,7 +392,7 @@ describe('a target', () => {
     expect(scene.machine('m')).toMatchObject({ state: 'IDLE', need: null });
   });
 
-  it('that comes back with a move nobody knows the end of ends, too', () => {
+  it('that returns with a move of unknown outcome ends, too', () => {
     const scheduler = { ...DEFAULT_CONTROLLER.scheduler, breakerFailures: 100 };
     const scene = new ControllerScene({ scheduler })
       .list([record('m', Speculative)])

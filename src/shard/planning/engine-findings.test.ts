@@ -100,7 +100,7 @@ describe('5.2.13: a machine is judged by whom it serves now', () => {
     expect(scene.controller.ask('status', {})).toMatchObject({ shortfalls: 1 });
   });
 
-  it('given no stamp, as after the loss of all memory, then nobody is a victim who has not reported', () => {
+  it('given no stamp, as after the loss of the data directory, then machines of clusters that have not reported are no victims', () => {
     const [low, high] = [aNeed({ cluster: 'c2', priority: 100 }), aNeed({ cluster: 'c1', priority: 1000 })];
     const scene = deciding([serving('m', low, { stamp: null })], [high]).tick(SETTLED_MS);
     expect(called(scene, 'drain')).toEqual([]);

@@ -250,7 +250,7 @@ describe('7.6.9: no machine is on its way for ever', () => {
     expect(scene.committed('m')).toMatchObject({ state: Idle });
   });
 
-  it('nobody looks at one that has arrived in time', () => {
+  it('no Get is made for one that has arrived in time', () => {
     const scene = new Scene();
     scene.list([record('m', Creating)]);
     scene.list([record('m', Idle)]);

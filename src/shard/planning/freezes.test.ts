@@ -46,7 +46,7 @@ describe('freezes', () => {
     expect(stoppedBy(frozen({ cluster: 'c2', action: 'Reclaim' }))).toEqual(['Reclaim c2']);
   });
 
-  it('nobody loses a machine for a frozen cluster', () => {
+  it('no row loses a machine to a frozen cluster', () => {
     const freezes = frozen({ cluster: 'c1', action: null });
     const need = { cluster: 'c1', fingerprint: 'f', group: '' };
 

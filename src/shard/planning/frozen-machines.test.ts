@@ -30,7 +30,7 @@ function scarce(...machines: readonly string[]): ControllerScene {
 }
 
 describe('machines of a frozen cluster', () => {
-  it('are nobody’s victims until it is thawed', () => {
+  it('cannot be victims until the freeze is lifted', () => {
     const scene = scarce('a', 'b');
     expect(victims(scene)).toEqual(['a', 'b']);
 

@@ -178,7 +178,7 @@ describe('the limit on actions', () => {
 });
 
 describe('freeze and dry run', () => {
-  it('a frozen action waits and takes nobody’s place', () => {
+  it('a frozen action waits and does not count towards any limit', () => {
     const freezes = new Freezes(new MemoryFreezes());
     freezes.add({ cluster: 'c1', action: null }, 'ada', 'x', 1);
     const actions = [...someReclaims('c1', 3), ...someReclaims('c2', 2)];

@@ -72,7 +72,7 @@ describe('a cluster hears of its machines', () => {
     expect(replayed(scene, 'c1')).toEqual([]);
   });
 
-  it('that somebody gave to another cluster, and the other one does too', () => {
+  it('that another process bound to another cluster, and the other one does too', () => {
     const scene = sceneWith(record('m', Configured));
     scene.list([record('m', Configured, { cluster: 'c2' })]);
     scene.find(Configured, { cluster: 'c2' });
@@ -80,7 +80,7 @@ describe('a cluster hears of its machines', () => {
     expect(scene.updatesTo('c2')).toMatchObject([{ state: Configured, clusterId: 'c2' }]);
   });
 
-  it('not of those that are nobody’s', () => {
+  it('not of machines that are unbound', () => {
     const scene = sceneWith(record('m', Idle));
     scene.decide('Delete', 'm');
     scene.list([record('other', Idle)]);
@@ -109,7 +109,7 @@ describe('when an operator comes back', () => {
       ];
       expect(replayed(scene, 'c1')).toEqual(all);
       expect(replayed(scene, 'c2')).toEqual([['e', Configured]]);
-      expect(replayed(scene, 'nobody')).toEqual([]);
+      expect(replayed(scene, 'unknown')).toEqual([]);
     },
   );
 

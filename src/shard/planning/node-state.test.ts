@@ -55,7 +55,7 @@ describe('a node state', () => {
     expect(update).toMatchObject({ lastError: 'broken', providerId: '' });
   });
 
-  it('says nothing of a zone or type that nobody knows', () => {
+  it('omits a zone or type that is unknown', () => {
     const { labels } = nodeStateUpdate(aMachine('m', Configured, { zone: '', instanceType: '' }));
 
     expect(labels.size).toBe(0);
@@ -63,7 +63,7 @@ describe('a node state', () => {
 });
 
 describe('who is told of a change', () => {
-  it('a machine that is nobody’s is told to nobody', () => {
+  it('an unbound machine is reported to no cluster', () => {
     expect(told(null, aMachine('m', Idle))).toEqual([]);
     expect(told(aMachine('m', Speculative), aMachine('m', Idle))).toEqual([]);
     expect(told(aMachine('m', Idle), null)).toEqual([]);
@@ -75,7 +75,7 @@ describe('who is told of a change', () => {
     expect(told(null, aMachine('m', Configured))).toEqual([['c1', Configured]]);
   });
 
-  it('nobody, when nothing changed that a node shows', () => {
+  it('no cluster, when nothing changed that a node shows', () => {
     const before = aMachine('m', Configured, { labels: new Map([['a', 'b']]) });
     const after = aMachine('m', Configured, { labels: new Map([['a', 'b']]), pricePerHour: 9 });
 
@@ -118,7 +118,7 @@ describe('who is told of a change', () => {
     ]);
   });
 
-  it('both clusters, when somebody else moved it from one to the other', () => {
+  it('both clusters, when another process moved it from one to the other', () => {
     const after = aMachine('m', Configured, { cluster: 'c2' });
 
     expect(told(aMachine('m', Configured), after)).toEqual([

@@ -119,7 +119,7 @@ describe('an order', () => {
     expect(scene.controller.ask('freezes', { limit: 100 }).items).toEqual([]);
   });
 
-  it('to freeze a cluster nobody has heard of holds, and says so', () => {
+  it('to freeze an unknown cluster takes effect, and the answer says that it is unknown', () => {
     const scene = new ControllerScene()
       .list([record('m', MachineState.Configured, { cluster: 'gone' })])
       .open('c1');

@@ -59,7 +59,7 @@ describe('the latency of provisioning', () => {
     expect(scene.metric(COUNT)).toBe(0);
   });
 
-  it('counts a row anew that went and came back', () => {
+  it('starts over for a row that ended and returned', () => {
     const scene = new ControllerScene().list(some(6)).open('c1').demand('c1', wanting(4, 1_000_000)).tick();
     bind(scene);
     scene.list([], 'p', ['m-0']);

@@ -56,7 +56,7 @@ describe('shortfalls', () => {
     expect(shortFor(6, [NEED]).top()).toMatchObject([{ ageCycles: 6, isEscalated: true }]);
   });
 
-  it('one that is met is forgotten and starts anew', () => {
+  it('one that is met is forgotten and starts over', () => {
     const shortfalls = shortFor(7, [NEED]);
     observe(shortfalls, []);
     expect(shortfalls.gauges.total).toBe(0);

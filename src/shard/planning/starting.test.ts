@@ -73,7 +73,7 @@ describe('a controller that starts', () => {
     expect(scene.status()).toMatchObject({ phase: 'running', machines: 10 });
   });
 
-  it('given a List that comes to a halt, then it decides without the rest, and says so', () => {
+  it('given a List that stops midway, then it decides without the rest, and says so', () => {
     const scene = starting();
     scene.part();
     scene.hand.advance(READY_WAIT_MS + 2000);

@@ -190,7 +190,7 @@ describe('sessions over TLS', () => {
     return paths;
   }
 
-  it('given the certificate of the cluster, then it may; of another, of a shard, of two or of nobody, it may not', async () => {
+  it('given the certificate of the cluster, then it may; of another, of a shard, of two or of none, it may not', async () => {
     const { dial, sessions } = await served({ tls: files('bigfleet://shard/shard-0') });
     const rightful = dial(files('bigfleet://cluster/c1'));
     rightful.hello('c1');

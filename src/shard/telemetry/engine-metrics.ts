@@ -83,7 +83,7 @@ function checks({ checks: checked, differences, checkMs }: EngineMetrics): Famil
     counter('incremental_checks_total', 'Cycles compared with a full solve.', [sample(checked)]),
     counter(
       'incremental_check_differences_total',
-      'Checks that found a difference. Anything but 0 should wake somebody.',
+      'Checks that found a difference between the incremental and the full solve. Alert on any value above 0.',
       [sample(differences)],
     ),
     seconds('incremental_check_duration_seconds', 'Full solve and comparison.', [[checkMs, []]]),

@@ -54,7 +54,7 @@ describe('a writer of log lines', () => {
     closeSync(reader);
   });
 
-  it('given nobody who reads, then it does not wait longer than it was told', async () => {
+  it('given no reader, then it waits no longer than the given time', async () => {
     const log = new LogWriter(writer, MUCH);
     for (const line of LINES) log.write(line);
     expect(await log.flush(SOON_MS)).toBe(false);

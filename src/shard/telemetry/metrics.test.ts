@@ -127,7 +127,7 @@ describe('the metrics of a shard', () => {
     expect(values.get('shortfalls_by_priority{priority_class="service"}')).toBe(1);
   });
 
-  it('show machines and demand as they are when somebody asks', () => {
+  it('show machines and demand as of the scrape', () => {
     const stamp = { ...stampOf(aNeed()), interruptionPenaltyDollars: 8 };
     const spot = { capacityType: CapacityType.Spot };
     const fleet = fleetOf(

@@ -29,7 +29,7 @@ function sessions(given: {
 }
 
 describe('what the sessions counted', () => {
-  it('stands under the names of the metrics', () => {
+  it('is exposed under the names of the metrics', () => {
     const text = sessionsText(
       new SessionMetrics(),
       sessions({ held: true, refused: 4, opened: 5 }),

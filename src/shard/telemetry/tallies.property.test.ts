@@ -29,7 +29,7 @@ function apply(fleet: Fleet, { machines, needs }: DecisionInput, picks: readonly
 }
 
 describe('tallies', () => {
-  it('given any changes, then they say what counting anew does', () => {
+  it('given any changes, then they equal a new count', () => {
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 6 }), (changes) => {
         const fleet = new Fleet();
@@ -37,9 +37,9 @@ describe('tallies', () => {
         for (const { from, picks } of changes) {
           apply(fleet, from, picks);
 
-          const anew = new DemandTally(fleet);
-          expect(demand.wanted()).toEqual(anew.wanted());
-          expect(demand.machines()).toEqual(anew.machines());
+          const recount = new DemandTally(fleet);
+          expect(demand.wanted()).toEqual(recount.wanted());
+          expect(demand.machines()).toEqual(recount.machines());
           expect(supply.total()).toEqual(new SupplyTally(fleet, { block: BLOCK }).total());
           const count = supply.total().byState.reduce((sum, machines) => sum + machines, 0);
           expect(count).toBe(fleet.machines.count);
@@ -48,7 +48,7 @@ describe('tallies', () => {
     );
   });
 
-  it('given more changes than the log of the ledger holds, then all is counted anew', () => {
+  it('given more changes than the log of the ledger holds, then everything is counted again', () => {
     const fleet = new Fleet();
     const supply = new SupplyTally(fleet);
     fc.assert(

@@ -99,7 +99,7 @@ export const DURABILITY_MUTANTS: readonly Mutant[] = [
     build: () => ({ backend: (cloud) => ({ ...cloud, resumable: true }) }),
   },
   {
-    name: 'nobody new is let in after a restart',
+    name: 'no new shard is accepted after a restart',
     area: 'durability',
     named: ['B1007'],
     build: () => ({

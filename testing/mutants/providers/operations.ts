@@ -81,7 +81,7 @@ const races: Mutant['build'] = handling(() => {
   };
 });
 
-const NOBODY: Machine = Machine.decode(new Uint8Array(0));
+const EMPTY_MACHINE: Machine = Machine.decode(new Uint8Array(0));
 
 export const OPERATION_MUTANTS: readonly Mutant[] = [
   {
@@ -198,7 +198,7 @@ export const OPERATION_MUTANTS: readonly Mutant[] = [
     build: inCalls((kit) => ({
       ...kit,
       get: async ({ id }) =>
-        (await stateOf(kit, id)) === undefined && id !== '' ? NOBODY : await kit.get({ id }),
+        (await stateOf(kit, id)) === undefined && id !== '' ? EMPTY_MACHINE : await kit.get({ id }),
     })),
   },
   {

@@ -202,18 +202,14 @@ const NOTES: readonly Behaviour[] = [
       isUnbound('a drained machine', await trial.drain(id, 5));
     },
   ),
-  behaviour(
-    'MetadataUnknownKeysPreservedVerbatim',
-    'metadata nobody knows is kept as it is',
-    async (trial) => {
-      const metadata = new Map([
-        ['vendor.example/ключ\t值', 'tab\there, ünïcödé 🛰 and a space '],
-        ['vendor.example/empty', ''],
-      ]);
-      const { id } = await trial.configured({ metadata });
-      sameMetadata('a Configured machine', metadata, (await trial.read(id)).shardMetadata);
-    },
-  ),
+  behaviour('MetadataUnknownKeysPreservedVerbatim', 'unknown metadata is kept as it is', async (trial) => {
+    const metadata = new Map([
+      ['vendor.example/ключ\t值', 'tab\there, ünïcödé 🛰 and a space '],
+      ['vendor.example/empty', ''],
+    ]);
+    const { id } = await trial.configured({ metadata });
+    sameMetadata('a Configured machine', metadata, (await trial.read(id)).shardMetadata);
+  }),
 ];
 
 async function twice(what: string, call: () => Promise<AckReply>): Promise<void> {

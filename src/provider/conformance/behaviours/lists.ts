@@ -74,7 +74,7 @@ export const LISTS: readonly Behaviour[] = [
     );
     for (const [k, since] of cursors.entries()) holds(await trial.list({ since }), changed.slice(k));
   }),
-  behaviour('B906', 'a cursor nobody gave out means the full list', async (trial) => {
+  behaviour('B906', 'a cursor that the provider never returned means the full list', async (trial) => {
     const all = (await trial.list()).machines.length;
     const junk: readonly [name: string, since: Uint8Array][] = [
       ['an empty cursor', new Uint8Array(0)],

@@ -98,7 +98,7 @@ const REPEATED: readonly Behaviour[] = [
   }),
 ];
 
-const NOBODY: readonly Behaviour[] = [
+const UNKNOWN_MACHINE: readonly Behaviour[] = [
   behaviour('B207', 'calls about an unknown machine are NOT_FOUND', async (trial) => {
     const id = trial.ghost();
     answersWith('Create', await trial.calls.create(id), status.NOT_FOUND);
@@ -199,6 +199,9 @@ async function isCleanIdle(trial: Trial, id: string): Promise<void> {
   await trial.stays(id, Idle, (machine) => isUnbound('the machine after the refusal', machine));
 }
 
-export const TRANSITIONS: readonly Behaviour[] = [...OUT_OF_PLACE, ...REPEATED, ...NOBODY, ...EDGES].sort(
-  (a, b) => a.id.localeCompare(b.id),
-);
+export const TRANSITIONS: readonly Behaviour[] = [
+  ...OUT_OF_PLACE,
+  ...REPEATED,
+  ...UNKNOWN_MACHINE,
+  ...EDGES,
+].sort((a, b) => a.id.localeCompare(b.id));

@@ -31,14 +31,14 @@ describe('a question about machines', () => {
     [{ state: 'IDLE' }, 'i1 i2 i3'],
     [{ state: 'IDLE', provider: 'p' }, 'i1 i2'],
     [{ provider: 'q' }, 'b1 b2 i3'],
-    [{ provider: 'nobody' }, ''],
+    [{ provider: 'unknown' }, ''],
     [{ cluster: 'c1' }, 'b1 b2'],
     [{ cluster: 'c1', state: 'IDLE' }, ''],
-    [{ cluster: 'nobody' }, ''],
+    [{ cluster: 'unknown' }, ''],
     [{ cluster: '' }, 'f1 i1 i2 i3 s1'],
     [{ state: 'NONSENSE' }, ''],
     [{ id: 'i2' }, 'i2'],
-    [{ id: 'nobody' }, ''],
+    [{ id: 'unknown' }, ''],
   ])('%j finds “%s”', (where, ids) => {
     const total = ids === '' ? 0 : ids.split(' ').length;
     expect(found(fleet(), where)).toEqual({ ids, total });
@@ -131,7 +131,7 @@ describe('a question about Needs', () => {
     [{ onlyUnmet: false, limit: 100, cluster: 'c1' }, 2, 2],
     [{ onlyUnmet: true, limit: 100, cluster: 'c1' }, 1, 1],
     [{ onlyUnmet: false, limit: 1, cluster: 'c1' }, 1, 2],
-    [{ onlyUnmet: false, limit: 100, cluster: 'nobody' }, 0, 0],
+    [{ onlyUnmet: false, limit: 100, cluster: 'unknown' }, 0, 0],
   ])('%j has %i of %i', (ask, shown, total) => {
     const page = scene().controller.ask('needs', ask);
     expect(page.items).toHaveLength(shown);
@@ -225,7 +225,7 @@ describe('the story of a Need', () => {
     }
   });
 
-  it('is null for one that nobody reports', () => {
+  it('is null for one that no cluster reports', () => {
     const scene = new ControllerScene().list([]).tick();
     expect(scene.controller.ask('explain', { need: needId(keyOf(NEED)) })).toBeNull();
     expect(scene.controller.ask('explain', { need: 'nonsense' })).toBeNull();

@@ -32,21 +32,21 @@ describe('names of rows', () => {
   });
 
   it.each(['', '/', 'c1', 'c1/', '/0123456789', 'c1/0123456789', 'c9/0123456789'])(
-    '“%s” names nobody',
+    '“%s” names no row',
     (id) => {
       const [input] = fc.sample(fleets(), { numRuns: 1, seed: 3 });
       expect(findNeed(fleetOf(input!), id)).toBeUndefined();
     },
   );
 
-  it('profiles are found for rows, and for nobody else', () => {
+  it('profiles are found for rows, and for no other key', () => {
     fc.assert(
       fc.property(fleets(), (input) => {
         const profiles = new Profiles(fleetOf(input));
         for (const need of input.needs) {
           expect(profiles.of(keyOf(need))?.fingerprint).toBe(need.profile.fingerprint);
-          expect(profiles.of({ ...keyOf(need), group: 'nobody' })).toBeUndefined();
-          expect(profiles.of({ ...keyOf(need), cluster: 'nobody' })).toBeUndefined();
+          expect(profiles.of({ ...keyOf(need), group: 'unknown' })).toBeUndefined();
+          expect(profiles.of({ ...keyOf(need), cluster: 'unknown' })).toBeUndefined();
         }
       }),
     );

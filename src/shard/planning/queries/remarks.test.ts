@@ -12,7 +12,7 @@ function remarks(scene: ControllerScene, need = NEED): readonly string[] {
 }
 
 describe('remarks on a Need', () => {
-  it('are none where nothing stands in the way', () => {
+  it('are empty where there is no obstacle', () => {
     const scene = new ControllerScene().list(some(1)).open('c1').demand('c1', NEED).tick();
     expect(remarks(scene)).toEqual([]);
   });

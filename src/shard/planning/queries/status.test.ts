@@ -18,7 +18,7 @@ function close(value: number): unknown {
 }
 
 describe('the status of a shard', () => {
-  it('is what counting machines and rows one by one comes to', () => {
+  it('equals a count of machines and rows one by one', () => {
     fc.assert(
       fc.property(fleets(), (input) => {
         const guardrails = { ...DEFAULT_CONTROLLER.guardrails, dryRun: true };
