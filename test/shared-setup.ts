@@ -7,6 +7,8 @@ import { afterAll, expect, vi } from 'vitest';
 const LASTING = ['ChildProcess', 'ProcessWrap', 'TCPServerWrap', 'PipeServerWrap', 'MessagePort', 'Worker'];
 /** How long handles that a file closed at its end may take to close. */
 const CLOSING_MS = 10_000;
+/** Globals that the CommonJS build of tslib defines when a dependency first loads it: __decorate and such. */
+const HELPER = /^__[a-z]+([A-Z][a-z]+)*$/;
 
 const before = traces();
 
@@ -33,7 +35,9 @@ function traces() {
     listeners: listeners.toSorted(),
     cwd: process.cwd(),
     environment: { ...process.env },
-    globals: Object.getOwnPropertyNames(globalThis).toSorted(),
+    globals: Object.getOwnPropertyNames(globalThis)
+      .filter((name) => !HELPER.test(name))
+      .toSorted(),
     functions: [fetch, setTimeout, setInterval, Date, Math.random, console.log],
   };
 }

@@ -1,4 +1,4 @@
-// `bigfleet certs`: what it writes is taken by a server and a client of ours, and nothing is ever overwritten by mistake.
+// `bigfleet certs`: a server and a client of ours accept the files it writes, and it never overwrites files by mistake.
 
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
@@ -18,13 +18,13 @@ afterEach(() => {
   rmSync(join(dir, '..'), { recursive: true });
 });
 
-function certs(...args: string[]): string {
+async function certs(...args: string[]): Promise<string> {
   let text = '';
   const command = certsCommand((each) => {
     text += each;
   });
   for (const each of command.commands) each.exitOverride().configureOutput({ writeErr: () => {} });
-  command.parse([...args, '--dir', dir], { from: 'user' });
+  await command.parseAsync([...args, '--dir', dir], { from: 'user' });
   return text;
 }
 
@@ -32,9 +32,9 @@ const file = (name: string): string => readFileSync(join(dir, name), 'utf8');
 const modeOf = (name: string): number => statSync(join(dir, name)).mode & 0o777;
 
 describe('bigfleet certs', () => {
-  it('makes an authority and leaves whose keys only their owner reads', () => {
-    certs('init');
-    const said = certs('issue', 'shard/shard-0', '--host', 'shard.example.com', '--host', '10.0.0.7');
+  it('given an identity and hosts, then it writes an authority and a certificate whose keys only their owner can read', async () => {
+    await certs('init');
+    const said = await certs('issue', 'shard/shard-0', '--host', 'shard.example.com', '--host', '10.0.0.7');
     expect(said).toContain('bigfleet://shard/shard-0');
     const files = ['.gitignore', 'ca.crt', 'ca.key', 'shard-shard-0.crt', 'shard-shard-0.key'];
     expect(readdirSync(dir).sort()).toEqual(files);
@@ -54,17 +54,17 @@ describe('bigfleet certs', () => {
       'provider/metal',
       'DNS:localhost, URI:bigfleet://provider/metal, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1',
     ],
-  ])('given %s, then the certificate names %s', (identity, names) => {
-    certs('init');
-    certs('issue', identity);
+  ])('given %s, then the certificate names %s', async (identity, names) => {
+    await certs('init');
+    await certs('issue', identity);
     const name = identity.replace('bigfleet://', '').replace('/', '-');
     expect(new X509Certificate(file(`${name}.crt`)).subjectAltName).toBe(names);
   });
 
-  it('gives certificates that open a connection of TLS 1.3, both ends known', async () => {
-    certs('init');
-    certs('issue', 'shard/s');
-    certs('issue', 'cluster/web');
+  it('given certificates of both ends, then a TLS 1.3 connection opens and the server reads the identity of the caller', async () => {
+    await certs('init');
+    await certs('issue', 'shard/s');
+    await certs('issue', 'cluster/web');
     const ca = file('ca.crt');
     const demands = { requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' } as const;
     const caller = new Promise<TLSSocket>((resolve) => {
@@ -91,67 +91,75 @@ describe('bigfleet certs', () => {
     socket.destroy();
   });
 
-  it('given a git repository around it, then git sees none of the files', () => {
+  it('given a directory in a git repository, then git ignores all files', async () => {
     const repository = join(dir, '..');
     const git = (...args: string[]) => execFileSync('git', ['-C', repository, ...args], { encoding: 'utf8' });
     git('init', '--quiet');
-    certs('init');
-    certs('issue', 'cluster/web');
+    await certs('init');
+    await certs('issue', 'cluster/web');
     expect(git('status', '--porcelain', '--untracked-files=all')).toBe('');
   });
 
-  it('given a directory with other files, then those stay visible to git, and it says what to do', () => {
+  it('given a directory with other files, then git still sees those, and the command warns about the keys', async () => {
     mkdirSync(dir);
     writeFileSync(join(dir, 'README.md'), 'mine');
-    expect(certs('init')).toContain('tls has other files too: keep its *.key out of version control');
+    expect(await certs('init')).toContain('tls has other files too: keep its *.key out of version control');
     expect(readdirSync(dir)).not.toContain('.gitignore');
     rmSync(join(dir, 'README.md'));
     writeFileSync(join(dir, '.gitignore'), '*.key\n');
-    expect(certs('issue', 'admin')).not.toContain('version control');
+    expect(await certs('issue', 'admin')).not.toContain('version control');
     expect(file('.gitignore')).toBe('*.key\n');
   });
 
-  it('never overwrites, unless a leaf is to be replaced', () => {
-    certs('init');
-    certs('issue', 'cluster/web');
+  it('given existing files, then it overwrites none of them without --replace', async () => {
+    await certs('init');
+    await certs('issue', 'cluster/web');
     const [ca, before] = [file('ca.key'), file('cluster-web.crt')];
-    expect(() => certs('init')).toThrow('BF_CERT_EXISTS');
-    expect(() => certs('issue', 'cluster/web')).toThrow('BF_CERT_EXISTS');
+    await expect(certs('init')).rejects.toThrow('BF_CERT_EXISTS');
+    await expect(certs('issue', 'cluster/web')).rejects.toThrow('BF_CERT_EXISTS');
     expect([file('ca.key'), file('cluster-web.crt')]).toEqual([ca, before]);
-    certs('issue', 'cluster/web', '--replace');
+    await certs('issue', 'cluster/web', '--replace');
     expect(file('cluster-web.crt')).not.toBe(before);
     expect(modeOf('cluster-web.key')).toBe(0o600);
     expect(readdirSync(dir).filter((name) => name.endsWith('.new'))).toEqual([]);
   });
 
-  it('given a certificate alone in the way, then no key is left behind', () => {
-    certs('init');
+  it('given only the certificate exists, then it leaves no key behind', async () => {
+    await certs('init');
     writeFileSync(join(dir, 'admin.crt'), 'mine');
-    expect(() => certs('issue', 'admin')).toThrow('BF_CERT_EXISTS');
+    await expect(certs('issue', 'admin')).rejects.toThrow('BF_CERT_EXISTS');
     expect(readdirSync(dir)).not.toContain('admin.key');
     expect(file('admin.crt')).toBe('mine');
   });
 
-  it('given no authority, or a key of another, then it says so', () => {
-    expect(() => certs('issue', 'admin')).toThrow('BF_CERT_AUTHORITY');
-    certs('init');
-    certs('issue', 'admin');
+  it('given no authority or the key of another one, then it refuses and says why', async () => {
+    await expect(certs('issue', 'admin')).rejects.toThrow('BF_CERT_AUTHORITY');
+    await certs('init');
+    await certs('issue', 'admin');
     writeFileSync(join(dir, 'ca.key'), file('admin.key'));
-    expect(() => certs('issue', 'readonly')).toThrow('is not the key of');
+    await expect(certs('issue', 'readonly')).rejects.toThrow('is not the key of');
     writeFileSync(join(dir, 'ca.crt'), file('admin.crt'));
-    expect(() => certs('issue', 'readonly')).toThrow('is not the certificate of an authority');
+    await expect(certs('issue', 'readonly')).rejects.toThrow('is not the certificate of an authority');
   });
 
   it.each(['cluster', 'cluster/', 'cluster/a/b', 'cluster/../x', 'root', 'bigfleet://cluster/a%2Fb'])(
-    'refuses the identity %s',
-    (identity) => {
-      certs('init');
-      expect(() => certs('issue', identity)).toThrow('It must be cluster/ID');
+    'given the identity %s, then it refuses it',
+    async (identity) => {
+      await certs('init');
+      await expect(certs('issue', identity)).rejects.toThrow('It must be cluster/ID');
     },
   );
 
-  it('refuses hosts that are none', () => {
-    certs('init');
-    expect(() => certs('issue', 'shard/a', '--host', 'a:1')).toThrow('without a port');
+  it('given an IPv6 address with an embedded IPv4 address, then the certificate has that address', async () => {
+    await certs('init');
+    await certs('issue', 'admin', '--host', '::ffff:10.0.0.7');
+    const { subjectAltName } = new X509Certificate(file('admin.crt'));
+    expect(subjectAltName).toContain('IP Address:0:0:0:0:0:FFFF:A00:7');
+  });
+
+  it('given a host with a port or a zone, then it refuses it', async () => {
+    await certs('init');
+    await expect(certs('issue', 'shard/a', '--host', 'a:1')).rejects.toThrow('without a port');
+    await expect(certs('issue', 'shard/a', '--host', 'fe80::1%eth0')).rejects.toThrow('a zone');
   });
 });

@@ -1,5 +1,5 @@
-// `bigfleet certs …`: an authority of one's own and leaves signed by it, for tests, trials and small fleets. A fleet that
-// has a certificate authority takes its certificates from there; docs/operate/security.md says what must be in them.
+// `bigfleet certs …`: a private authority and certificates signed by it, for tests, trials and small fleets. A fleet that
+// already has a certificate authority uses that one; docs/operate/security.md lists what its certificates must contain.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { BigFleetError, printable } from '../model/index.ts';
 import { makeDirectory } from '../runtime/directories.ts';
-import { type Issued, issueCertificate, makeAuthority, type Validity } from '../wire/grpc/certificates.ts';
+import type { Issued, Validity } from '../wire/grpc/certificates.ts';
 import { ignoreInGit } from './git-ignore.ts';
 
 const AUTHORITY = 'ca';
 const DAY_MS = 86_400_000;
-/** Clocks differ: a certificate is good a little before it was made. */
+/** How far notBefore lies in the past, for peers whose clock is behind. */
 const SKEW_MS = 5 * 60_000;
 const OWNER_ONLY = 0o600;
 const READABLE = 0o644;
@@ -46,24 +46,25 @@ function initCommand(out: (text: string) => void): Command {
     )
     .addOption(dirOption())
     .addOption(
-      new Option('--name <name>', 'what it is called').argParser(nameOf).default('bigfleet authority'),
+      new Option('--name <name>', 'name of the authority').argParser(nameOf).default('bigfleet authority'),
     )
     .addOption(daysOption(3650))
     .addHelpText(
       'after',
       `
-Refuses to overwrite anything. Keys are readable by their owner alone. A directory with
-nothing but keys and certificates gets a .gitignore, so that none of it ends up in a repository.
+Refuses to overwrite existing files. Only the owner can read the keys. A directory that contains
+only keys and certificates gets a .gitignore, so that git does not pick them up.
 
 Examples:
   bigfleet certs init
   bigfleet certs init --dir /etc/bigfleet/tls --name "lab authority" --days 365`,
     )
-    .action(({ dir, name, days }: InitFlags) => {
+    .action(async ({ dir, name, days }: InitFlags) => {
+      const { makeAuthority } = await import('../wire/grpc/certificates.ts');
       const files = filesOf(dir, AUTHORITY);
-      const remark = write(dir, files, makeAuthority({ name, ...validFor(days) }), false);
+      const warning = write(dir, files, makeAuthority({ name, ...validFor(days) }), false);
       out(
-        `${files.cert}  the authority, for --tls-ca of every process\n${files.key}  its key: keep it off every machine that only runs\n${remark}`,
+        `${files.cert}  the authority, for --tls-ca of every process\n${files.key}  its key: keep it away from machines that run a process\n${warning}`,
       );
     });
 }
@@ -81,22 +82,22 @@ function issueCommand(out: (text: string) => void): Command {
     .argument('<identity>', 'cluster/ID, shard/ID, provider/ID, admin or readonly', subjectOf)
     .addOption(dirOption())
     .addOption(
-      new Option('--host <name>', 'a name or address that others reach it by; may be repeated')
+      new Option('--host <name>', 'a host name or address that peers connect to; may be repeated')
         .argParser(collectHosts)
         .default([], 'localhost, 127.0.0.1 and ::1 for a shard or provider, none for others'),
     )
     .addOption(daysOption(90))
     .option(
       '--replace',
-      'replace the certificate that is there; a running process takes it up by itself',
+      'replace an existing certificate; a running process loads the new one by itself',
       false,
     )
     .addHelpText(
       'after',
       `
 Writes KIND-ID.crt and KIND-ID.key. The one URI name in the certificate is the identity,
-bigfleet://KIND/ID; a server is also checked by its host names. Refuses to overwrite anything unless
-told to.
+bigfleet://KIND/ID; callers also check the host names of a server. Refuses to overwrite existing
+files without --replace.
 
 Examples:
   bigfleet certs issue shard/shard-0 --host shard-0.example.com --host 10.0.0.7
@@ -105,7 +106,8 @@ Examples:
   bigfleet certs issue admin --days 7
   bigfleet certs issue shard/shard-0 --host shard-0.example.com --replace`,
     )
-    .action((subject: Subject, { dir, host, days, replace }: IssueFlags) => {
+    .action(async (subject: Subject, { dir, host, days, replace }: IssueFlags) => {
+      const { issueCertificate } = await import('../wire/grpc/certificates.ts');
       const authority = readAuthority(dir);
       const hosts = host.length > 0 || !subject.isServer ? host : ['localhost', '127.0.0.1', '::1'];
       const leaf = issueCertificate(authority, {
@@ -116,17 +118,17 @@ Examples:
         ...validFor(days),
       });
       const files = filesOf(dir, subject.file);
-      const remark = write(dir, files, leaf, replace);
-      out(`${files.cert}  ${subject.uri}, good for ${days} days\n${files.key}  its key\n${remark}`);
+      const warning = write(dir, files, leaf, replace);
+      out(`${files.cert}  ${subject.uri}, valid for ${days} days\n${files.key}  its key\n${warning}`);
     });
 }
 
 function dirOption(): Option {
-  return new Option('--dir <dir>', 'where the files are').default('certs');
+  return new Option('--dir <dir>', 'directory of the files').default('certs');
 }
 
-function daysOption(standard: number): Option {
-  return new Option('--days <n>', 'how long it is good').argParser(daysOf).default(standard);
+function daysOption(defaultDays: number): Option {
+  return new Option('--days <n>', 'validity in days').argParser(daysOf).default(defaultDays);
 }
 
 function daysOf(text: string): number {
@@ -137,18 +139,18 @@ function daysOf(text: string): number {
 
 function nameOf(text: string): string {
   if (!/^[\w][\w .-]{0,62}$/.test(text))
-    throw new InvalidArgumentError('Letters, digits, spaces, dots and dashes, at most 63.');
+    throw new InvalidArgumentError('It must be letters, digits, spaces, dots and dashes, at most 63.');
   return text;
 }
 
 interface Subject {
   readonly uri: string;
-  /** Of its files, without an ending. */
+  /** Name of its files without the extension. */
   readonly file: string;
   readonly isServer: boolean;
 }
 
-/** An id in an identity has to fit a file name and a URI alike. */
+/** The id becomes part of a file name and of a URI. */
 function subjectOf(text: string): Subject {
   const [, kind, id, alone] =
     /^(?:bigfleet:\/\/)?(?:(cluster|shard|provider)\/([\w.-]{1,200})|(admin|readonly))$/.exec(text) ?? [];
@@ -159,8 +161,9 @@ function subjectOf(text: string): Subject {
 }
 
 function collectHosts(text: string, hosts: readonly string[]): readonly string[] {
-  if (isIP(text) === 0 && !/^(\*\.)?[a-z0-9]([\w.-]{0,251}[a-z0-9])?$/i.test(text))
-    throw new InvalidArgumentError('It must be a host name or an IP address, without a port.');
+  // A zone (fe80::1%eth0) is local to one host and has no place in a certificate.
+  if (text.includes('%') || (isIP(text) === 0 && !/^(\*\.)?[a-z0-9]([\w.-]{0,251}[a-z0-9])?$/i.test(text)))
+    throw new InvalidArgumentError('It must be a host name or an IP address, without a port or a zone.');
   return [...hosts, text];
 }
 
@@ -195,8 +198,8 @@ function readAuthority(dir: string): Issued {
 }
 
 /**
- * Both files or neither. The key first: a certificate without its key is what a reader must never find. Returns a line
- * for the user if git may pick the key up, '' otherwise.
+ * Writes both files or neither, the key first: a reader must never find a certificate without its key. Returns a warning
+ * for the user if git may pick up the key, '' otherwise.
  */
 function write(dir: string, files: Files, { certificate, key }: Issued, mayReplace: boolean): string {
   const isIgnored = attempt(() => {

@@ -8,15 +8,8 @@ import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MachineState } from '../model/index.ts';
 import { CapacityProviderDefinition } from '../wire/gen/bigfleet/v1alpha1/provider.ts';
-import {
-  bindService,
-  clientCredentials,
-  connect,
-  issueCertificate,
-  makeAuthority,
-  type SecurityOptions,
-  statusOf,
-} from '../wire/index.ts';
+import { issueCertificate, makeAuthority } from '../wire/grpc/certificates.ts';
+import { bindService, clientCredentials, connect, type SecurityOptions, statusOf } from '../wire/index.ts';
 import { fakeCommand } from './provider-fake.ts';
 
 const service = bindService(CapacityProviderDefinition);

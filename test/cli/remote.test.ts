@@ -20,7 +20,7 @@ import { UNMET_REASONS, unmetText } from '../../src/model/index.ts';
 import { type Answer, type MachineView, type NeedView, type Page, serveApi } from '../../src/shard/index.ts';
 import { offsetPage } from '../../src/shard/planning/queries/pages.ts';
 import type { WaitingActionView } from '../../src/shard/views.ts';
-import { issueCertificate, makeAuthority } from '../../src/wire/index.ts';
+import { issueCertificate, makeAuthority } from '../../src/wire/grpc/certificates.ts';
 import { aCost } from '../../testing/support/costs.ts';
 import {
   BOOTSTRAP,

@@ -10,7 +10,8 @@ import { BigFleetError } from '../../src/model/index.ts';
 import { grpcTransport } from '../../src/provider/client/grpc-transport.ts';
 import { runConformance } from '../../src/provider/index.ts';
 import { type ApiServer, serveApi } from '../../src/shard/index.ts';
-import { clientCredentials, issueCertificate, makeAuthority, type TlsFiles } from '../../src/wire/index.ts';
+import { issueCertificate, makeAuthority } from '../../src/wire/grpc/certificates.ts';
+import { clientCredentials, type TlsFiles } from '../../src/wire/index.ts';
 import { FakeShard } from '../../testing/support/fake-shard.ts';
 
 const HOUR_MS = 3_600_000;

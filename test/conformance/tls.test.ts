@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runConformance, type ServeOptions, serveProvider } from '../../src/provider/index.ts';
-import { clientCredentials, issueCertificate, makeAuthority, type TlsFiles } from '../../src/wire/index.ts';
+import { issueCertificate, makeAuthority } from '../../src/wire/grpc/certificates.ts';
+import { clientCredentials, type TlsFiles } from '../../src/wire/index.ts';
 import { openKitProvider } from './kit-provider.ts';
 import { QUICK, UNHURRIED_MS } from './timings.ts';
 

@@ -2,7 +2,8 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Issued, issueCertificate, makeAuthority, type TlsFiles } from '../../src/wire/index.ts';
+import { type Issued, issueCertificate, makeAuthority } from '../../src/wire/grpc/certificates.ts';
+import type { TlsFiles } from '../../src/wire/index.ts';
 
 const VALID = { notBefore: new Date(Date.now() - 60_000), notAfter: new Date(Date.now() + 3_600_000) };
 const PAST = { notBefore: new Date('2020-01-01'), notAfter: new Date('2021-01-01') };

@@ -16,7 +16,8 @@ import { MachineState } from '../../model/index.ts';
 import { Random } from '../../runtime/random.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
 import { addSessions, sessionServerOptions } from '../../shard/index.ts';
-import { issueCertificate, makeAuthority, serverCredentials, type TlsFiles } from '../../wire/index.ts';
+import { issueCertificate, makeAuthority } from '../../wire/grpc/certificates.ts';
+import { serverCredentials, type TlsFiles } from '../../wire/index.ts';
 import { type OperatorEvent, SimOperator } from './operator.ts';
 import { grpcDialer } from './operator-grpc.ts';
 

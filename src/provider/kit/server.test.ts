@@ -19,15 +19,8 @@ import {
 } from '../../../testing/support/provider-kit.ts';
 import { MachineState } from '../../model/index.ts';
 import { CapacityProviderDefinition } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
-import {
-  bindService,
-  clientCredentials,
-  connect,
-  issueCertificate,
-  makeAuthority,
-  status,
-  type TlsFiles,
-} from '../../wire/index.ts';
+import { issueCertificate, makeAuthority } from '../../wire/grpc/certificates.ts';
+import { bindService, clientCredentials, connect, status, type TlsFiles } from '../../wire/index.ts';
 import { serveProvider } from './server.ts';
 
 const service = bindService(CapacityProviderDefinition);

@@ -12,12 +12,11 @@ import {
   type InspectNeedsResponse,
   ShardReadDefinition,
 } from '../../wire/gen/bigfleet/v1alpha1/shardread.ts';
+import { issueCertificate, makeAuthority } from '../../wire/grpc/certificates.ts';
 import {
   bindService,
   clientCredentials,
   connect,
-  issueCertificate,
-  makeAuthority,
   serverCredentials,
   status,
   statusOf,

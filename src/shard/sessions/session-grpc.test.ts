@@ -15,12 +15,11 @@ import {
   WireOperator,
 } from '../../../testing/support/sessions-grpc.ts';
 import { ShardDefinition, type ShardMessage } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import { issueCertificate, makeAuthority } from '../../wire/grpc/certificates.ts';
 import {
   bindService,
   clientCredentials,
   connect,
-  issueCertificate,
-  makeAuthority,
   rawBytes,
   status,
   type TlsFiles,
