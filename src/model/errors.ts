@@ -28,7 +28,7 @@ export const ERRORS = {
     remedy: 'Name the resource, for example cpu, memory or nvidia.com/gpu.',
   },
   BF_DIMENSION_LIMIT: {
-    summary: 'The fleet speaks of more different resources than can be counted together.',
+    summary: 'The fleet uses more resource names than the ledger can count.',
     remedy: 'Leave out resources that no decision needs; up to 16 names may be in use at a time.',
   },
   BF_OPERATOR_UNKNOWN: {
@@ -105,7 +105,7 @@ export const ERRORS = {
     remedy: 'Report the chance of an interruption within an hour, between 0 and 1.',
   },
   BF_MOVE_ILLEGAL: {
-    summary: 'A machine was told to make a move that its state does not allow.',
+    summary: 'A command is not allowed in the state of its machine.',
     remedy: 'See the table of commands in docs/internals/architecture.md; the machine keeps its state.',
   },
   BF_MACHINE_UNKNOWN: {
@@ -122,14 +122,14 @@ export const ERRORS = {
     remedy: 'Report seconds, finite and at least 0.',
   },
   BF_JOURNAL_FULL: {
-    summary: 'More changes have been written down than the journal may hold.',
+    summary: 'More changes are pending than may be kept in memory.',
     remedy:
-      'Apply the journal before adding to it; if this lasts, cycles do not keep up with what is reported.',
+      'Pending changes are applied by the next cycle; if this persists, cycles do not keep up with reports.',
   },
   BF_TOKEN_STALE: {
     summary: 'A fencing token is not newer than the last one from this shard for this machine.',
     remedy:
-      'Another process acts for this shard, or a call was repeated with its old number: stop the older process, and take a fresh sequence number for every attempt.',
+      'Another process acts for this shard, or a call was repeated with its old number: stop the older process, and use a new sequence number for every attempt.',
   },
   BF_REQUEST_MACHINE_EMPTY: {
     summary: 'A call to a provider names no machine.',
@@ -157,7 +157,7 @@ export const ERRORS = {
   },
   BF_LIST_REVISION: {
     summary:
-      'The revision of a list cannot be right: it stood still over a change, went back, or is far too long.',
+      'The revision of a list is invalid: it did not change with the machines, went back, or is too long.',
     remedy:
       'The provider must give every change a revision of its own; a full list was read instead of the changes.',
   },
@@ -172,7 +172,7 @@ export const ERRORS = {
   },
   BF_CALL_UNIMPLEMENTED: {
     summary: 'A provider does not offer a call.',
-    remedy: 'Do not call it again; some providers cannot give hosts back.',
+    remedy: 'Do not call it again; some providers cannot delete hosts.',
   },
   BF_CALL_INVALID: {
     summary: 'A provider refused the content of a call.',
@@ -180,18 +180,18 @@ export const ERRORS = {
   },
   BF_CALL_POSITION: {
     summary: 'A provider refused a transition because the machine is in another state.',
-    remedy: 'Look at the machine with Get and decide again.',
+    remedy: 'Read the machine with Get and decide again.',
   },
   BF_CALL_DENIED: {
     summary: 'A provider does not accept the identity of this process.',
     remedy: 'Check the certificate: a shard calls as bigfleet://shard/ID, with the id in its token.',
   },
   BF_CALL_THROTTLED: {
-    summary: 'A provider asks to be called less often.',
+    summary: 'A provider throttles this caller.',
     remedy: 'Wait and try again; start fewer transitions at a time if it lasts.',
   },
   BF_CALL_TOO_LARGE: {
-    summary: 'A request or an answer of a provider passes the size limit of a message.',
+    summary: 'A request or response of a provider exceeds the size limit of a message.',
     remedy: 'Lists are split by state by themselves; if one state alone is too large, split the provider.',
   },
   BF_CALL_UNAVAILABLE: {
@@ -203,33 +203,33 @@ export const ERRORS = {
     remedy: 'Check its load and that of its cloud; the call may or may not have taken effect.',
   },
   BF_CALL_CANCELLED: {
-    summary: 'A call was given up by its caller.',
+    summary: 'A call was cancelled by its caller.',
     remedy: 'Nothing to do; it may or may not have taken effect.',
   },
   BF_CALL_MALFORMED: {
-    summary: 'The answer of a provider is not one: broken bytes, or a record that cannot be.',
+    summary: 'The response of a provider is malformed: invalid bytes, or an invalid record.',
     remedy: 'Run the conformance suite against the provider; the last good state was kept.',
   },
   BF_CALL_INTERNAL: {
-    summary: 'A provider failed at a call, or refused it without saying why.',
-    remedy: 'See the log of the provider, and look at the machine with Get before deciding again.',
+    summary: 'A provider failed a call, or refused it without a reason.',
+    remedy: 'See the log of the provider, and read the machine with Get before deciding again.',
   },
   BF_PROVIDER_LIMIT: {
-    summary: 'An id, the metadata or the bootstrap blob of a call is larger than a provider takes.',
+    summary: 'An id, the metadata or the bootstrap blob of a call exceeds the limit of the provider.',
     remedy: 'Send less; the message names the limit, and nothing was changed.',
   },
   BF_PROVIDER_NO_DELETE: {
-    summary: 'This provider cannot give hosts back.',
+    summary: 'This provider cannot delete hosts.',
     remedy: 'Keep the machine Idle for the next cluster; its owner takes it out of service by hand.',
   },
   BF_PROVIDER_STOPPED: {
-    summary: 'The provider takes no more calls.',
-    remedy: 'Try again when it has been started again.',
+    summary: 'The provider is stopping and accepts no more calls.',
+    remedy: 'Retry when it has been restarted.',
   },
   BF_STORE_FAILED: {
     summary: 'A provider or a shard could not write to its store and has stopped.',
     remedy:
-      'Nothing was acknowledged that is not on disk. Free some space if the disk is full, or mend the disk or its permissions, then start the process again.',
+      'Nothing was acknowledged that is not on disk. Free some space if the disk is full, or repair the disk or its permissions, then restart the process.',
   },
   BF_OUTPUT_FAILED: {
     summary: 'Standard output or standard error cannot be written to.',
@@ -238,7 +238,7 @@ export const ERRORS = {
   BF_STORE_UNREADABLE: {
     summary: 'A state file cannot be opened or read, or is not one.',
     remedy:
-      'Check the path, and restore the file from a backup. Without one, a provider may start with a new file if no host is running; a shard may too, and then forgets freezes, quarantines and what its machines were on their way to.',
+      'Check the path, and restore the file from a backup. Without one, a provider may start with a new file if no host is running; a shard may too, and then loses freezes, quarantines and the targets of its machines.',
   },
   BF_STORE_LOCKED: {
     summary: 'Another process uses this state file or data directory.',
@@ -247,11 +247,11 @@ export const ERRORS = {
   BF_JOURNAL_UNREADABLE: {
     summary: 'The journal of a shard is missing or cannot be read.',
     remedy:
-      'Give the data directory of the shard with --data-dir; that of "bigfleet up" is .bigfleet/up/shard. A journal that is broken is put aside when the shard starts, and a new one begun.',
+      'Give the data directory of the shard with --data-dir; that of "bigfleet up" is .bigfleet/up/shard. A damaged journal is renamed when the shard starts, and a new one is created.',
   },
   BF_JOURNAL_RANGE: {
     summary: 'The journal of a shard does not reach back to what was asked for.',
-    remedy: 'Ask for a later time, or give the journal more room: journal.maxBytes and journal.maxAge.',
+    remedy: 'Ask for a later time, or keep more of it: journal.maxBytes and journal.maxAge.',
   },
   BF_DATA_DIR: {
     summary: 'The directory for the state of a shard cannot be made or written to.',
@@ -259,7 +259,7 @@ export const ERRORS = {
   },
   BF_UP_DIR_FOREIGN: {
     summary:
-      'The directory for "bigfleet up" is not one of its own: it has other files, or is a place for them.',
+      'The directory for "bigfleet up" was not made by it: it has other files, or is a system directory.',
     remedy: 'Give a directory that is empty or not there yet with --dir. Nothing was changed or removed.',
   },
   BF_UP_DIR_NEWER: {
@@ -268,13 +268,12 @@ export const ERRORS = {
       'Use the version that wrote it, or give another directory with --dir. Nothing was changed or removed.',
   },
   BF_EPOCH_LOST: {
-    summary:
-      'A shard does not know which epochs it has used: the file is missing or broken, others are there.',
+    summary: 'The epoch file of a shard is missing or damaged while its other files exist.',
     remedy:
       'Restore the file named "epoch" from a backup. Without one, find the highest epoch this shard has used (it is in the log of every start) and start once with --epoch-at-least and a number above it; too low a number is refused by the providers as that of an older process.',
   },
   BF_OFFERINGS_INVALID: {
-    summary: 'A backend described machines that cannot be.',
+    summary: 'A backend described invalid machines.',
     remedy: 'Correct the offerings listed; until then the last good description stays in force.',
   },
   BF_OFFERING_DUPLICATE: {
@@ -304,16 +303,16 @@ export const ERRORS = {
   BF_CERT_EXISTS: {
     summary: 'A certificate or key is already there, and would have been overwritten.',
     remedy:
-      'Take another directory; or say --replace to give a running process a new leaf. An authority is never replaced.',
+      'Use another directory, or --replace to issue a new leaf for a running process. An authority is never replaced.',
   },
   BF_CERT_AUTHORITY: {
     summary: 'There is no authority to sign with, or its certificate and key do not belong together.',
     remedy: 'Make one with bigfleet certs init, and give the same --dir.',
   },
   BF_PLAINTEXT_REFUSED: {
-    summary: 'Plaintext was asked for on an address that others can reach.',
+    summary: 'Plaintext was requested on an address that is not loopback.',
     remedy:
-      'Give the three TLS files, listen on 127.0.0.1, or say --insecure if the network itself is trusted.',
+      'Give the three TLS files, listen on 127.0.0.1, or use --insecure if the network itself is trusted.',
   },
   BF_IDENTITY_DENIED: {
     summary: 'The certificate of a caller does not allow the call.',
@@ -326,51 +325,51 @@ export const ERRORS = {
   },
   BF_SESSION_REPLACED: {
     summary: 'A newer session of the same cluster has taken over.',
-    remedy:
-      'Run one operator per cluster; if there is only one, it connected again and nothing is to be done.',
+    remedy: 'Run one operator per cluster; if there is only one, it reconnected and no action is needed.',
   },
   BF_SESSION_LIMIT: {
-    summary: 'The shard has as many sessions, clusters or streams without a hello as it takes.',
+    summary: 'The shard has reached its limit of sessions, clusters, or streams without a hello.',
     remedy:
-      'Say hello on the streams that are open, or give the cluster to another shard; the message names the limit.',
+      'Send a hello on the open streams, or assign the cluster to another shard; the message names the limit.',
   },
   BF_SESSION_RATE: {
-    summary: 'A cluster opens sessions faster than a shard takes them.',
+    summary: 'A cluster opens sessions faster than the limit of the shard.',
     remedy:
-      'Wait as long as the message says, and longer each time; check that one operator alone runs for the cluster.',
+      'Wait as long as the message says, and longer each time; check that only one operator runs for the cluster.',
   },
   BF_SESSION_SLOW: {
     summary: 'An operator does not read what the shard sends.',
     remedy: 'Check its load and the network; everything it missed is sent again when it connects.',
   },
   BF_SESSION_STOPPED: {
-    summary: 'The shard takes no sessions, because it stops or could not write to its store.',
-    remedy: 'Connect again in a while; see the log of the shard if that lasts.',
+    summary: 'The shard accepts no sessions, because it is stopping or could not write to its store.',
+    remedy: 'Reconnect later; see the log of the shard if this persists.',
   },
   BF_FRAME_SIZE: {
-    summary: 'A frame of a session is larger than a shard takes.',
+    summary: 'A frame of a session exceeds the limit of the shard.',
     remedy: 'Send less, or raise limits.frameBytes of the shard; the message names the limit.',
   },
   BF_FRAME_STALLED: {
-    summary: 'A frame of a session has begun to arrive and does not end.',
-    remedy: 'Check the load of the operator and the network; connect again and send the frame whole.',
+    summary: 'A frame of a session has begun to arrive and did not complete in time.',
+    remedy: 'Check the load of the operator and the network; reconnect and send the whole frame.',
   },
   BF_READ_LIMIT: {
-    summary: 'As many callers inspect Needs as a shard serves at a time.',
-    remedy: 'Try again in a while, or ask for one cluster; the message names the limit.',
+    summary: 'The limit of concurrent InspectNeeds calls is reached.',
+    remedy: 'Retry later, or ask for one cluster; the message names the limit.',
   },
   BF_DEMAND_LIMIT: {
-    summary: 'A shard has no room for the rows or bytes of a roll-up beside those of its other clusters.',
+    summary: 'A roll-up would exceed the limit of rows or bytes for all clusters of the shard.',
     remedy:
-      'Give clusters to another shard, or raise limits.demandRows and limits.demandMebibytes if the machine has the memory. The last good roll-up stays.',
+      'Assign clusters to another shard, or raise limits.demandRows and limits.demandMebibytes if the machine has the memory. The last good roll-up stays.',
   },
   BF_NAME_LENGTH: {
-    summary: 'A name of a peer, or the row or record that contains it, has more bytes than a shard takes.',
+    summary:
+      'A name of a peer, or the row or record that contains it, has more bytes than the shard accepts.',
     remedy:
       'Names follow the limits of Kubernetes: 253 bytes for a cluster id, 317 for a key or resource name, 63 for a value, 1,024 for a group.',
   },
   BF_ROLLUP_LIMIT: {
-    summary: 'A roll-up has more rows, requirements, values or resources than a shard takes.',
+    summary: 'A roll-up has more rows, requirements, values or resources than the shard accepts.',
     remedy: 'Report one row per profile, not per pod; the message names the limit. The last good one stays.',
   },
   BF_WIRE_MALFORMED: {
@@ -395,16 +394,16 @@ export const ERRORS = {
     remedy: 'Correct everything listed; docs/reference/configuration.md has every setting.',
   },
   BF_USAGE: {
-    summary: 'A command was called with the wrong words.',
+    summary: 'Invalid arguments.',
     remedy: 'Run the command with --help to see its arguments and examples.',
   },
   BF_TLS_FAILED: {
-    summary: 'Two ends do not agree on TLS, or one does not believe the certificate of the other.',
+    summary: 'The peers disagree on TLS, or one does not trust the certificate of the other.',
     remedy: 'Certificates, and who needs which: docs/operate/security.md.',
   },
   BF_UNEXPECTED: {
-    summary: 'A command failed in a way that no check foresaw.',
-    remedy: 'It is a defect: report the message, the command and the version.',
+    summary: 'A command failed with an unexpected error.',
+    remedy: 'This is a bug: report the message, the command and the version.',
   },
   BF_LISTEN_FAILED: {
     summary: 'An address cannot be listened on.',
@@ -416,25 +415,25 @@ export const ERRORS = {
   },
   BF_SHARD_ENDED: {
     summary: 'The shard ended by itself.',
-    remedy: 'The message says why. If another process acts for the same shard, end one of the two.',
+    remedy: 'The message says why. If another process acts for the same shard, stop one of the two.',
   },
   BF_SHARD_UNREACHABLE: {
     summary: 'No shard answers at the address that was given.',
     remedy:
-      'Start one with "npm start" or "bigfleet shard", or say where it is with --shard URL or BIGFLEET_SHARD.',
+      'Start one with "npm start" or "bigfleet shard", or give its address with --shard URL or BIGFLEET_SHARD.',
   },
   BF_SHARD_REFUSED: {
-    summary: 'A shard did not do what a command asked of it.',
+    summary: 'A shard refused the request of a command.',
     remedy: 'See what the shard has with "bigfleet get needs", "get machines" and the like.',
   },
   BF_START_FAILED: {
-    summary: 'The command that should start a provider did not bring one up.',
+    summary: 'The start command did not start a provider.',
     remedy: 'Run the command by hand with a port and a state file, and see what it prints.',
   },
   BF_KILL_MISSED: {
-    summary: 'A provider outlived SIGKILL, because it is not in the process group of its start command.',
+    summary: 'A provider survived SIGKILL, because it is not in the process group of its start command.',
     remedy:
-      'Let the start command run the provider itself, best with "exec" before it: no setsid, daemon, container or service manager in between.',
+      'The start command must run the provider itself, for example with "exec", without setsid, a daemon, a container or a service manager in between.',
   },
   BF_NODE_VERSION: {
     summary: 'The command was started with a Node older than 24.',

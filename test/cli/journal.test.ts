@@ -121,8 +121,8 @@ describe('bigfleet history', () => {
       'is on record: Speculative, on-demand standard in za at $1.00 an hour',
       'failed to buy m for web: its provider refused (no quota)',
       'to release m was decided and held back: it is frozen',
-      'Speculative → Idle; is now on-demand standard in za at $2.00 an hour:',
-      'not by an action of this shard',
+      'Speculative → Idle; is now on-demand standard in za at $2.00 an hour: not',
+      'by an action of this shard',
       'its provider no longer has it; it was Idle',
     ]);
   });

@@ -47,7 +47,7 @@ export interface RollupParts {
 export interface DemandLoad {
   /** Rows of all accepted roll-ups, by weight. */
   readonly rows: number;
-  /** Bytes of all accepted and held roll-ups. */
+  /** Bytes of all accepted and quarantined roll-ups. */
   readonly bytes: number;
   /** Number and bytes of roll-ups that are queued or being read. */
   readonly waiting: number;

@@ -35,7 +35,7 @@ export class CostMetrics {
     );
     this.#ownedCost = registry.gauges(
       `${prefix}owned_cost_dollars_per_hour`,
-      'Owned machines at the prices set for them, by what they do; no bill has it.',
+      'Owned machines at their configured prices, by what they do; not part of any bill.',
       { part: COST_PARTS },
     );
     this.#clusterCost = registry.gauges(
@@ -45,7 +45,7 @@ export class CostMetrics {
     );
     this.#clusterOwnedCost = registry.gauges(
       `${prefix}cluster_owned_cost_dollars_per_hour`,
-      'Owned machines that serve, join or leave a cluster, at the prices set for them.',
+      'Owned machines that serve, join or leave a cluster, at their configured prices.',
       { cluster: { atMost: MAX_CLUSTERS } },
     );
   }

@@ -18,12 +18,12 @@ function proposals({ modes, lanes }: EngineMetrics): Family[] {
   return [
     gauge(
       'phase1_occ_conflict_fraction',
-      'Conflicts for each commit; from 1 on most work is in vain.',
+      'Conflicts per commit; from 1 on, most work is wasted.',
       byMode((mode) => conflictFraction(modes[mode])),
     ),
     counter(
       'phase1_occ_proposals_total',
-      'Proposals to the broker by what became of them.',
+      'Proposals to the broker by outcome.',
       MODES.flatMap((mode) => [
         sample(modes[mode].commits, ['mode', MODE_LABELS[mode]], ['outcome', 'committed']),
         sample(modes[mode].conflicts, ['mode', MODE_LABELS[mode]], ['outcome', 'conflict']),
@@ -31,48 +31,53 @@ function proposals({ modes, lanes }: EngineMetrics): Family[] {
     ),
     counter(
       'phase1_occ_retries_total',
-      'Rows solved again by what became of it.',
+      'Rows solved again by outcome.',
       MODES.flatMap((mode) =>
         Object.entries(retriesOf(modes[mode])).map(([outcome, count]) =>
           sample(count, ['mode', MODE_LABELS[mode]], ['outcome', outcome]),
         ),
       ),
     ),
-    counter('phase1_occ_displacements_total', 'Commits taken back in favour of a row of better rank.', [
+    counter('phase1_occ_displacements_total', 'Commits reverted in favour of a row of better rank.', [
       sample(MODES.reduce((sum, mode) => sum + modes[mode].displacements, 0)),
     ]),
     counter(
       'phase1_occ_retries_exhausted_total',
-      'Rows that spent their retries and were settled at the barrier.',
+      'Rows that exhausted their retries and were settled at the barrier.',
       byMode((mode) => modes[mode].exhausted),
     ),
     seconds(
       'phase1_proposal_duration_seconds',
-      'From the start of a row to its commit, one lane, where rows are timed.',
+      'Time from the start of a row to its commit, in cycles whose rows are timed.',
       MODES.map((mode) => [modes[mode].proposalMs, [['mode', MODE_LABELS[mode]]]]),
     ),
-    gauge('phase1_lanes', 'Rows served from the pools at a time in the last cycle.', [sample(lanes)]),
+    gauge('phase1_lanes', 'Lanes that served rows in parallel in the last cycle.', [sample(lanes)]),
   ];
 }
 
 function cycles({ cycleMs, phaseMs, perNeedUs, paths }: EngineMetrics): Family[] {
   const pathEntries = Object.entries(paths);
   return [
-    seconds('decide_duration_seconds', 'A whole decision, without its check.', [[cycleMs, []]]),
+    seconds('decide_duration_seconds', 'Duration of a decision, without its check.', [[cycleMs, []]]),
     seconds(
       'phase_duration_seconds',
-      'Parts of a decision.',
+      'Duration of each phase of a decision.',
       Object.entries(phaseMs).map(([phase, ms]) => [ms, [['phase', phase]]]),
     ),
-    histogram('phase1_need_cost_microseconds', 'Phase 1 by Need, one value a cycle.', [[perNeedUs, []]], 1),
+    histogram(
+      'phase1_need_cost_microseconds',
+      'Phase 1 time per Need, one value per cycle.',
+      [[perNeedUs, []]],
+      1,
+    ),
     counter(
       'phase1_rows_total',
-      'Rows by the way they went.',
+      'Rows by code path.',
       pathEntries.map(([path, { rows }]) => sample(rows, ['path', path])),
     ),
     counter(
       'phase1_row_seconds_total',
-      'Time of rows by the way they went.',
+      'Time spent on rows by code path.',
       pathEntries.map(([path, { ms }]) => sample(ms / MS_PER_SECOND, ['path', path])),
     ),
   ];
@@ -86,7 +91,9 @@ function checks({ checks: checked, differences, checkMs }: EngineMetrics): Famil
       'Checks that found a difference between the incremental and the full solve. Alert on any value above 0.',
       [sample(differences)],
     ),
-    seconds('incremental_check_duration_seconds', 'Full solve and comparison.', [[checkMs, []]]),
+    seconds('incremental_check_duration_seconds', 'Duration of a full solve and comparison.', [
+      [checkMs, []],
+    ]),
   ];
 }
 

@@ -111,29 +111,29 @@ export class ControllerMetrics {
   readonly #demandTally: DemandTally;
   readonly #costs: CostMetrics;
 
-  readonly cycle = this.#histogram('cycle_duration_seconds', 'A whole cycle.', CYCLE_SECONDS);
+  readonly cycle = this.#histogram('cycle_duration_seconds', 'Duration of a cycle.', CYCLE_SECONDS);
   readonly #cyclePhase = this.registry.histograms(
     `${PREFIX}cycle_phase_duration_seconds`,
-    'Parts of a cycle.',
+    'Duration of each phase of a cycle.',
     CYCLE_SECONDS,
     { phase: CYCLE_PHASES },
   );
   readonly provisioning = this.#histogram(
     'provisioning_latency_seconds',
-    'From the first sight of a Need to its first Configured machine.',
+    'Time from the first report of a Need to its first Configured machine.',
     LONG_SECONDS,
   );
   readonly configurePhase = this.#histogram(
     'configure_phase_seconds',
-    'From Configuring to Configured.',
+    'Time from Configuring to Configured.',
     LONG_SECONDS,
   );
   readonly requestBootstrap = this.#histogram(
     'request_bootstrap_seconds',
-    'From the question for a bootstrap blob to its answer.',
+    'Time from a bootstrap request to its answer.',
     WAIT_SECONDS,
   );
-  readonly drainPhase = this.#histogram('drain_phase_seconds', 'From Configured to Idle.', LONG_SECONDS);
+  readonly drainPhase = this.#histogram('drain_phase_seconds', 'Time from Configured to Idle.', LONG_SECONDS);
 
   readonly #inventory = this.registry.gauges(`${PREFIX}inventory_machines`, 'Machines on record.', {
     state: STATE_LABELS,
@@ -158,15 +158,15 @@ export class ControllerMetrics {
     { priority_class: PRIORITY_CLASSES },
   );
 
-  readonly actions = this.#byKind('actions_total', 'Actions that were let through to be carried out.');
+  readonly actions = this.#byKind('actions_total', 'Actions admitted by the guardrails.');
   readonly outcomes = this.registry.counters(
     `${PREFIX}action_execute_outcomes_total`,
-    'Actions by what became of them.',
+    'Actions by outcome.',
     { kind: ACTION_KINDS, outcome: EXECUTE_OUTCOMES },
   );
   readonly results = this.registry.counters(
     `${PREFIX}action_results_total`,
-    'Actions by what went wrong with them; none: nothing did.',
+    'Actions by class of error; none for success.',
     {
       kind: ACTION_KINDS,
       provider: { atMost: MAX_PROVIDERS },
@@ -175,9 +175,12 @@ export class ControllerMetrics {
     },
   );
   readonly #deferred = this.#counter('actions_deferred_total', 'Actions beyond the limit of a cycle.');
-  readonly dropped = this.#counter('actions_dropped_total', 'Actions for which the queue had no room.');
-  readonly deduped = this.#counter('actions_deduped_total', 'Actions for machines with one under way.');
-  readonly queueDepth = this.#gauge('action_queue_depth', 'Actions that wait for their turn.');
+  readonly dropped = this.#counter('actions_dropped_total', 'Actions dropped because the queue was full.');
+  readonly deduped = this.#counter(
+    'actions_deduped_total',
+    'Actions dropped because their machine has one in flight.',
+  );
+  readonly queueDepth = this.#gauge('action_queue_depth', 'Queued actions.');
   readonly inflight = this.#gauge('execute_inflight', 'Actions that no provider has accepted yet.');
   readonly pending = this.#gauge(
     'actions_pending',
@@ -193,27 +196,27 @@ export class ControllerMetrics {
   readonly #freezes = this.#gauge('freezes', 'Freezes in force.');
   readonly #rowsSetAside = this.registry.gauges(
     `${PREFIX}rows_set_aside`,
-    'Rows of a cluster that exceed a limit: they keep their machines and get no others.',
+    'Rows of a cluster that exceed a limit: they keep their machines and acquire no others.',
     { cluster: { atMost: MAX_CLUSTERS } },
   );
   readonly #machinesKept = this.registry.gauges(
     `${PREFIX}machines_kept_set_aside`,
-    'Configured machines of a cluster that no row counts on and that are kept because rows are set aside.',
+    'Configured machines of a cluster that no row claims and that are kept because rows are set aside.',
     { cluster: { atMost: MAX_CLUSTERS } },
   );
-  readonly idleReleases = this.#counter('idle_releases_total', 'Idle machines given back.');
+  readonly idleReleases = this.#counter('idle_releases_total', 'Idle machines released.');
   readonly metClaimChanges = this.#counter(
     'met_claim_changes_total',
     'Machines that a met Need exchanged for others. Stays 0 while demand and machines do not change.',
   );
   readonly machinesRejected = this.registry.counters(
     `${PREFIX}machines_rejected_total`,
-    'Records of a provider that were left out.',
+    'Records of a provider that were rejected.',
     { reason: REJECT_REASONS },
   );
   readonly listsHeld = this.registry.counters(
     `${PREFIX}lists_held_total`,
-    'Lists of a provider held back because most machines were missing.',
+    'Lists of a provider that were quarantined because most machines were missing.',
     { provider: { atMost: MAX_PROVIDERS } },
   );
   readonly listsFailed = this.registry.counters(
@@ -223,7 +226,7 @@ export class ControllerMetrics {
   );
   readonly #providerDown = this.registry.gauges(
     `${PREFIX}provider_down`,
-    '1 while a provider is left alone because it does not answer.',
+    '1 while the circuit breaker of a provider is open.',
     { provider: { atMost: MAX_PROVIDERS } },
   );
   readonly #lost = this.registry.counters(
@@ -238,7 +241,7 @@ export class ControllerMetrics {
   );
   readonly #providerFailing = this.registry.gauges(
     `${PREFIX}provider_failing_share`,
-    'Share of the machines of a provider that are failing: Failed, lost lately, or not to be bought lately.',
+    'Share of the machines of a provider that are failing: Failed, recently lost, or recently out of stock.',
     { provider: { atMost: MAX_PROVIDERS } },
   );
   readonly #zoneFailing = this.registry.gauges(
@@ -248,7 +251,7 @@ export class ControllerMetrics {
   );
   readonly observationsStale = this.#counter(
     'observations_stale_total',
-    'Records older than our last command to the machine, which were read again.',
+    'Records older than the last command to the machine, which were read again.',
   );
 
   /** The engine's counters and the current fleet are read on each scrape. */
@@ -369,7 +372,7 @@ export class SessionMetrics {
   readonly activeSessions = this.registry.gauge(`${PREFIX}active_sessions`, 'Clusters with a session.');
   readonly sessions = this.registry.counters(
     `${PREFIX}session_lifecycle_total`,
-    'Sessions that came, went, or gave way to a newer one.',
+    'Sessions that were opened, closed or replaced by a newer one.',
     { event: SESSION_EVENTS },
   );
   readonly identityRejected = this.registry.counter(
@@ -383,19 +386,19 @@ export class SessionMetrics {
   );
   readonly #quarantined = this.registry.gauges(
     `${PREFIX}rollup_quarantined`,
-    '1 while roll-ups of the cluster are held because most of its demand was missing.',
+    '1 while roll-ups of the cluster are quarantined because most of its demand was missing.',
     { cluster: { atMost: MAX_CLUSTERS } },
   );
 
   readonly events = this.registry.counters(
     `${PREFIX}session_events_total`,
-    'What happened on sessions, by its name; docs/internals/sessions.md.',
+    'Events on sessions, by name; see docs/internals/sessions.md.',
     { event: HANDS_EVENTS },
   );
   readonly demandRows = this.registry.gauge(`${PREFIX}demand_rows`, 'Rows of all accepted roll-ups.');
   readonly demandBytes = this.registry.gauge(
     `${PREFIX}demand_bytes`,
-    'Bytes of all accepted and held roll-ups.',
+    'Bytes of all accepted and quarantined roll-ups.',
   );
   readonly rollupsWaiting = this.registry.gauge(`${PREFIX}rollups_waiting`, 'Roll-ups that wait to be read.');
   readonly rollupsWaitingBytes = this.registry.gauge(
@@ -404,29 +407,29 @@ export class SessionMetrics {
   );
   readonly controllerWaiting = this.registry.gauge(
     `${PREFIX}controller_waiting_events`,
-    'Events that the controller has not taken yet.',
+    'Events queued for the controller.',
   );
   readonly controllerWaitingSeconds = this.registry.gauge(
     `${PREFIX}controller_waiting_seconds`,
-    'For how long the oldest of them has waited.',
+    'Age of the oldest event queued for the controller.',
   );
   readonly demandsWaiting = this.registry.gauge(
     `${PREFIX}controller_waiting_clusters`,
-    'Clusters whose demand is held back because the controller is behind.',
+    'Clusters whose demand is queued because the controller is behind.',
   );
   readonly demandsCoalesced = this.registry.counter(
     `${PREFIX}demands_coalesced_total`,
-    'Accepted demand that a newer one replaced before the controller, which was behind, could take it.',
+    'Accepted roll-ups that were replaced by a newer one before the controller received them.',
   );
   readonly readers = this.registry.counters(
     `${PREFIX}readers_cut_total`,
-    'Requests and readers that were refused or cut off for what they cost.',
+    'Requests and event readers that were refused or disconnected because of a limit.',
     { reason: READER_ENDS },
   );
 
   readonly eventLoopLag = this.registry.gauges(
     `${PREFIX}event_loop_lag_seconds`,
-    'How late the thread of sessions was since the last look.',
+    'Event loop delay of the session thread since the last scrape.',
     { quantile: ['0.5', '0.99', '1'] },
   );
 
