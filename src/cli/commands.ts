@@ -18,7 +18,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'shard',
-    summary: 'run a shard: it owns a slice of the fleet and serves the clusters that connect to it',
+    summary: 'run a shard, which owns a slice of the fleet and serves the clusters that connect to it',
     load: async () =>
       (await import('./shard.ts')).shardCommand(async (config, io) => {
         const { startShard } = await import('../shard/index.ts');
@@ -33,12 +33,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'get',
-    summary: 'show how things stand in a running shard',
+    summary: 'show the current state of a running shard',
     load: async () => (await import('./remote/get.ts')).getCommand(),
   },
   {
     name: 'explain',
-    summary: 'say why a Need is met or not, or what a word means',
+    summary: 'explain why a Need is met or not, or what a word means',
     load: async () => (await import('./explain/explain.ts')).explainCommand(),
   },
   {
@@ -53,7 +53,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'retry',
-    summary: 'clear what keeps a machine out (back-off, quarantine) and try it again',
+    summary: 'clear back-off or quarantine of a machine and try it again',
     load: async () => (await import('./remote/machine-orders.ts')).retryCommand(),
   },
   {
@@ -68,22 +68,22 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'accept',
-    summary: 'believe a List or roll-up that is held, or let a cluster with rows set aside shrink',
+    summary: 'accept a quarantined List or roll-up, or let a cluster with rows set aside shrink',
     load: async () => (await import('./remote/accept.ts')).acceptCommand(),
   },
   {
     name: 'refuse',
-    summary: 'keep the demand from before a roll-up that is held',
+    summary: 'reject a quarantined roll-up and keep the demand from before it',
     load: async () => (await import('./remote/accept.ts')).refuseCommand(),
   },
   {
     name: 'history',
-    summary: 'tell the story of a machine, a Need or a cluster, in order and with reasons',
+    summary: 'print the history of a machine, a Need or a cluster, with reasons',
     load: async () => (await import('./journal/history.ts')).historyCommand(),
   },
   {
     name: 'replay',
-    summary: 'decide past cycles of a shard again, and see whether they come out the same',
+    summary: 'decide past cycles of a shard again and compare the results',
     load: async () => (await import('./journal/replay.ts')).replayCommand(),
   },
   {

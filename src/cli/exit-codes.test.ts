@@ -27,7 +27,7 @@ describe('exit codes', () => {
     expect(exitCodeOf(new BigFleetError(code, 'x.'))).toBe(1);
   });
 
-  it('given the parser, then 0 after help and 2 after wrong words', () => {
+  it('given the parser, then 0 after help and 2 after invalid arguments', () => {
     expect(exitCodeOf(new CommanderError(0, 'commander.helpDisplayed', ''))).toBe(0);
     expect(exitCodeOf(new CommanderError(1, 'commander.unknownOption', ''))).toBe(2);
   });

@@ -106,7 +106,8 @@ The scale profile starts the provider without a state file: it leaves the word w
 the command of --start, and the flag before it if {state} is a word of its own. --start-scale names
 another command for this profile, which is used as it is.
 
-Exit code 0: certified. 1: failed or incomplete. 2: wrong words, or no provider where one should be.
+Exit code 0: certified. 1: failed or incomplete. 2: invalid arguments,
+or no provider at the address.
 
 Examples:
   bigfleet provider conformance --target localhost:9000

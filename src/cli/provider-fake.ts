@@ -51,15 +51,15 @@ export interface FakeFlags {
 
 export function fakeCommand(io: FakeIo = PROCESS_IO): Command {
   return new Command('fake')
-    .description('serve machines of a cloud that does not exist')
+    .description('serve machines of a simulated cloud')
     .option('--addr <host:port>', 'where to listen; port 0 takes a free one', '127.0.0.1:9000')
     .option('--provider <name>', 'names hosts and machines', 'fake')
     .option('--seed-count <n>', 'machines on offer', wholeNumber, 256)
     .option(
       '--state <file>',
-      'keep everything here, safe against SIGKILL; without it nothing outlives the process',
+      'keep state in this file, which survives SIGKILL; without it nothing outlives the process',
     )
-    .option('--seed <n>', 'the same seed and the same calls give the same story', wholeNumber, 1)
+    .option('--seed <n>', 'the same seed and calls give the same results', wholeNumber, 1)
     .addOption(
       new Option('--preset <name>', 'how it behaves (default: realistic)').choices([...PRESET_NAMES]),
     )
@@ -74,7 +74,7 @@ export function fakeCommand(io: FakeIo = PROCESS_IO): Command {
       'fail on request, for the fault target of conformance suites; calm unless given',
       false,
     )
-    .option('--control <host:port>', 'a port on loopback to turn settings and make things happen')
+    .option('--control <host:port>', 'a port on loopback to change settings and inject faults')
     .option('-v, --verbose', 'print what happens to machines', false)
     .option('--tls-cert <file>', 'certificate of this provider, with --tls-key and --tls-ca')
     .option('--tls-key <file>', 'its key')
@@ -94,7 +94,7 @@ const HELP = `
 Presets:
   calm       everything works within milliseconds; passes conformance
   realistic  latencies of minutes, moving spot prices, stock-outs, interruptions, some lost answers
-  hostile    the same on a bad day that does not end
+  hostile    as realistic, with every fault far more frequent
 
 Control port (JSON over HTTP):
   GET   /settings    all settings, which are also the names for --set
@@ -114,7 +114,7 @@ With --faults there are 8 more machines labelled conformance.fault/create=error,
 fault-error, fault-timeout, fault-slow-ok, fault-readiness-block and fault-drain-error do what they
 say.
 
-Ends with SIGINT or SIGTERM. Exit code 0: ended as asked. 2: wrong words, files or addresses.
+Ends with SIGINT or SIGTERM. Exit code 0: ended as asked. 2: invalid arguments, files or addresses.
 
 Examples:
   bigfleet provider fake

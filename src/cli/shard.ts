@@ -57,7 +57,7 @@ interface OwnFlags {
 
 export function shardCommand(start: StartShard, io: ShardCommandIo = PROCESS_IO): Command {
   const command = new Command('shard')
-    .description('run a shard: it owns a slice of the fleet and serves the clusters that connect to it')
+    .description('run a shard, which owns a slice of the fleet and serves the clusters that connect to it')
     .option('--config <file>', 'settings in YAML; see docs/reference/configuration.md')
     .option('--print-config', 'print the configuration in force, with the source of each value, and end');
   for (const key of SETTING_KEYS) {
@@ -83,10 +83,10 @@ docs/reference/configuration.md has all of them.
 
 The first line on standard output says where the shard listens; the log goes to standard error.
 
-Ends with SIGINT or SIGTERM, after it has finished or handed back what is under way; asked twice,
-at once. Exit code 0: ended as asked. 1: failed, or fenced by a newer process of the same name; it
-says why. 2: not started: wrong words, configuration or addresses, or a data directory that cannot
-be used.
+On SIGINT or SIGTERM it completes or withdraws actions in flight, then exits; a second signal ends
+it at once. Exit code 0: ended by a signal. 1: failed, or fenced by a newer process of the same
+name; the message says why. 2: not started: invalid arguments, configuration or addresses, or a
+data directory that cannot be used.
 
 Examples:
   bigfleet provider fake &

@@ -536,7 +536,7 @@ describe('exit codes', () => {
     expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining('not a shard') });
   });
 
-  it('2: wrong words, also those that only the shard knows to be wrong', async () => {
+  it('2: invalid arguments, also those that only the shard can reject', async () => {
     const { server } = await served();
     const results = await Promise.all([
       bigfleet(['get', 'unicorns']),

@@ -54,7 +54,7 @@ describe('a reader that went away', () => {
   });
 });
 
-describe('wrong words', () => {
+describe('invalid arguments', () => {
   const help = (path: string): string => `Help: ${invocation()} ${path}--help\n`;
 
   it.each([

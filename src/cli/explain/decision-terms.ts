@@ -15,7 +15,7 @@ export interface Meaning {
 export const ACTIONS = {
   Bootstrap: {
     summary:
-      'Binds an Idle machine to a cluster: its provider calls it the bootstrap blob of the cluster, and it joins.',
+      'Binds an Idle machine to a cluster: its provider starts it with the bootstrap data of the cluster, and it joins.',
   },
   Provision: {
     summary:
@@ -23,7 +23,7 @@ export const ACTIONS = {
   },
   Preempt: {
     summary:
-      'Drains a machine of a row with lower priority, so that a row of higher priority that goes without can have it.',
+      'Drains a machine of a row with lower priority, so that a row of higher priority that is short can use it.',
     remedy: 'Freeze preemption with: bigfleet freeze --action preempt --why "…"',
   },
   Reclaim: {
@@ -37,16 +37,16 @@ export const ACTIONS = {
 } as const satisfies Record<ActionKind, Meaning>;
 
 export const ACTION_REASONS = {
-  'phase1.idle': { summary: 'Phase 1 found an Idle machine that fits a row that goes without.' },
+  'phase1.idle': { summary: 'Phase 1 found an Idle machine that fits a row that is short.' },
   'phase1.speculative': {
     summary: 'Phase 1 found no Idle machine that fits, so it buys the cheapest that does.',
   },
   'phase2.inversion': {
     summary:
-      'Phase 2 takes a machine from a row of lower priority, because a row of higher priority goes without.',
+      'Phase 2 preempts a machine of a row of lower priority, because a row of higher priority is short.',
   },
   'phase2.excess': {
-    summary: 'Phase 2 moves a machine that its own row does not need to a row that goes without.',
+    summary: 'Phase 2 moves a machine that its own row does not need to a row that is short.',
   },
   'phase3.excess': { summary: 'Phase 3 reclaims a machine that no row of its cluster counts on.' },
   'phase3.release': {

@@ -13,7 +13,7 @@ type Flags = ShardFlags & { readonly output: 'text' | 'json' };
 
 export function explainCommand(io: RemoteIo = PROCESS_IO): Command {
   const command = new Command('explain')
-    .description('say why a Need is met or not, or what a word means')
+    .description('explain why a Need is met or not, or what a word means')
     .argument(
       '[what]',
       'a Need such as ml/00ff00ff00, a word such as preempt or BF_USAGE, or a group of words',

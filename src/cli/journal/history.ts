@@ -18,7 +18,7 @@ interface Flags extends SpanFlags {
 
 export function historyCommand(io: JournalIo = PROCESS_IO): Command {
   const command = new Command('history')
-    .description('tell the story of a machine, a Need or a cluster, in order and with reasons')
+    .description('print the history of a machine, a Need or a cluster, with reasons')
     .addArgument(new Argument('<kind>', 'what it is').choices(['machine', 'need', 'cluster']))
     .argument('<name>', 'its id; of a Need as "bigfleet get needs" shows it')
     .addOption(new Option('-o, --output <format>', 'text or json').choices(['text', 'json']).default('text'));
@@ -28,7 +28,7 @@ export function historyCommand(io: JournalIo = PROCESS_IO): Command {
       'after',
       `
 Reads the journal in the data directory, whether the shard runs or not. Times are UTC.
-Exit code 0: told. 1: the journal has nothing about it. 2: wrong words, or no journal.
+Exit code 0: found. 1: the journal has nothing about it. 2: invalid arguments, or no journal.
 
 Examples:
   bigfleet history machine cloud-17 --data-dir /var/lib/bigfleet

@@ -23,7 +23,7 @@ interface Flags extends SpanFlags {
 
 export function replayCommand(io: JournalIo = PROCESS_IO): Command {
   const command = new Command('replay')
-    .description('decide past cycles of a shard again, and see whether they come out the same')
+    .description('decide past cycles of a shard again and compare the results')
     .option('--cycle <n>', 'only the cycle of this number, of the last start that had one', wholeNumber)
     .option('--epoch <n>', 'with --cycle: of the start of the shard with this epoch', epochNumber)
     .option('--plan', 'with --cycle: the whole plan as JSON')
@@ -33,9 +33,9 @@ export function replayCommand(io: JournalIo = PROCESS_IO): Command {
     .addHelpText(
       'after',
       `
-A shard writes down what every cycle decides on. A decision follows from that alone, so deciding
-again must give the same digest. Cycles older than the journal reaches back to whole are left out.
-Exit code 0: all came out the same. 1: one did not. 2: wrong words, or no journal.
+A shard records the input of every cycle. A decision depends on that alone, so deciding
+again must give the same digest. Cycles before the first complete snapshot are left out.
+Exit code 0: all cycles gave the same result. 1: one did not. 2: invalid arguments, or no journal.
 
 Examples:
   bigfleet replay --data-dir /var/lib/bigfleet --from 10m

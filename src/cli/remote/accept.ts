@@ -7,16 +7,16 @@ import { order } from './order.ts';
 
 export function acceptCommand(io: RemoteIo = PROCESS_IO): Command {
   return new Command('accept')
-    .description('believe a List or roll-up that is held, or let a cluster with rows set aside shrink')
+    .description('accept a quarantined List or roll-up, or let a cluster with rows set aside shrink')
     .addCommand(
-      heldCommand('list', 'provider', 'its machines that are no longer listed are gone', io, {
+      heldCommand('list', 'provider', 'treat machines that are no longer listed as gone', io, {
         path: (name) => `/v1/providers/${name}/accept-list`,
         examples:
           '  bigfleet get providers                          shows which are held\n  bigfleet accept list cloud',
       }),
     )
     .addCommand(
-      heldCommand('rollup', 'cluster', 'its demand is as small as it says', io, {
+      heldCommand('rollup', 'cluster', 'use the smaller demand of the quarantined roll-up', io, {
         path: (name) => `/v1/clusters/${name}/accept-rollup`,
         examples: '  bigfleet accept rollup ml',
       }),
@@ -45,7 +45,7 @@ Examples:
 
 export function refuseCommand(io: RemoteIo = PROCESS_IO): Command {
   return new Command('refuse')
-    .description('keep the demand from before a roll-up that is held')
+    .description('reject a quarantined roll-up and keep the demand from before it')
     .addCommand(
       heldCommand('rollup', 'cluster', 'it is wrong, however often it comes', io, {
         path: (name) => `/v1/clusters/${name}/refuse-rollup`,

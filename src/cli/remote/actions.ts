@@ -11,7 +11,7 @@ import { PLANNED, WAITING_COLUMNS, waitingRow } from './plan.ts';
 
 export const ACTIONS: Listing<Answer<'actions'>> = {
   noun: 'actions',
-  summary: 'what is done to machines, was done, or waits',
+  summary: 'actions in flight, ended and waiting',
   filters: ['machine', 'cluster', 'limit'],
   examples: `  bigfleet get actions --limit 20
   bigfleet get actions --machine m-17 -o wide`,

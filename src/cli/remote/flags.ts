@@ -42,7 +42,7 @@ export function addShardFlags(command: Command): Command {
 }
 
 export function addOrderFlags(command: Command): Command {
-  const who = new Option('--who <name>', 'on whose behalf; it is logged');
+  const who = new Option('--who <name>', 'name of the person, for the log');
   return addShardFlags(command).addOption(who.default(whoAmI()));
 }
 
@@ -58,7 +58,8 @@ export function clientOf({ shard, tlsCert, tlsKey, tlsCa }: ShardFlags): ShardCl
 }
 
 /** Of help texts. */
-export const EXIT_CODES = 'Exit code 0: done. 1: the shard refused or is not reachable. 2: wrong words.';
+export const EXIT_CODES =
+  'Exit code 0: done. 1: the shard refused or is not reachable. 2: invalid arguments.';
 
 function whoAmI(): string {
   return `${userName()}@${hostname()}`;

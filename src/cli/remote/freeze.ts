@@ -28,7 +28,7 @@ export function freezeCommand(io: RemoteIo = PROCESS_IO): Command {
     .option('--cluster <id>', 'only what concerns this cluster')
     .addOption(new Option('--action <kind>', `only ${VERBS.join(', ')}`).argParser(kindOf))
     .addOption(new Option('--fleet', 'everything, everywhere').conflicts(['cluster', 'action']))
-    .requiredOption('--why <text>', 'for those who find it later');
+    .requiredOption('--why <text>', 'reason, shown with the freeze or quarantine');
   return addOrderFlags(command)
     .addHelpText(
       'after',

@@ -8,7 +8,7 @@ import { type Listing, pageLines } from './listing.ts';
 
 export const FREEZES: Listing<Page<Freeze>> = {
   noun: 'freezes',
-  summary: 'what the shard was told not to do, by whom and why',
+  summary: 'freezes in force, by whom and why',
   filters: ['limit'],
   examples: `  bigfleet get freezes
   bigfleet unfreeze action:reclaim/cluster:ml     by the id in the list`,

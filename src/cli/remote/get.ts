@@ -15,7 +15,7 @@ import { STATUS } from './status.ts';
 
 export function getCommand(io: RemoteIo = PROCESS_IO): Command {
   return new Command('get')
-    .description('show how things stand in a running shard')
+    .description('show the current state of a running shard')
     .addCommand(listCommand(STATUS, io))
     .addCommand(listCommand(MACHINES, io))
     .addCommand(listCommand(NEEDS, io))

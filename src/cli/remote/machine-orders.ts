@@ -7,7 +7,7 @@ import { order } from './order.ts';
 type MachineFlags = OrderFlags & { readonly why?: string };
 
 export function retryCommand(io: RemoteIo = PROCESS_IO): Command {
-  const summary = 'clear what keeps a machine out (back-off, quarantine) and try it again';
+  const summary = 'clear back-off or quarantine of a machine and try it again';
   return machineCommand('retry', summary, '  bigfleet retry m-17', io).option(...WHY);
 }
 
@@ -16,7 +16,7 @@ export function quarantineCommand(io: RemoteIo = PROCESS_IO): Command {
   const example = '  bigfleet quarantine m-17 --why "smells of smoke"';
   return machineCommand('quarantine', summary, example, io).requiredOption(
     '--why <text>',
-    'for those who find it later',
+    'reason, shown with the freeze or quarantine',
   );
 }
 

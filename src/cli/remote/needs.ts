@@ -7,7 +7,7 @@ import { type Listing, type Look, pageLines } from './listing.ts';
 
 export const NEEDS: Listing<Page<NeedView>> = {
   noun: 'needs',
-  summary: 'what clusters want, and whether they have it',
+  summary: 'demand of clusters, and whether it is met',
   filters: ['cluster', 'unmet', 'limit'],
   examples: `  bigfleet get needs --unmet
   bigfleet get needs --cluster ml -o wide

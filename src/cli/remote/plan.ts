@@ -11,7 +11,7 @@ import { wireWord } from './wire-text.ts';
 
 export const PLAN: Listing<Answer<'plan'>> = {
   noun: 'plan',
-  summary: 'what was decided and is not carried out, such as in a dry run or a freeze',
+  summary: 'decided actions that are not carried out, as in a dry run or a freeze',
   filters: ['machine', 'cluster', 'limit'],
   examples: `  bigfleet get plan
   bigfleet get plan --cluster ml -o wide`,

@@ -8,10 +8,10 @@ import { type Listing, type Look, pageLines } from './listing.ts';
 
 export const PROVIDERS: Listing<Page<ProviderView>> = {
   noun: 'providers',
-  summary: 'providers, whether they answer, and how their machines do',
+  summary: 'providers, their reachability and the health of their machines',
   filters: ['limit'],
   examples: `  bigfleet get providers
-  bigfleet accept list cloud                      believe a List that has lost machines`,
+  bigfleet accept list cloud                      accept a List that has lost machines`,
   path: '/v1/providers',
   lines: (page, look) => {
     const columns = [

@@ -6,7 +6,7 @@ import { type Listing, pageLines } from './listing.ts';
 
 export const SHORTFALLS: Listing<Page<ShortfallView>> = {
   noun: 'shortfalls',
-  summary: 'what could not be met, and for how long',
+  summary: 'unmet Needs, and since when',
   filters: ['limit'],
   examples: `  bigfleet get shortfalls
   bigfleet get shortfalls -o json | jq '.items[] | select(.isEscalated)'`,

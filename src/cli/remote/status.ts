@@ -11,7 +11,7 @@ import { countText } from './wire-text.ts';
 
 export const STATUS: Listing<StatusView> = {
   noun: 'status',
-  summary: 'how the shard is, on one screen',
+  summary: 'status of the shard on one screen',
   filters: [],
   examples: `  bigfleet get status
   bigfleet get status --shard http://127.0.0.1:7777 -o json`,

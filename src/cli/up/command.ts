@@ -18,7 +18,7 @@ export function upCommand(): Command {
       wholeNumber,
     )
     .option('--seed <n>', `the same seed gives the same fleet (default: ${STANDARD.seed})`, wholeNumber)
-    .option('--speed <n>', 'how many times faster than real clouds things happen', positive, 10)
+    .option('--speed <n>', 'how many times faster than real clouds', positive, 10)
     .option('--port <n>', 'of the web page; the next free one if it is taken', portNumber, FIRST_PORT)
     .option('--dir <path>', 'where clouds and shard keep their state', STANDARD_DIR)
     .option('--fresh', 'start over instead of going on where the last start ended', false)
@@ -29,7 +29,7 @@ export function upCommand(): Command {
     )
     .option('--plain', 'lines instead of the live view, also on a terminal', false)
     .addOption(
-      new Option('-o, --output <format>', 'text, or the news as JSON lines')
+      new Option('-o, --output <format>', 'text, or events as JSON lines')
         .choices(['text', 'json'])
         .default('text'),
     )
@@ -43,8 +43,8 @@ export function upCommand(): Command {
 /** `call` starts this command line where the reader is. */
 const help = (call: string): string => `
 Everything runs in this process and on loopback: a shard as "bigfleet shard" starts it, two clouds
-that exist only here (bare metal and reserved; on-demand and spot) and clusters whose demand comes
-and goes. It ends with q or Ctrl-C.
+that exist only here (bare metal and reserved; on-demand and spot) and clusters whose demand
+changes over time. Quit with q or Ctrl-C.
 
 A second start goes on where the first one ended. --fresh removes what "bigfleet up" wrote into DIR,
 and nothing else, and starts over. DIR is a directory of its own: one with other files is refused.
@@ -53,7 +53,7 @@ Keys: b deploy burst, g GPU gang, s spot wave, z zone outage, f freeze or unfree
 Where the output is no terminal, with TERM=dumb, NO_COLOR or --plain, it prints lines and takes no
 keys; the page has buttons.
 
-While it runs, other terminals can ask and tell the shard; the first lines say where it is:
+While it runs, other terminals can query and control the shard at the address in the first lines:
   ${call} get machines --shard http://127.0.0.1:${FIRST_PORT}
   ${call} get shortfalls --shard http://127.0.0.1:${FIRST_PORT}
 

@@ -68,7 +68,7 @@ describe('plain lines', () => {
     ]);
   });
 
-  it('say how things stand every ten seconds', () => {
+  it('print the status every ten seconds', () => {
     const { view, port } = watch('text');
     view.follow(port, PLACE);
     for (; nowMs <= 20_000; nowMs += 1000) port.tell({ kind: 'cycle', status: STATUS });

@@ -152,7 +152,7 @@ describe('the page', () => {
     await vi.advanceTimersByTimeAsync(300);
   };
 
-  it('shows how things stand as soon as it is connected, and has no stories at a shard of its own', async () => {
+  it('shows the current state once connected, and has no scenario buttons at a shard without a demo', async () => {
     await connect();
     expect(page.textOf('headline')).toBe('All 3 Needs of 1 cluster are met; nothing to do.');
     expect(page.textOf('cost')).toContain('$1.50/h');
