@@ -220,7 +220,7 @@ describe('bigfleet shard', () => {
     for (const part of ['--listen <host:port>', '(default: 127.0.0.1:7780)', '--dry-run [true|false]']) {
       expect(text).toContain(part);
     }
-    expect(text).toContain('Exit code 0: ended as asked.');
+    expect(text).toContain('Exit code 0: ended by a signal.');
     expect(text).toContain('bigfleet shard --provider fake=127.0.0.1:9000');
   });
 });
