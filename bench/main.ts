@@ -23,6 +23,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     about: 'the scale ladder, from dev-50 to uber-500k',
     flags: AS_A_CONTROLLER,
   },
+  record: { file: 'record/main.ts', about: 'measures again what the pages show, and renders them' },
   provider: { file: 'provider/main.ts', about: 'Lists, transitions and the cost of a call to a provider' },
   shard: {
     file: 'shard/main.ts',
@@ -45,6 +46,7 @@ examples:
   npm run --silent bench -- ladder --profile uber-50k --regime churn --workers 2 --cycles 30 --json
   npm run --silent bench -- hostile --attack reconnects
   npm run --silent bench -- provider --records 50000
+  npm run --silent bench -- record
   npm run --silent bench -- shard --clusters 200 --needs 388 --machines 225000 --providers 2
   npm run --silent bench -- startup --place checkout
   npm run --silent bench -- speedup --profile uber-500k --regime full

@@ -1,11 +1,12 @@
 // `npm run generate`: everything that is made from something else and committed: the wire types from api/proto,
-// docs/reference/errors.md from the error catalogue and docs/reference/configuration.md from the settings of a shard. With --check nothing is
-// written and any difference is an error.
+// docs/reference/errors.md from the error catalogue, docs/reference/configuration.md from the settings of a shard, and the
+// pages with figures from bench/results. With --check nothing is written and any difference is an error.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SPEED_PAGES } from '../bench/record/write.ts';
 import { ERRORS } from '../src/model/index.ts';
 import { configurationPage } from '../src/shard/index.ts';
 
@@ -13,6 +14,7 @@ const GENERATED_TYPES = 'src/wire/gen';
 const PAGES: Readonly<Record<string, () => string>> = {
   'docs/reference/errors.md': errorPage,
   'docs/reference/configuration.md': configurationPage,
+  ...SPEED_PAGES,
 };
 
 const EXIT_CODES = [

@@ -43,7 +43,10 @@ export function rungsOf(
 }
 
 /** One rung in a process of its own. */
-export async function climb({ profile, regime }: RungName, settings: Settings): Promise<LadderRow> {
+export async function climb(
+  { profile, regime }: RungName,
+  settings: Settings,
+): Promise<LadderRow<RungResult>> {
   const { cycles, warmUp, seconds, workers, lanes, seed, checkEvery } = settings;
   const numbers = { cycles, 'warm-up': warmUp, seconds, workers, lanes, seed, 'check-every': checkEvery };
   const args = Object.entries(numbers).flatMap(([name, value]) => [`--${name}`, `${value}`]);

@@ -2,9 +2,9 @@
 // the one before.
 
 import type { Regime } from '../../testing/workload/regimes.ts';
+import { short } from '../record/markdown.ts';
 import type { RungName } from './climb.ts';
 import type { RungResult } from './measure.ts';
-import { short } from './report.ts';
 
 const SIZES = ['uber-5k', 'uber-50k', 'uber-500k'];
 

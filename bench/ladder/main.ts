@@ -4,20 +4,13 @@ import { saveDifference } from '../../src/scenario/save-difference.ts';
 import { isRegime, REGIMES } from '../../testing/workload/regimes.ts';
 import { optionsGiven } from '../options.ts';
 import { loadProfile, profileNames } from '../profiles/load.ts';
+import { short } from '../record/markdown.ts';
 import { climb, rungsOf } from './climb.ts';
 import { exportProblem, exportRung } from './export.ts';
 import { linearityOf, linearityTable, linearRungs } from './linear.ts';
 import { measure, type RungResult, type Settings } from './measure.ts';
 import { progressOn, SILENT } from './progress.ts';
-import {
-  type LadderRow,
-  ladderTable,
-  machineLine,
-  printResult,
-  short,
-  verdictsOn,
-  writeBetweenMarkers,
-} from './report.ts';
+import { type LadderRow, ladderTable, machineLine, printResult, verdictsOn } from './report.ts';
 
 const HELP = `bench ladder: cycles on generated fleets, from dev-50 to uber-500k
 
@@ -36,11 +29,11 @@ const HELP = `bench ladder: cycles on generated fleets, from dev-50 to uber-500k
                    saved under .cache/differences and is a failure
   --seed N         seed of the fleet and its changes (default 1)
   --json           one JSON document on standard output
-  --enforce        exit with 1 if a threshold of the profile is not met
+  --enforce        exit with 1 if a threshold of the profile is exceeded
   --export FILE    also write the fleet the last cycle saw as a scenario for \`bigfleet decide\`
   --linear         µs per Need of uber-5k, uber-50k and uber-500k side by side, each in its own process
-  --all            the whole ladder, each rung in its own process, into docs/reference/performance.md; --profile and --regime
-                   may be given more than once to climb only some rungs, and then the table is only printed
+  --all            the whole ladder, each rung in its own process; --profile and --regime may be given more than once
+                   to climb only some rungs. \`bench record ladder\` does this and keeps the result
 
 examples:
   npm run --silent bench -- ladder --profile uber-50k --regime churn
@@ -49,8 +42,6 @@ examples:
   npm run --silent bench -- ladder --linear --regime full
   npm run --silent bench -- ladder --all --profile uber-5k --profile uber-50k
 `;
-
-const DOCUMENT = `${import.meta.dirname}/../../docs/reference/performance.md`;
 
 const values = optionsGiven({
   profile: { type: 'string', multiple: true },
@@ -147,7 +138,7 @@ async function runOne(): Promise<void> {
     exportRung(rung, values.export);
     console.error(`Wrote ${values.export}; the digest is that of a decision on it.`);
   }
-  if (values.enforce && verdicts.some(({ met }) => !met)) process.exitCode = 1;
+  if (values.enforce && verdicts.some(({ isWithin }) => !isWithin)) process.exitCode = 1;
   const { checkMs, checks, differences } = rung.engine.metrics;
   if (checks > 0) {
     const meanMs = short(checkMs.sum / checks);
@@ -183,10 +174,9 @@ async function runAll(): Promise<void> {
   }
   const command = `npm run --silent bench -- ladder --all --workers ${settings.workers} --cycles ${settings.cycles} --seconds ${settings.seconds} --seed ${settings.seed}`;
   const text = `${ladderTable(rows)}\n\n\`${command}\`\n\n${before} at the start, ${machineLine().replace(/.*, load/, 'load')} at the end.`;
-  if (values.profile === undefined && values.regime === undefined) writeBetweenMarkers(DOCUMENT, text);
-  else console.log(text);
+  console.log(text);
   const broken = rows.some(
-    ({ profile, result }) => result === null || verdictsOn(result, profile).some(({ met }) => !met),
+    ({ profile, result }) => result === null || verdictsOn(result, profile).some(({ isWithin }) => !isWithin),
   );
   if (values.enforce && broken) process.exitCode = 1;
 }

@@ -1,21 +1,37 @@
-// How results are shown: a table and a few lines for people, and the ladder as a table of docs/reference/performance.md.
+// How results are shown: a table and a few lines on the terminal, and the ladder as a table of docs/reference/performance.md.
 
-import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import type { ScaleProfile, Threshold } from '../../src/demo/workload/scale-profile.ts';
+import { columnsOf, markdownTable, short, whole } from '../record/markdown.ts';
 import type { RungResult } from './measure.ts';
 import { PARTS } from './rung.ts';
 
+/** A limit of the profile that a change may not exceed; not a goal, for which see bench/record/goals.ts. */
 export interface Verdict {
   readonly threshold: Threshold;
-  readonly met: boolean;
+  readonly isWithin: boolean;
 }
 
-/** What the profile asks of this regime, and whether the result keeps it. */
-export function verdictsOn({ regime, cycleMs }: RungResult, profile: ScaleProfile): Verdict[] {
+/** Fields of a result that the table of the ladder shows; recorded results may have no others. */
+export type RungFigures = Pick<
+  RungResult,
+  | 'regime'
+  | 'cycles'
+  | 'phasesMs'
+  | 'rowsAfterFold'
+  | 'perNeedUs'
+  | 'ratioToFloor'
+  | 'bytesPerMachine'
+  | 'rssMiB'
+  | 'actions'
+  | 'unmet'
+> & { readonly cycleMs: { readonly p50: number; readonly p99: number } };
+
+/** The limits of the profile for this regime, and whether the result is within them. */
+export function verdictsOn({ regime, cycleMs }: RungFigures, profile: ScaleProfile): Verdict[] {
   return profile.thresholds
     .filter((threshold) => threshold.regime === regime)
-    .map((threshold) => ({ threshold, met: cycleMs.p99 <= threshold.p99Ms }));
+    .map((threshold) => ({ threshold, isWithin: cycleMs.p99 <= threshold.p99Ms }));
 }
 
 export function printResult(result: RungResult, verdicts: readonly Verdict[]): void {
@@ -50,17 +66,17 @@ export function printResult(result: RungResult, verdicts: readonly Verdict[]): v
   );
   console.log(`workers ${result.workers}, lanes ${result.lanes}, seed ${result.seed}`);
   console.log(`digest ${result.digest}`);
-  for (const { threshold, met } of verdicts) {
-    const outcome = met ? 'met' : 'NOT met';
+  for (const { threshold, isWithin } of verdicts) {
+    const outcome = isWithin ? 'within the limit' : 'ABOVE THE LIMIT';
     console.log(`${outcome}: p99 ${cycleMs.p99} ms, at most ${threshold.p99Ms} ms (${threshold.why})`);
   }
 }
 
-export interface LadderRow {
+export interface LadderRow<Result extends RungFigures = RungFigures> {
   readonly profile: ScaleProfile;
   readonly regime: string;
   /** null: did not end in time, or failed; then `problem` says so. */
-  readonly result: RungResult | null;
+  readonly result: Result | null;
   readonly problem: string;
 }
 
@@ -71,7 +87,7 @@ const HEADER = [
   'cycles',
   'p50 ms',
   'p99 ms',
-  'at most',
+  'limit',
   ...PARTS,
   'µs/Need',
   '× floor',
@@ -82,8 +98,7 @@ const HEADER = [
 ];
 
 export function ladderTable(rows: readonly LadderRow[]): string {
-  const lines = [HEADER, HEADER.map((_, i) => (i < 2 ? '---' : '---:')), ...rows.map(cellsOf)];
-  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return markdownTable(columnsOf(HEADER, 2), rows.map(cellsOf));
 }
 
 function cellsOf({ profile, regime, result, problem }: LadderRow): string[] {
@@ -93,7 +108,7 @@ function cellsOf({ profile, regime, result, problem }: LadderRow): string[] {
   }
   const { cycleMs, phasesMs } = result;
   const thresholds = verdictsOn(result, profile).map(
-    ({ threshold, met }) => `${threshold.p99Ms} ${met ? 'met' : '**not met**'}`,
+    ({ threshold, isWithin }) => `${threshold.p99Ms}${isWithin ? '' : ' **exceeded**'}`,
   );
   return [
     profile.name,
@@ -113,32 +128,9 @@ function cellsOf({ profile, regime, result, problem }: LadderRow): string[] {
   ];
 }
 
-/** Three significant digits, the precision of a measurement. */
-export function short(value: number): string {
-  if (value >= 100) return whole(Math.round(value));
-  return value >= 10 ? value.toFixed(1) : value.toFixed(2);
-}
-
-function whole(value: number): string {
-  return value.toLocaleString('en');
-}
-
 /** The machine a table was measured on, and how busy it was. */
 export function machineLine(): string {
   const load = loadavg().map((value) => value.toFixed(2));
   const cpu = cpus()[0]?.model.trim() ?? 'unknown processor';
   return `Node ${process.version}, ${availableParallelism()} × ${cpu}, load ${load.join(' ')}`;
-}
-
-const BEGIN = '<!-- ladder:begin -->';
-const END = '<!-- ladder:end -->';
-
-/** Replaces the text between the markers of a document. */
-export function writeBetweenMarkers(file: string, text: string): void {
-  const document = readFileSync(file, 'utf8');
-  const begin = document.indexOf(BEGIN);
-  const end = document.indexOf(END);
-  if (begin === -1 || end < begin) throw new Error(`${file} has no ${BEGIN} … ${END}`);
-  const before = document.slice(0, begin + BEGIN.length);
-  writeFileSync(file, `${before}\n${text}\n${document.slice(end)}`);
 }
