@@ -3,7 +3,7 @@
 // the same size, which the allocator does not return. Views have a fixed length, and growth creates a longer view, because
 // length-tracking views are an order of magnitude slower.
 
-type Column = Uint8Array | Uint32Array | Int32Array | Float64Array;
+export type Column = Uint8Array | Uint32Array | Int32Array | Float64Array;
 
 /** Minimum size in bytes of a growable buffer. A growable buffer occupies whole pages, so shorter columns are copied. */
 const LONG_BYTES = 1 << 16;

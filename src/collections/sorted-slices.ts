@@ -2,7 +2,7 @@
 // shared memory; a run that outgrows its block moves to the next power of two.
 
 import { Blocks } from './blocks.ts';
-import { extended, grownCapacity, sharedUint32 } from './columns.ts';
+import { ColumnGroup } from './table.ts';
 
 /** A sorted list of slots: `arena.data[offset … offset + length − 1]`. */
 export interface Slice {
@@ -14,7 +14,8 @@ export interface Slice {
 export type SlotOrder = (a: number, b: number) => number;
 
 export class SliceArena {
-  data: Uint32Array = sharedUint32(0);
+  readonly entries = new ColumnGroup(this);
+  readonly data = this.entries.u32();
   readonly #blocks = new Blocks();
 
   newRun(): Slice {
@@ -117,9 +118,7 @@ export class SliceArena {
   #enlarge(run: Slice, needed: number): void {
     if (needed <= run.capacity) return;
     const larger = this.#blocks.take(needed);
-    if (this.#blocks.end > this.data.length) {
-      this.data = extended(this.data, grownCapacity(this.data.length, this.#blocks.end));
-    }
+    this.entries.reserve(this.#blocks.end);
     this.data.copyWithin(larger.offset, run.offset, run.offset + run.length);
     this.#blocks.giveBack(run);
     run.offset = larger.offset;

@@ -1,6 +1,7 @@
-// The state of one cycle: the claimant of each machine and the result of each ranked row, in columns by slot and by rankedRow.
+// The state of one cycle: the claimant of each machine and the result of each ranked row, in columns.
 
 import { withRoom } from '../collections/columns.ts';
+import { ColumnGroup, shareColumns } from '../collections/table.ts';
 import type { Fleet, Pattern, ProfileEntry } from '../fleet/index.ts';
 import type { DecisionOptions } from '../model/index.ts';
 import { Actions } from './actions.ts';
@@ -70,8 +71,9 @@ export class Cycle {
   /** What the strict-spread row being credited may claim. */
   readonly even = new EvenList(this);
   readonly actions = new Actions(this);
-  /** By slot: the claiming ranked row plus one; 0 for none. */
-  claimedBy = new Int32Array(0);
+  readonly bySlot = new ColumnGroup(this);
+  /** The claiming ranked row plus one; 0 for none. */
+  readonly claimedBy = this.bySlot.i32();
   /** By slot: 1 if Phase 2 picked it. `picks` lists these slots, so that resetting them does not scan the column. */
   picked = new Uint8Array(0);
   picks: number[] = [];
@@ -79,33 +81,39 @@ export class Cycle {
   readonly contended: Contended;
 
   /** Claims in claim order: one region per cluster for its credits, then the claims of the pass. */
-  claims = new Uint32Array(0);
+  readonly claimList = new ColumnGroup(this);
+  readonly claims = this.claimList.u32();
   #claimCount = 0;
   /** Value of `#claimCount` when unclaimed machines of the cluster being credited were listed; NONE without a list. */
   #listedAt = NONE;
   readonly #creditRegions = new Regions();
-  /** By cluster: start of its region in `claims` and, at the same offset, in `unclaimed`. */
-  creditPlace = new Uint32Array(0);
   /** Configured machines that no row was credited with, cluster by cluster, in keep order. */
-  unclaimed = new Uint32Array(0);
-  unclaimedEnd = new Uint32Array(0);
-  /** By cluster: end of its uncredited Configuring machines, which follow at `unclaimedEnd`. */
-  freeEnd = new Uint32Array(0);
-  /** By ranked row: a value of `Credit`. */
-  outcome = new Uint8Array(0);
-  creditStart = new Uint32Array(0);
-  creditEnd = new Uint32Array(0);
-  laterStart = new Uint32Array(0);
-  laterEnd = new Uint32Array(0);
+  readonly unclaimedList = new ColumnGroup(this);
+  readonly unclaimed = this.unclaimedList.u32();
+  readonly byRankedRow = new ColumnGroup(this);
+  /** A value of `Credit`. */
+  readonly outcome = this.byRankedRow.u8();
+  readonly creditStart = this.byRankedRow.u32();
+  readonly creditEnd = this.byRankedRow.u32();
+  readonly laterStart = this.byRankedRow.u32();
+  readonly laterEnd = this.byRankedRow.u32();
+  /** Ranked rows that need free machines, by cluster: from the start of its ranked rows up to `pendingEnd`. */
+  readonly pending = this.byRankedRow.u32();
   /** Classes of the later claims of the ranked row being served, in claim order. */
   laterClasses = new Uint32Array(0);
-  /** Ranked rows that need free machines, by cluster: from the start of its ranked rows up to `pendingEnd`. */
-  pending = new Uint32Array(0);
-  pendingEnd = new Uint32Array(0);
-  /** By cluster: 1 if a gang was credited with a machine whose stamp does not name it. */
-  restamps = new Uint8Array(0);
-  /** By cluster: 1 if it is credited only after the ranked rows of all clusters are made. */
-  putOff = new Uint8Array(0);
+  readonly byCluster = new ColumnGroup(this);
+  /** Start of its region in `claims` and, at the same offset, in `unclaimed`. */
+  readonly creditPlace = this.byCluster.u32();
+  readonly unclaimedEnd = this.byCluster.u32();
+  /** End of its uncredited Configuring machines, which follow at `unclaimedEnd`. */
+  readonly freeEnd = this.byCluster.u32();
+  readonly pendingEnd = this.byCluster.u32();
+  /** 1 if a gang was credited with a machine whose stamp does not name it. */
+  readonly restamps = this.byCluster.u8();
+  /** 1 if it is credited only after the ranked rows of all clusters are made. */
+  readonly putOff = this.byCluster.u8();
+  /** 1 if it cannot bind machines now; and at ANY, 1 if there is such a cluster. */
+  readonly cannotBind = this.byCluster.u8();
 
   /** Ranked rows that waited for free machines, in the order they were served. */
   readonly pass = new Pass();
@@ -126,8 +134,6 @@ export class Cycle {
   takenClasses: number[] = [];
   /** By cluster and pattern: the last ranked row before one that counts on a bound machine that fits. */
   neighbours = new Map<number, { readonly before: number; readonly last: number }>();
-  /** By cluster: 1 if it cannot bind machines now; and at ANY, 1 if there is such a cluster. */
-  cannotBind = new Uint8Array(0);
   /** True for the cycle of a lane: only the claims of its rows are read. */
   isTrial = false;
 
@@ -171,22 +177,16 @@ export class Cycle {
     const trial = new Cycle(cycle.fleet, new Set(), new Set(), new Set());
     trial.isTrial = true;
     trial.options = cycle.options;
-    Object.assign(trial.rankedRows, cycle.rankedRows);
-    Object.assign(trial.bound, cycle.bound);
-    trial.walk.runs = cycle.walk.runs;
-    trial.outcome = cycle.outcome;
-    trial.cannotBind = cycle.cannotBind;
-    trial.creditPlace = cycle.creditPlace;
-    trial.unclaimed = cycle.unclaimed;
-    trial.freeEnd = cycle.freeEnd;
+    shareColumns(cycle.rankedRows, trial.rankedRows);
+    shareColumns(cycle.bound, trial.bound);
+    shareColumns(cycle.walk, trial.walk);
+    shareColumns(cycle, trial);
     // Columns that serving a row writes to. Plain slices: no other thread reads them.
-    trial.claimedBy = cycle.claimedBy.slice();
-    trial.claims = new Uint32Array(passStart + cycle.claimedBy.length);
-    trial.claims.set(cycle.claims.subarray(0, passStart));
-    trial.creditStart = cycle.creditStart.slice();
-    trial.creditEnd = cycle.creditEnd.slice();
-    trial.laterStart = new Uint32Array(trial.creditStart.length);
-    trial.laterEnd = new Uint32Array(trial.creditStart.length);
+    trial.bySlot.adopt([cycle.claimedBy.slice()]);
+    const claims = new Uint32Array(passStart + cycle.claimedBy.length);
+    claims.set(cycle.claims.subarray(0, passStart));
+    trial.claimList.adopt([claims]);
+    trial.byRankedRow.adopt(cycle.byRankedRow.columns().map((column) => column.slice()));
     trial.#claimCount = passStart;
     trial.freeMachines.begin(trial.claimedBy, true);
     return trial;
@@ -212,7 +212,8 @@ export class Cycle {
     this.freeMachines.begin(this.claimedBy);
     this.lastTakenAt = new Int32Array(fleet.classes.size).fill(NONE);
     this.takenClasses = [];
-    this.cannotBind = withRoom(this.cannotBind, fleet.clusters.size).fill(0);
+    this.byCluster.reserve(fleet.clusters.size);
+    this.cannotBind.fill(0);
     for (const name of options.cannotBind) {
       this.cannotBind[fleet.clusters.find(name)] = 1;
       this.cannotBind[ANY] = 1;
@@ -235,12 +236,12 @@ export class Cycle {
 
   #prepare(clusters: readonly number[]): void {
     const changed = clusters.filter((cluster) => this.dirtyClusters.keeps[cluster] === 0);
-    this.claimedBy = withRoom(this.claimedBy, this.fleet.machines.size);
+    this.bySlot.reserve(this.fleet.machines.size);
     this.walk.locate(clusters);
     this.#forget(clusters);
     this.rankedRows.reserve(this.fleet, changed);
     this.bound.reserve(clusters);
-    this.#reserveRankedRows();
+    this.byRankedRow.reserve(this.rankedRows.limit);
     this.#reserveCredits(clusters);
   }
 
@@ -322,25 +323,9 @@ export class Cycle {
     this.#written.clear();
   }
 
-  #reserveRankedRows(): void {
-    const { limit } = this.rankedRows;
-    this.creditStart = withRoom(this.creditStart, limit);
-    this.creditEnd = withRoom(this.creditEnd, limit);
-    this.laterStart = withRoom(this.laterStart, limit);
-    this.laterEnd = withRoom(this.laterEnd, limit);
-    this.outcome = withRoom(this.outcome, limit);
-    this.pending = withRoom(this.pending, limit);
-  }
-
   /** Reserves room for the credits of clusters. Only bound machines are credited, so their number is the bound. */
   #reserveCredits(clusters: readonly number[]): void {
-    const { size } = this.fleet.clusters;
-    this.creditPlace = withRoom(this.creditPlace, size);
-    this.unclaimedEnd = withRoom(this.unclaimedEnd, size);
-    this.freeEnd = withRoom(this.freeEnd, size);
-    this.pendingEnd = withRoom(this.pendingEnd, size);
-    this.putOff = withRoom(this.putOff, size);
-    this.restamps = withRoom(this.restamps, size);
+    this.byCluster.reserve(this.fleet.clusters.size);
     for (const cluster of clusters) {
       const place = this.#creditRegions.reserve(cluster, this.walk.countOf(cluster));
       this.creditPlace[cluster] = place;
@@ -349,8 +334,8 @@ export class Cycle {
       this.pendingEnd[cluster] = this.rankedRows.start[cluster]!;
       this.putOff[cluster] = 0;
     }
-    this.claims = withRoom(this.claims, this.#creditRegions.end);
-    this.unclaimed = withRoom(this.unclaimed, this.#creditRegions.end);
+    this.claimList.reserve(this.#creditRegions.end);
+    this.unclaimedList.reserve(this.#creditRegions.end);
   }
 
   openCluster(cluster: number): void {
@@ -369,15 +354,15 @@ export class Cycle {
 
   /** Lists the bound machines of a cluster that remain after all its rows are credited. */
   closeCluster(cluster: number): void {
-    const { runs } = this.walk;
+    const { slices } = this.walk;
     const from = cluster * 4;
     const place = this.creditPlace[cluster]!;
-    const configured = this.#listFree(runs[from]!, runs[from + 1]!, place);
+    const configured = this.#listFree(slices[from]!, slices[from + 1]!, place);
     this.unclaimedEnd[cluster] = configured;
-    this.freeEnd[cluster] = this.#listFree(runs[from + 2]!, runs[from + 3]!, configured);
+    this.freeEnd[cluster] = this.#listFree(slices[from + 2]!, slices[from + 3]!, configured);
   }
 
-  /** Writes the unclaimed machines of a part of a run to `place`, and returns where they end. */
+  /** Writes the unclaimed machines of a part of a slice to `place`, and returns where they end. */
   #listFree(from: number, to: number, place: number): number {
     const slots = this.fleet.machines.arena.data;
     let end = place;
@@ -421,7 +406,7 @@ export class Cycle {
   /** Prepares the pass over the free machines: its claims follow all credits. */
   openPass(): void {
     this.#claimCount = this.#creditRegions.end;
-    this.claims = withRoom(this.claims, this.#creditRegions.end + this.fleet.machines.size);
+    this.claimList.reserve(this.#creditRegions.end + this.fleet.machines.size);
   }
 
   /** Adds a ranked row for a member that its fold cannot host. */
@@ -431,7 +416,7 @@ export class Cycle {
     const others = this.unhostedOf.get(cluster);
     if (others === undefined) this.unhostedOf.set(cluster, [rankedRow]);
     else others.push(rankedRow);
-    this.#reserveRankedRows();
+    this.byRankedRow.reserve(this.rankedRows.limit);
     this.creditStart[rankedRow] =
       this.creditEnd[rankedRow] =
       this.laterStart[rankedRow] =
@@ -514,7 +499,7 @@ export class Cycle {
     this.laterEnd[rankedRow] = this.#claimCount;
   }
 
-  /** Claims a bound or in-flight machine for a rankedRow. */
+  /** Claims a bound or in-flight machine for a ranked row. */
   credit(rankedRow: number, slot: number, fits: boolean): void {
     this.unfilled.take(this.fleet.machines.classOf[slot]!, fits);
     this.claimedBy[slot] = rankedRow + 1;

@@ -190,7 +190,7 @@ export interface EngineOptions {
   readonly clock?: Clock;
 }
 
-/** An incremental cycle whose plan differs from a full solve of the same fleet, or is based on other rankedRows. */
+/** An incremental cycle whose plan differs from a full solve of the same fleet, or is based on other ranked rows. */
 export interface PlanDifference {
   /** Number of the cycle, from 1. */
   readonly cycle: number;

@@ -2,6 +2,7 @@
 // The index is kept for clusters that do not change, so that a covered row reads only its own machines.
 
 import { withRoom } from '../../collections/columns.ts';
+import { ColumnGroup } from '../../collections/table.ts';
 import type { Fleet } from '../../fleet/index.ts';
 import { NONE, type RankedRows } from './ranked-rows.ts';
 import { Regions } from './regions.ts';
@@ -10,18 +11,23 @@ export class BoundIndex {
   readonly #fleet: Fleet;
   readonly #rankedRows: RankedRows;
   readonly #walk: BoundWalk;
-  slots = new Uint32Array(0);
-  /** Own bound machines of a ranked row: `slots[ownStart[ranked row] … ownEnd[ranked row] − 1]`, Configured first, keep order. */
-  ownStart = new Uint32Array(0);
-  ownEnd = new Uint32Array(0);
-  /** Orphans of a cluster: `slots[orphanStart[cluster] … orphanEnd[cluster] − 1]`. */
-  orphanStart = new Uint32Array(0);
-  orphanEnd = new Uint32Array(0);
+  readonly entries = new ColumnGroup(this);
+  readonly slots = this.entries.u32();
+
+  readonly byRankedRow = new ColumnGroup(this);
+  /** Its own bound machines: `slots[ownStart … ownEnd − 1]`, Configured first, each part in keep order. */
+  readonly ownStart = this.byRankedRow.u32();
+  readonly ownEnd = this.byRankedRow.u32();
+
+  readonly byCluster = new ColumnGroup(this);
+  /** Its orphans: `slots[orphanStart … orphanEnd − 1]`. */
+  readonly orphanStart = this.byCluster.u32();
+  readonly orphanEnd = this.byCluster.u32();
+  /** Start of its part of `slots`. */
+  readonly region = this.byCluster.u32();
 
   readonly #regions = new Regions();
-  /** By cluster: start of its part of `slots`. */
-  region = new Uint32Array(0);
-  /** By position in the runs of the cluster being indexed: the ranked rows that own the machine, by stamp and by target. */
+  /** By position in the slices of the cluster being indexed: the ranked rows that own the machine, by stamp and by target. */
   #byStamp = new Int32Array(0);
   #byTarget = new Int32Array(0);
 
@@ -33,17 +39,12 @@ export class BoundIndex {
 
   /** Reserves room for the index of clusters whose room for ranked rows is reserved. */
   reserve(clusters: readonly number[]): void {
-    const { length } = this.#rankedRows.kind;
-    this.ownStart = withRoom(this.ownStart, length);
-    this.ownEnd = withRoom(this.ownEnd, length);
-    const { size } = this.#fleet.clusters;
-    this.orphanStart = withRoom(this.orphanStart, size);
-    this.orphanEnd = withRoom(this.orphanEnd, size);
-    this.region = withRoom(this.region, size);
+    this.byRankedRow.reserve(this.#rankedRows.kind.length);
+    this.byCluster.reserve(this.#fleet.clusters.size);
     // A machine may belong to one row by stamp and to another by target.
     for (const cluster of clusters)
       this.region[cluster] = this.#regions.reserve(cluster, 2 * this.#walk.countOf(cluster));
-    this.slots = withRoom(this.slots, this.#regions.end);
+    this.entries.reserve(this.#regions.end);
   }
 
   /**
@@ -106,7 +107,7 @@ export class BoundIndex {
     }
   }
 
-  /** Whether a bound machine is on its way to another cluster's row: then its owner depends on that cluster's rankedRows. */
+  /** Whether a bound machine is on its way to another cluster's row: then its owner depends on that cluster's ranked rows. */
   isEntangled(cluster: number): boolean {
     const { keys, machines } = this.#fleet;
     const walk = this.#walk.begin(cluster);
@@ -129,7 +130,7 @@ export class MineWalk {
   readonly #fleet: Fleet;
   readonly #bound: BoundIndex;
   readonly #rankedRows: RankedRows;
-  #slots = new Uint32Array(0);
+  #slots: Uint32Array = new Uint32Array(0);
   #own = 0;
   #ownEnd = 0;
   #orphan = 0;
@@ -173,8 +174,9 @@ export class MineWalk {
 /** Walks all bound machines of a cluster: Configured first, each part in keep order. Serves one walk at a time. */
 export class BoundWalk {
   readonly #fleet: Fleet;
-  /** By cluster, four numbers: start and end of its Configured run, then of its Configuring run. */
-  runs = new Uint32Array(0);
+  readonly byCluster = new ColumnGroup(this);
+  /** Four numbers per cluster: start and end of its Configured slice, then of its Configuring slice. */
+  readonly slices = this.byCluster.u32();
   #slots: Uint32Array = new Uint32Array(0);
   #at = 0;
   #end = 0;
@@ -185,35 +187,35 @@ export class BoundWalk {
     this.#fleet = fleet;
   }
 
-  /** Records the current position of the clusters' runs. */
+  /** Records the current position of the clusters' slices. */
   locate(clusters: readonly number[]): void {
-    this.runs = withRoom(this.runs, this.#fleet.clusters.size * 4);
+    this.byCluster.reserve(this.#fleet.clusters.size * 4);
     for (const cluster of clusters) {
       const bound = this.#fleet.machines.boundOf(cluster);
       const at = cluster * 4;
-      if (bound === undefined) this.runs.fill(0, at, at + 4);
+      if (bound === undefined) this.slices.fill(0, at, at + 4);
       else {
         const { configured, configuring } = bound;
-        this.runs[at] = configured.offset;
-        this.runs[at + 1] = configured.offset + configured.length;
-        this.runs[at + 2] = configuring.offset;
-        this.runs[at + 3] = configuring.offset + configuring.length;
+        this.slices[at] = configured.offset;
+        this.slices[at + 1] = configured.offset + configured.length;
+        this.slices[at + 2] = configuring.offset;
+        this.slices[at + 3] = configuring.offset + configuring.length;
       }
     }
   }
 
   countOf(cluster: number): number {
     const at = cluster * 4;
-    return this.runs[at + 1]! - this.runs[at]! + this.runs[at + 3]! - this.runs[at + 2]!;
+    return this.slices[at + 1]! - this.slices[at]! + this.slices[at + 3]! - this.slices[at + 2]!;
   }
 
   begin(cluster: number): this {
     const at = cluster * 4;
     this.#slots = this.#fleet.machines.arena.data;
-    this.#at = this.runs[at]!;
-    this.#end = this.runs[at + 1]!;
-    this.#then = this.runs[at + 2]!;
-    this.#thenEnd = this.runs[at + 3]!;
+    this.#at = this.slices[at]!;
+    this.#end = this.slices[at + 1]!;
+    this.#then = this.slices[at + 2]!;
+    this.#thenEnd = this.slices[at + 3]!;
     return this;
   }
 

@@ -1,6 +1,6 @@
 // Which clusters must be served again, and which of them keep their ranked rows because only their machines changed.
 
-import { withRoom } from '../../collections/columns.ts';
+import { ColumnGroup } from '../../collections/table.ts';
 import type { Fleet } from '../../fleet/index.ts';
 import type { Foldable } from './foldable.ts';
 import type { Infeasible } from './infeasible.ts';
@@ -12,13 +12,14 @@ export class DirtyClusters {
   /** Clusters that changed since the last cycle, and the subset whose ranked rows may have changed. */
   readonly changed: Set<number>;
   readonly #reshaped: Set<number>;
-  /** Clusters with a machine on its way to another cluster's row: its use depends on that cluster's rankedRows. */
+  /** Clusters with a machine on its way to another cluster's row: its use depends on that cluster's ranked rows. */
   readonly #entangled = new Set<number>();
   #isFirst = true;
-  /** By cluster that is served again: 1 if its ranked rows are unchanged, because only its machines changed. */
-  keeps = new Uint8Array(0);
-  /** By cluster: 1 if its ranked rows depend on which machines are bound to it. */
-  scanned = new Uint8Array(0);
+  readonly byCluster = new ColumnGroup(this);
+  /** Of clusters that are served again: 1 if the ranked rows are unchanged, because only machines changed. */
+  readonly keeps = this.byCluster.u8();
+  /** 1 if the ranked rows depend on which machines are bound to the cluster. */
+  readonly scanned = this.byCluster.u8();
 
   constructor(
     fleet: Fleet,
@@ -37,18 +38,17 @@ export class DirtyClusters {
   /** The clusters that a cycle serves again; with `everything`, and in the first cycle, all of them. */
   take(everything: boolean): number[] {
     const { clusters } = this.#fleet;
-    const anew = new Set([
+    const remade = new Set([
       ...this.#foldable.refresh(),
       ...this.#infeasible.flipped(this.changed),
       ...this.#entangled,
     ]);
     const taken =
-      everything || this.#isFirst ? [...clusters.sorted()] : [...new Set([...this.changed, ...anew])];
-    this.keeps = withRoom(this.keeps, clusters.size);
-    this.scanned = withRoom(this.scanned, clusters.size);
+      everything || this.#isFirst ? [...clusters.sorted()] : [...new Set([...this.changed, ...remade])];
+    this.byCluster.reserve(clusters.size);
     const all = this.isEverything(taken);
     for (const cluster of taken)
-      this.keeps[cluster] = all || anew.has(cluster) || this.#isReshaped(cluster) ? 0 : 1;
+      this.keeps[cluster] = all || remade.has(cluster) || this.#isReshaped(cluster) ? 0 : 1;
     this.#isFirst = false;
     this.changed.clear();
     this.#reshaped.clear();
@@ -65,7 +65,7 @@ export class DirtyClusters {
       (cluster) => !reporting.has(cluster) && !this.#entangled.has(cluster) && !this.#isReshaped(cluster),
     );
     if (this.isEverything(taken)) return [];
-    this.keeps = withRoom(this.keeps, this.#fleet.clusters.size);
+    this.byCluster.reserve(this.#fleet.clusters.size);
     for (const cluster of taken) {
       this.keeps[cluster] = 1;
       this.changed.delete(cluster);

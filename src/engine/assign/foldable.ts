@@ -3,6 +3,7 @@
 // threads; only the thread that runs the cycle computes it.
 
 import { withRoom } from '../../collections/columns.ts';
+import { ColumnGroup } from '../../collections/table.ts';
 import type { Fleet, Pattern } from '../../fleet/index.ts';
 import { MachineState } from '../../model/index.ts';
 import type { BoundWalk } from './bound-machines.ts';
@@ -16,8 +17,9 @@ const ANYWHERE = [MachineState.Idle, MachineState.Speculative, MachineState.Crea
 export class Foldable {
   readonly #fleet: Fleet;
   readonly #walk: BoundWalk;
-  /** By pattern: the Answer for machines outside all clusters. */
-  anywhere = new Uint8Array(0);
+  readonly byPattern = new ColumnGroup(this);
+  /** The Answer for machines outside all clusters. */
+  readonly anywhere = this.byPattern.u8();
   /** By pattern: the pattern that the answer is about, since numbers are reused, and a class that makes it Yes. */
   readonly #patterns: (Pattern | undefined)[] = [];
   readonly #witness: number[] = [];
@@ -36,7 +38,7 @@ export class Foldable {
 
   /** Brings the answers up to date. Returns the clusters with rows whose answer has changed. */
   refresh(): Set<number> {
-    this.anywhere = withRoom(this.anywhere, this.#fleet.patterns.size);
+    this.byPattern.reserve(this.#fleet.patterns.size);
     const flipped = new Set<number>();
     for (let number = 0; number < this.#patterns.length; number++) {
       const pattern = this.#patterns[number];

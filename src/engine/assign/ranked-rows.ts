@@ -1,7 +1,7 @@
 // RankedRows: the rows of a cycle, in columns, cluster by cluster and within a cluster in rank order. Small gangs that any one
 // machine can host are folded into one row, which has the rank of its earliest member.
 
-import { withRoom } from '../../collections/columns.ts';
+import { ColumnGroup } from '../../collections/table.ts';
 import type { Fleet } from '../../fleet/index.ts';
 import { compareText } from '../../model/index.ts';
 import type { Foldable } from './foldable.ts';
@@ -9,40 +9,47 @@ import { Regions } from './regions.ts';
 
 export const RowKind = { Plain: 0, Spread: 1, Gang: 2, Fold: 3, SetAside: 4 } as const;
 
-/** No row, no rankedRow. */
+/** No row, no ranked row. */
 export const NONE = -1;
 
 export class RankedRows {
-  kind = new Uint8Array(0);
-  cluster = new Uint32Array(0);
+  readonly byRankedRow = new ColumnGroup(this);
+  readonly kind = this.byRankedRow.u8();
+  readonly cluster = this.byRankedRow.u32();
   /** Row of demand with the amounts; for a fold, the row of one member (all are alike). */
-  row = new Uint32Array(0);
-  key = new Uint32Array(0);
-  profile = new Uint32Array(0);
-  pattern = new Uint32Array(0);
-  firstSeenMs = new Float64Array(0);
+  readonly row = this.byRankedRow.u32();
+  readonly key = this.byRankedRow.u32();
+  readonly profile = this.byRankedRow.u32();
+  readonly pattern = this.byRankedRow.u32();
+  readonly firstSeenMs = this.byRankedRow.f64();
   /** Precedence as one number: higher is served first. */
-  precedence = new Float64Array(0);
-  /** Position among the ranked rows of its cluster; an unhosted member has one between its fold and the next rankedRow. */
-  place = new Float64Array(0);
+  readonly precedence = this.byRankedRow.f64();
+  /** Position among the ranked rows of its cluster; an unhosted member has one between its fold and the next ranked row. */
+  readonly place = this.byRankedRow.f64();
   /** Members of a fold: their number and the first row; `nextMember` links the rows. */
-  members = new Int32Array(0);
-  firstMember = new Int32Array(0);
-  /** 1 if machines that are not bound yet are on their way to the rankedRow. */
-  coming = new Uint8Array(0);
+  readonly members = this.byRankedRow.i32();
+  readonly firstMember = this.byRankedRow.i32();
+  /** 1 if machines that are not bound yet are on their way to the ranked row. */
+  readonly coming = this.byRankedRow.u8();
   /** 1 for a gang that no domain could hold; see infeasible.ts. */
-  infeasible = new Uint8Array(0);
-  /** 1 by key for gangs found infeasible in an earlier cycle. */
-  infeasibleKey = new Uint8Array(0);
-  nextMember = new Int32Array(0);
+  readonly infeasible = this.byRankedRow.u8();
+
+  readonly byKey = new ColumnGroup(this);
+  /** The ranked row of the key; NONE if no ranked row has it. */
+  readonly ofKey = this.byKey.i32();
+  /** 1 for gangs found infeasible in an earlier cycle. */
+  readonly infeasibleKey = this.byKey.u8();
+
+  readonly byRow = new ColumnGroup(this);
+  readonly nextMember = this.byRow.i32();
+
+  readonly byCluster = new ColumnGroup(this);
   /** Ranked rows of a cluster: from `start` up to `end`. */
-  start = new Uint32Array(0);
-  end = new Uint32Array(0);
+  readonly start = this.byCluster.u32();
+  readonly end = this.byCluster.u32();
   /** The rows of a cluster in `demand.ranked`: from `rowStart` up to `rowEnd`. */
-  rowStart = new Uint32Array(0);
-  rowEnd = new Uint32Array(0);
-  /** Turn by key; NONE for keys that no ranked row has. */
-  ofKey = new Int32Array(0);
+  readonly rowStart = this.byCluster.u32();
+  readonly rowEnd = this.byCluster.u32();
 
   readonly #regions = new Regions();
   /** Ranked rows of members that their fold could not host; they follow the ranked rows of all clusters and last for one cycle. */
@@ -65,17 +72,11 @@ export class RankedRows {
     for (let rankedRow = this.#regions.end; rankedRow < this.limit; rankedRow++)
       this.ofKey[this.key[rankedRow]!] = NONE;
     this.#extra = 0;
-    if (this.ofKey.length < fleet.keys.size) {
-      const known = this.ofKey.length;
-      this.ofKey = withRoom(this.ofKey, fleet.keys.size);
-      this.ofKey.fill(NONE, known);
-    }
-    this.infeasibleKey = withRoom(this.infeasibleKey, fleet.keys.size);
-    this.nextMember = withRoom(this.nextMember, fleet.demand.size);
-    this.start = withRoom(this.start, fleet.clusters.size);
-    this.end = withRoom(this.end, fleet.clusters.size);
-    this.rowStart = withRoom(this.rowStart, fleet.clusters.size);
-    this.rowEnd = withRoom(this.rowEnd, fleet.clusters.size);
+    const known = this.byKey.length;
+    this.byKey.reserve(fleet.keys.size);
+    this.ofKey.fill(NONE, known);
+    this.byRow.reserve(fleet.demand.size);
+    this.byCluster.reserve(fleet.clusters.size);
   }
 
   /** Drops the ranked rows of a cluster. Call it for all changed clusters before the ranked rows of any of them are made. */
@@ -96,7 +97,7 @@ export class RankedRows {
       this.rowEnd[cluster] = offset + length;
       this.start[cluster] = this.end[cluster] = this.#regions.reserve(cluster, length);
     }
-    this.#enlarge(this.limit);
+    this.byRankedRow.reserve(this.limit);
   }
 
   /**
@@ -115,7 +116,7 @@ export class RankedRows {
   addUnhosted(fleet: Fleet, row: number, fold: number, behind: number): number {
     const rankedRow = this.limit;
     this.#extra++;
-    this.#enlarge(this.limit);
+    this.byRankedRow.reserve(this.limit);
     this.#write(fleet, rankedRow, row, RowKind.Gang);
     this.firstSeenMs[rankedRow] = this.firstSeenMs[fold]!;
     this.place[rankedRow] = this.place[fold]! + behind;
@@ -173,7 +174,7 @@ export class RankedRows {
     const start = this.start[cluster]!;
     const end = this.end[cluster]!;
     for (let i = start + 1; i < end; i++) {
-      for (let j = i; j > start && this.#comesBefore(fleet, j, j - 1); j--) this.#swap(j, j - 1);
+      for (let j = i; j > start && this.#comesBefore(fleet, j, j - 1); j--) this.byRankedRow.swap(j, j - 1);
     }
     for (let rankedRow = start; rankedRow < end; rankedRow++) {
       this.place[rankedRow] = rankedRow - start;
@@ -221,30 +222,6 @@ export class RankedRows {
     this.nextMember[row] = NONE;
   }
 
-  #swap(a: number, b: number): void {
-    for (const column of [this.row, this.key, this.profile, this.pattern]) exchange(column, a, b);
-    for (const column of [this.members, this.firstMember]) exchange(column, a, b);
-    for (const column of [this.firstSeenMs, this.precedence]) exchange(column, a, b);
-    for (const column of [this.kind, this.infeasible]) exchange(column, a, b);
-  }
-
-  #enlarge(needed: number): void {
-    if (needed <= this.kind.length) return;
-    this.kind = withRoom(this.kind, needed);
-    this.cluster = withRoom(this.cluster, needed);
-    this.row = withRoom(this.row, needed);
-    this.key = withRoom(this.key, needed);
-    this.profile = withRoom(this.profile, needed);
-    this.pattern = withRoom(this.pattern, needed);
-    this.firstSeenMs = withRoom(this.firstSeenMs, needed);
-    this.precedence = withRoom(this.precedence, needed);
-    this.place = withRoom(this.place, needed);
-    this.members = withRoom(this.members, needed);
-    this.firstMember = withRoom(this.firstMember, needed);
-    this.coming = withRoom(this.coming, needed);
-    this.infeasible = withRoom(this.infeasible, needed);
-  }
-
   /** Negative if `a` is served before `b`. */
   compare(fleet: Fleet, a: number, b: number): number {
     const order = this.precedence[b]! - this.precedence[a]! || this.firstSeenMs[a]! - this.firstSeenMs[b]!;
@@ -281,12 +258,4 @@ export class RankedRows {
       );
     });
   }
-}
-
-type Column = Uint8Array | Uint32Array | Int32Array | Float64Array;
-
-function exchange(column: Column, a: number, b: number): void {
-  const value = column[a]!;
-  column[a] = column[b]!;
-  column[b] = value;
 }

@@ -1,6 +1,6 @@
 // A lane: solves rows one after another against its own view, and proposes its picks to the broker. Its view holds the
 // claims of all committed better-ranked rows and of no other row, in rank order, so that a row is solved by the same code,
-// with the same result, as if it were served in its rankedRow.
+// with the same result, as if rows were served one by one.
 
 import { RowKind } from '../assign/ranked-rows.ts';
 import { serve } from '../assign/serve.ts';

@@ -3,14 +3,8 @@
 
 import { type Block, Blocks } from '../../collections/blocks.ts';
 import type { Changes } from '../../collections/changes.ts';
-import {
-  extended,
-  grownCapacity,
-  sharedFloat64,
-  sharedUint8,
-  sharedUint32,
-  withRoom,
-} from '../../collections/columns.ts';
+import { withRoom } from '../../collections/columns.ts';
+import { ColumnGroup } from '../../collections/table.ts';
 import {
   isZero,
   mergeNeeds,
@@ -70,37 +64,40 @@ export class DemandLedger {
   #stays = new Uint8Array(0);
   #count = 0;
 
+  readonly byPlace = new ColumnGroup(this);
   /** Rows of each cluster in rank order, at the indexes of the cluster's block. */
-  ranked: Uint32Array = sharedUint32(0);
+  readonly ranked = this.byPlace.u32();
 
-  // Columns, by row.
-  cluster: Uint32Array = sharedUint32(0);
-  key: Uint32Array = sharedUint32(0);
-  profile: Uint32Array = sharedUint32(0);
+  readonly byRow = new ColumnGroup(this);
+  readonly cluster = this.byRow.u32();
+  readonly key = this.byRow.u32();
+  readonly profile = this.byRow.u32();
   /** Requirements and min_unit. */
-  pattern: Uint32Array = sharedUint32(0);
+  readonly pattern = this.byRow.u32();
   /** Precedence of the profile as one number; and 1 if the row has a strict spread. */
-  precedence: Float64Array = sharedFloat64(0);
-  spreads: Uint8Array = sharedUint8(0);
+  readonly precedence = this.byRow.f64();
+  readonly spreads = this.byRow.u8();
   /** `wholePattern` (requirements and aggregate) decides whether a row with `Same` may fold; `fold…` describe its fold. */
-  same: Uint8Array = sharedUint8(0);
-  wholePattern: Uint32Array = sharedUint32(0);
-  foldPattern: Uint32Array = sharedUint32(0);
-  foldProfile: Uint32Array = sharedUint32(0);
-  foldKey: Uint32Array = sharedUint32(0);
+  readonly same = this.byRow.u8();
+  readonly wholePattern = this.byRow.u32();
+  readonly foldPattern = this.byRow.u32();
+  readonly foldProfile = this.byRow.u32();
+  readonly foldKey = this.byRow.u32();
   /**
    * Sort position of the row's key, and of its fold's key, among the keys of the cluster's rows and folds of the same
    * precedence and `firstSeenMs`. `UNPLACED` if none of those rows has `Same`.
    */
-  text: Uint32Array = sharedUint32(0);
-  foldText: Uint32Array = sharedUint32(0);
+  readonly text = this.byRow.u32();
+  readonly foldText = this.byRow.u32();
   /** 1 if the aggregate is zero: such a row is met by definition, unless it is set aside. */
-  empty: Uint8Array = sharedUint8(0);
+  readonly empty = this.byRow.u8();
   /** 1 if the row is set aside: its size is unknown, and `same`, `spreads` and its amounts are 0. */
-  setAside: Uint8Array = sharedUint8(0);
-  /** By cluster: number of rows set aside. */
-  setAsideIn: Uint32Array = sharedUint32(0);
-  firstSeenMs: Float64Array = sharedFloat64(0);
+  readonly setAside = this.byRow.u8();
+  readonly firstSeenMs = this.byRow.f64();
+
+  readonly byCluster = new ColumnGroup(this);
+  /** Number of rows set aside. */
+  readonly setAsideIn = this.byCluster.u32();
   readonly aggregate: VectorColumn;
   readonly minUnit: VectorColumn;
 
@@ -340,8 +337,7 @@ export class DemandLedger {
   }
 
   #countSetAside(cluster: number, { offset, length }: ClusterRows): void {
-    if (cluster >= this.setAsideIn.length)
-      this.setAsideIn = extended(this.setAsideIn, grownCapacity(this.setAsideIn.length, this.#clusters.size));
+    this.byCluster.reserve(this.#clusters.size);
     let count = 0;
     for (let row = offset; row < offset + length; row++) count += this.setAside[row]!;
     this.setAsideIn[cluster] = count;
@@ -411,7 +407,8 @@ export class DemandLedger {
   #roomFor(old: ClusterRows, length: number): ClusterRows {
     if (length <= old.capacity && length * ROOMY > old.capacity) return { ...old, length };
     const block = length === 0 ? NO_ROWS : this.#blocks.take(length);
-    this.#reserve(this.#blocks.end);
+    this.byPlace.reserve(this.#blocks.end);
+    this.byRow.reserve(this.#blocks.end);
     this.#move({ offset: old.offset, length: Math.min(old.length, length) }, block.offset);
     this.#blocks.giveBack(old);
     return { ...block, length };
@@ -474,15 +471,7 @@ export class DemandLedger {
   /** Copies rows with all columns to another place. */
   #move({ offset, length }: { readonly offset: number; readonly length: number }, to: number): void {
     const end = offset + length;
-    for (const column of [this.cluster, this.key, this.profile, this.pattern, this.text, this.foldText]) {
-      column.copyWithin(to, offset, end);
-    }
-    for (const column of [this.wholePattern, this.foldPattern, this.foldProfile, this.foldKey]) {
-      column.copyWithin(to, offset, end);
-    }
-    for (const column of [this.same, this.spreads, this.empty, this.setAside])
-      column.copyWithin(to, offset, end);
-    for (const column of [this.precedence, this.firstSeenMs]) column.copyWithin(to, offset, end);
+    this.byRow.copyWithin(to, offset, end);
     for (const column of [this.aggregate, this.minUnit]) column.move(offset, end, to);
     for (let row = to; row < to + length; row++) this.#rowOf[this.key[row]!] = row;
   }
@@ -571,28 +560,6 @@ export class DemandLedger {
     this.#patterns.drop(fold.wholePattern);
     this.#patterns.drop(fold.foldPattern);
     this.#keys.drop(fold.foldKey);
-  }
-
-  #reserve(needed: number): void {
-    if (needed <= this.key.length) return;
-    const capacity = grownCapacity(this.key.length, needed);
-    this.ranked = extended(this.ranked, capacity);
-    this.cluster = extended(this.cluster, capacity);
-    this.key = extended(this.key, capacity);
-    this.profile = extended(this.profile, capacity);
-    this.pattern = extended(this.pattern, capacity);
-    this.same = extended(this.same, capacity);
-    this.precedence = extended(this.precedence, capacity);
-    this.spreads = extended(this.spreads, capacity);
-    this.wholePattern = extended(this.wholePattern, capacity);
-    this.foldPattern = extended(this.foldPattern, capacity);
-    this.foldProfile = extended(this.foldProfile, capacity);
-    this.foldKey = extended(this.foldKey, capacity);
-    this.text = extended(this.text, capacity);
-    this.foldText = extended(this.foldText, capacity);
-    this.empty = extended(this.empty, capacity);
-    this.setAside = extended(this.setAside, capacity);
-    this.firstSeenMs = extended(this.firstSeenMs, capacity);
   }
 }
 

@@ -3,16 +3,10 @@
 
 import { ChangeLog } from '../../collections/changelog.ts';
 import { Changes } from '../../collections/changes.ts';
-import {
-  extended,
-  grownCapacity,
-  sharedFloat64,
-  sharedUint8,
-  sharedUint32,
-  withRoom,
-} from '../../collections/columns.ts';
+import { withRoom } from '../../collections/columns.ts';
 import { SliceBatch } from '../../collections/slice-batch.ts';
 import { type Slice, SliceArena, type SlotOrder } from '../../collections/sorted-slices.ts';
+import { ColumnGroup } from '../../collections/table.ts';
 import { isBound, type LedgerMachine, MachineState, type Stamp } from '../../model/index.ts';
 import type { ClassFacts, ClassTable } from '../tables/classes.ts';
 import type { KeyTable, NameTable } from '../tables/names.ts';
@@ -65,19 +59,20 @@ export class MachineTable {
   readonly stamps = new StampTable();
   readonly arena = new SliceArena();
 
-  // Columns, by slot. A slot without a machine has state 0.
-  state: Uint8Array = sharedUint8(0);
-  blocked: Uint8Array = sharedUint8(0);
-  classOf: Uint32Array = sharedUint32(0);
-  cluster: Uint32Array = sharedUint32(0);
-  stamp: Uint32Array = sharedUint32(0);
+  /** A slot without a machine has state 0. */
+  readonly bySlot = new ColumnGroup(this);
+  readonly state = this.bySlot.u8();
+  readonly blocked = this.bySlot.u8();
+  readonly classOf = this.bySlot.u32();
+  readonly cluster = this.bySlot.u32();
+  readonly stamp = this.bySlot.u32();
   /** Key of the row a bound machine was bound for, and of the row a machine is on its way to. */
-  stampKey: Uint32Array = sharedUint32(0);
-  target: Uint32Array = sharedUint32(0);
+  readonly stampKey = this.bySlot.u32();
+  readonly target = this.bySlot.u32();
   /** Position of the id in the order of all ids; the tie-breaker of every order. */
-  ordinal: Uint32Array = sharedUint32(0);
+  readonly ordinal = this.bySlot.u32();
   /** When it became Idle. Kept in Configuring and Deleting, so that a rollback does not restart the release hold. */
-  idleSinceMs: Float64Array = sharedFloat64(0);
+  readonly idleSinceMs = this.bySlot.f64();
 
   readonly #ids = new IdTable();
   readonly #firsts = new Firsts();
@@ -103,9 +98,10 @@ export class MachineTable {
   readonly #targeted = new Map<number, Slice>();
   /** Keys that lost a machine on its way to them; their runs may be empty. */
   readonly #left = new Set<number>();
-  /** By key: number of machines with it as stamp or target, in any state; and of unbound machines with it as target. */
-  owned: Uint32Array = sharedUint32(0);
-  coming: Uint32Array = sharedUint32(0);
+  readonly byKey = new ColumnGroup(this);
+  /** Number of machines with the key as stamp or target, in any state; and of unbound machines with it as target. */
+  readonly owned = this.byKey.u32();
+  readonly coming = this.byKey.u32();
   /** Publishes slots of machines that were overwritten or removed; slots of new machines are not included. */
   readonly written = new Changes();
   /** Publishes classes whose count of machines that are not blocked went from 0 to 1 in some state. */
@@ -152,16 +148,7 @@ export class MachineTable {
 
   /** Bytes of the hot columns, reserve included. */
   get columnBytes(): number {
-    const columns = [
-      this.state,
-      this.blocked,
-      this.classOf,
-      this.cluster,
-      this.stamp,
-      this.stampKey,
-      this.target,
-    ];
-    return [...columns, this.ordinal, this.idleSinceMs].reduce((sum, column) => sum + column.byteLength, 0);
+    return this.bySlot.bytes;
   }
 
   idOf(slot: number): string {
@@ -264,7 +251,7 @@ export class MachineTable {
     let slot = this.#ids.slotOf(machine.id);
     if (slot === undefined) {
       slot = this.#ids.add(machine.id);
-      if (slot >= this.state.length) this.#reserve(slot + 1);
+      if (slot >= this.state.length) this.bySlot.reserve(slot + 1);
       if (this.#batch === null) this.settleOrdinals();
     } else {
       this.#displace(slot);
@@ -317,11 +304,7 @@ export class MachineTable {
 
   #own(key: number, by: 1 | -1): void {
     if (key === 0) return;
-    if (key >= this.owned.length) {
-      const capacity = grownCapacity(this.owned.length, key + 1);
-      this.owned = extended(this.owned, capacity);
-      this.coming = extended(this.coming, capacity);
-    }
+    if (key >= this.owned.length) this.byKey.reserve(key + 1);
     this.owned[key]! += by;
     this.#noteFirst(this.owned[key]!, by, key);
   }
@@ -507,19 +490,6 @@ export class MachineTable {
     let run = runs[number];
     if (run === undefined) runs[number] = run = this.arena.newRun();
     return run;
-  }
-
-  #reserve(needed: number): void {
-    const capacity = grownCapacity(this.state.length, needed);
-    this.state = extended(this.state, capacity);
-    this.blocked = extended(this.blocked, capacity);
-    this.classOf = extended(this.classOf, capacity);
-    this.cluster = extended(this.cluster, capacity);
-    this.stamp = extended(this.stamp, capacity);
-    this.stampKey = extended(this.stampKey, capacity);
-    this.target = extended(this.target, capacity);
-    this.ordinal = extended(this.ordinal, capacity);
-    this.idleSinceMs = extended(this.idleSinceMs, capacity);
   }
 }
 

@@ -3,7 +3,7 @@
 // changing spot prices create new classes continuously.
 
 import { ChangeLog } from '../../collections/changelog.ts';
-import { extended, grownCapacity, sharedFloat64, sharedUint8 } from '../../collections/columns.ts';
+import { ColumnGroup } from '../../collections/table.ts';
 import {
   type Attributes,
   type CapacityType,
@@ -42,10 +42,11 @@ export class ClassTable {
   /** Effective allocatable of a machine of the class, as a vector and as a column. */
   readonly offered: (ResourceVector | undefined)[] = [];
   readonly allocatable: VectorColumn;
-  price: Float64Array = sharedFloat64(0);
-  probability: Float64Array = sharedFloat64(0);
-  drainSeconds: Float64Array = sharedFloat64(0);
-  capacityType: Uint8Array = sharedUint8(0);
+  readonly byNumber = new ColumnGroup(this);
+  readonly price = this.byNumber.f64();
+  readonly probability = this.byNumber.f64();
+  readonly drainSeconds = this.byNumber.f64();
+  readonly capacityType = this.byNumber.u8();
   readonly #listeners: ((number: number) => void)[] = [];
 
   constructor(dimensions: Dimensions) {
@@ -69,7 +70,7 @@ export class ClassTable {
   }
 
   get bytes(): number {
-    return this.allocatable.bytes + this.price.byteLength * 3 + this.capacityType.byteLength;
+    return this.allocatable.bytes + this.byNumber.bytes;
   }
 
   /** Assigns dimensions to all resources of the records; throws before any write if there are too many. */
@@ -87,7 +88,7 @@ export class ClassTable {
       const reused = this.#free.pop();
       number = reused ?? this.attributes.length;
       this.allocatable.set(number, offered);
-      this.#reserve(number);
+      this.byNumber.reserve(number + 1);
       this.price[number] = machine.pricePerHour;
       this.probability[number] = machine.interruptionProbability;
       this.drainSeconds[number] = machine.drainSeconds;
@@ -169,15 +170,6 @@ export class ClassTable {
 
   capacityTypeOf(number: number): CapacityType {
     return this.capacityType[number] as CapacityType;
-  }
-
-  #reserve(number: number): void {
-    if (number < this.price.length) return;
-    const capacity = grownCapacity(this.price.length, number + 1);
-    this.price = extended(this.price, capacity);
-    this.probability = extended(this.probability, capacity);
-    this.drainSeconds = extended(this.drainSeconds, capacity);
-    this.capacityType = extended(this.capacityType, capacity);
   }
 }
 

@@ -1,12 +1,6 @@
 // Interned stamps in columns. There are few distinct stamps, so a machine stores the number of its stamp.
 
-import {
-  extended,
-  grownCapacity,
-  sharedFloat64,
-  sharedInt32,
-  sharedUint8,
-} from '../../collections/columns.ts';
+import { ColumnGroup } from '../../collections/table.ts';
 import type { Stamp } from '../../model/index.ts';
 
 export class StampTable {
@@ -16,11 +10,13 @@ export class StampTable {
   readonly #stamps: (Stamp | undefined)[] = [undefined];
   readonly #holders: number[] = [0];
   readonly #free: number[] = [];
+  /** Entry 0 is the absence of a stamp. */
+  readonly byNumber = new ColumnGroup(this, 1);
   /** 1 if the priority is known; a stamp without priority does not make its machine a victim. */
-  hasPriority: Uint8Array = sharedUint8(1);
-  priority: Int32Array = sharedInt32(1);
-  interruptionDollars: Float64Array = sharedFloat64(1);
-  reclamationDollars: Float64Array = sharedFloat64(1);
+  readonly hasPriority = this.byNumber.u8();
+  readonly priority = this.byNumber.i32();
+  readonly interruptionDollars = this.byNumber.f64();
+  readonly reclamationDollars = this.byNumber.f64();
 
   /** Adds a reference to a stamp and returns its number; 0 for null. */
   retain(stamp: Stamp | null): number {
@@ -30,7 +26,7 @@ export class StampTable {
     let number = numbers.get(text);
     if (number === undefined) {
       number = this.#free.pop() ?? this.#stamps.length;
-      this.#reserve(number);
+      this.byNumber.reserve(number + 1);
       numbers.set(text, number);
       this.#count++;
       this.#stamps[number] = stamp;
@@ -72,15 +68,6 @@ export class StampTable {
       this.#numbers.set(fingerprint, numbers);
     }
     return numbers;
-  }
-
-  #reserve(number: number): void {
-    if (number < this.priority.length) return;
-    const capacity = grownCapacity(this.priority.length, number + 1);
-    this.hasPriority = extended(this.hasPriority, capacity);
-    this.priority = extended(this.priority, capacity);
-    this.interruptionDollars = extended(this.interruptionDollars, capacity);
-    this.reclamationDollars = extended(this.reclamationDollars, capacity);
   }
 }
 

@@ -1,7 +1,8 @@
 // Resource vectors in columns. A resource name gets a dimension on first use; a vector is a sequence of doubles, one per
 // dimension, and a double represents whole units exactly up to 2^53 - 1.
 
-import { extended, grownCapacity, sharedFloat64 } from '../../collections/columns.ts';
+import { grownCapacity, sharedFloat64 } from '../../collections/columns.ts';
+import { ColumnGroup } from '../../collections/table.ts';
 import { BigFleetError, compareText, printable, type ResourceVector } from '../../model/index.ts';
 
 /** Kubernetes has three common resources; sixteen leave room for every kind of accelerator in a mixed fleet. */
@@ -119,7 +120,9 @@ export class Dimensions {
 export class VectorColumn {
   readonly #dimensions: Dimensions;
   #capacity = 0;
-  data: Float64Array = sharedFloat64(0);
+  /** `stride` doubles per vector. */
+  readonly amounts = new ColumnGroup(this);
+  readonly data = this.amounts.f64();
 
   constructor(dimensions: Dimensions) {
     this.#dimensions = dimensions;
@@ -173,7 +176,7 @@ export class VectorColumn {
   #reserve(index: number): void {
     if (index < this.#capacity) return;
     this.#capacity = grownCapacity(this.#capacity, index + 1);
-    this.data = extended(this.data, this.#capacity * this.#dimensions.stride);
+    this.amounts.extend(this.#capacity * this.#dimensions.stride);
   }
 
   /** Copies the vectors `from … end − 1` to `to` and following. */
@@ -188,6 +191,6 @@ export class VectorColumn {
     for (let i = 0; i < this.#capacity; i++) {
       for (let d = 0; d < from; d++) wider[i * to + d] = this.data[i * from + d]!;
     }
-    this.data = wider;
+    this.amounts.adopt([wider]);
   }
 }
