@@ -1,5 +1,6 @@
-// Messages between `ListThread` and its worker. Plain data; the bytes of batches are transferred, not copied.
+// Messages between `ListThread` and its worker. The bytes of batches are transferred, not copied.
 
+import type { Traffic } from '../../runtime/message-exchange.ts';
 import type { Attempt } from './attempts.ts';
 import type { CallLimits } from './call-limits.ts';
 import type { ProviderErrorKind } from './errors.ts';
@@ -13,16 +14,22 @@ export interface ListThreadStart {
   readonly shardId: string;
 }
 
-export type ToListThread =
-  | { readonly kind: 'read'; readonly wanted: ListKind }
-  | { readonly kind: 'cancel' }
-  | { readonly kind: 'forget' }
-  /** Acknowledges the oldest batch in flight; `error` if the sink rejected it. */
-  | { readonly kind: 'taken'; readonly error?: string };
+export interface ToListThread extends Traffic {
+  readonly item: { readonly kind: 'cancel' } | { readonly kind: 'forget' };
+  /** Starts a reading, one at a time. */
+  readonly request: ListKind;
+  readonly answer:
+    | { readonly kind: 'done'; readonly report: ListReport; readonly heldBytes: number }
+    | { readonly kind: 'failed'; readonly error: ProviderErrorKind; readonly detail: string };
+}
 
-export type FromListThread =
+export type ListBatch =
   | { readonly kind: 'changed'; readonly bytes: Uint8Array<ArrayBuffer>; readonly count: number }
-  | { readonly kind: 'gone'; readonly ids: readonly string[] }
-  | { readonly kind: 'attempt'; readonly attempt: Attempt }
-  | { readonly kind: 'done'; readonly report: ListReport; readonly heldBytes: number }
-  | { readonly kind: 'failed'; readonly error: ProviderErrorKind; readonly detail: string };
+  | { readonly kind: 'gone'; readonly ids: readonly string[] };
+
+/** A request passes one batch to the owner's sink, and is answered when the sink has processed it. */
+export interface FromListThread extends Traffic {
+  readonly item: { readonly kind: 'attempt'; readonly attempt: Attempt };
+  readonly request: ListBatch;
+  readonly answer: undefined;
+}

@@ -3,14 +3,14 @@
 // next one starts a worker without records of earlier lists (`isFirst` in the report).
 
 import { setImmediate } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import { moduleBeside } from '../../runtime/module-path.ts';
+import { WorkerChannel } from '../../runtime/worker-channel.ts';
 import type { Attempt } from './attempts.ts';
 import type { CallLimits } from './call-limits.ts';
 import { ProviderError } from './errors.ts';
 import type { ProviderAddress } from './grpc-transport.ts';
 import type { ListSink } from './intake.ts';
-import type { FromListThread, ListThreadStart, ToListThread } from './list-protocol.ts';
+import type { FromListThread, ListBatch, ListThreadStart, ToListThread } from './list-protocol.ts';
 import type { ListKind, ListReport } from './reader.ts';
 
 export interface ListThreadParts {
@@ -23,9 +23,10 @@ export interface ListThreadParts {
   readonly onAttempt?: (attempt: Attempt) => void;
 }
 
+type ListChannel = WorkerChannel<ListThreadStart, ToListThread, FromListThread>;
+
 interface Reading {
   readonly sink: ListSink;
-  readonly ended: PromiseWithResolvers<ListReport>;
   /** Resolves when the sink has processed all batches received so far; chains them in order. */
   last: Promise<void>;
   /** The sink's first error; reported instead of the worker's, which has only the message. */
@@ -34,7 +35,7 @@ interface Reading {
 
 export class ListThread {
   readonly #parts: ListThreadParts;
-  #worker: Worker | null = null;
+  #channel: ListChannel | null = null;
   #reading: Reading | null = null;
   #isClosed = false;
   #heldBytes = 0;
@@ -50,23 +51,29 @@ export class ListThread {
 
   /** See `InventoryReader.read`. */
   async read(wanted: ListKind, sink: ListSink, signal?: AbortSignal): Promise<ListReport> {
-    if (this.#isClosed) throw new ProviderError('cancelled', 'list', 'The thread was closed.');
+    if (this.#isClosed) throw closed();
     if (this.#reading !== null) throw new Error('a reading is under way');
     if (signal?.aborted === true) throw new ProviderError('cancelled', 'list', 'The caller gave up.');
-    const reading: Reading = { sink, ended: Promise.withResolvers(), last: Promise.resolve() };
+    const reading: Reading = { sink, last: Promise.resolve() };
     this.#reading = reading;
-    this.#worker ??= this.#start();
-    const worker = this.#worker;
+    this.#channel ??= this.#start();
+    const channel = this.#channel;
     // The worker keeps the process alive only during a reading.
-    worker.ref();
-    const cancel = (): void => post(worker, { kind: 'cancel' });
+    channel.ref();
+    const cancel = (): void => channel.post({ kind: 'cancel' });
     signal?.addEventListener('abort', cancel, { once: true });
-    post(worker, { kind: 'read', wanted });
+    const request = channel.request(wanted);
+    channel.flush();
     try {
-      return await reading.ended.promise;
+      const answer = await request;
+      if (answer.kind === 'failed') throw new ProviderError(answer.error, 'list', answer.detail);
+      this.#heldBytes = answer.heldBytes;
+      return answer.report;
+    } catch (error) {
+      throw this.#reasonOf(error, reading);
     } finally {
       signal?.removeEventListener('abort', cancel);
-      worker.unref();
+      channel.unref();
       this.#reading = null;
     }
   }
@@ -74,70 +81,67 @@ export class ListThread {
   /** See `InventoryReader.forget`. */
   forget(): void {
     if (this.#reading !== null) throw new Error('a reading is under way');
-    if (this.#worker !== null) post(this.#worker, { kind: 'forget' });
+    this.#channel?.post({ kind: 'forget' });
   }
 
   /** Terminates the worker; an in-flight reading is cancelled. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#reading?.ended.reject(new ProviderError('cancelled', 'list', 'The thread was closed.'));
-    await this.#worker?.terminate();
+    await this.#channel?.close();
   }
 
-  #start(): Worker {
+  #start(): ListChannel {
     const { provider, seed, limits = {}, shardId = '' } = this.#parts;
-    const start: ListThreadStart = { provider, seed, limits, shardId };
-    const file = moduleBeside(import.meta.url, 'list-worker');
-    const worker = new Worker(file, { workerData: start, name: 'list' });
-    const lose = (reason: string): void => {
-      if (this.#worker !== worker) return;
-      this.#worker = null;
-      this.#reading?.ended.reject(new ProviderError('internal', 'list', `The list thread ended: ${reason}.`));
-    };
-    worker
-      .on('message', (message: FromListThread) => this.#hear(worker, message))
-      .on('error', (error) => lose(error instanceof Error ? error.message : String(error)))
-      .on('exit', (code) => lose(`code ${code}`));
-    return worker;
+    const channel: ListChannel = new WorkerChannel({
+      name: 'list',
+      module: moduleBeside(import.meta.url, 'list-worker'),
+      start: { provider, seed, limits, shardId },
+      onItem: ({ attempt }) => this.#parts.onAttempt?.(attempt),
+      onRequest: (batch, answer, refuse) => {
+        const reading = this.#reading;
+        if (reading === null) return;
+        reading.last = reading.last.then(async () => {
+          await pass(batch, reading).then(
+            () => answer(undefined),
+            (error: unknown) => refuse(messageOf(error)),
+          );
+          channel.flush();
+          // Node delivers all queued messages in one turn of the event loop; yield so that other work runs in between.
+          await setImmediate();
+        });
+      },
+      onFailure: () => {
+        if (this.#channel === channel) this.#channel = null;
+      },
+    });
+    return channel;
   }
 
-  #hear(worker: Worker, message: FromListThread): void {
-    const reading = this.#reading;
-    if (message.kind === 'attempt') this.#parts.onAttempt?.(message.attempt);
-    else if (reading === null) return;
-    else if (message.kind === 'done') {
-      this.#heldBytes = message.heldBytes;
-      reading.ended.resolve(message.report);
-    } else if (message.kind === 'failed') {
-      reading.ended.reject(
-        reading.refusal?.reason ?? new ProviderError(message.error, 'list', message.detail),
-      );
-    } else {
-      reading.last = reading.last.then(async () => {
-        post(worker, await takenBy(reading, message));
-        // Node delivers all queued messages in one turn of the event loop; yield so that other work runs in between.
-        await setImmediate();
-      });
-    }
+  /** Why a reading failed: the sink's error, the provider's, or the end of the worker. */
+  #reasonOf(error: unknown, { refusal }: Reading): unknown {
+    if (this.#isClosed) return closed();
+    if (refusal !== undefined) return refusal.reason;
+    if (error instanceof ProviderError) return error;
+    return new ProviderError('internal', 'list', `The list thread failed: ${messageOf(error)}`);
   }
 }
 
-/** Passes one batch to the sink and returns the acknowledgement for the worker. */
-async function takenBy(
-  reading: Reading,
-  message: Extract<FromListThread, { readonly kind: 'changed' | 'gone' }>,
-): Promise<ToListThread> {
-  if (reading.refusal !== undefined) return { kind: 'taken', error: 'refused before' };
+/** Passes one batch to the sink; after its first error, none. */
+async function pass(batch: ListBatch, reading: Reading): Promise<void> {
+  if (reading.refusal !== undefined) throw new Error('The receiver rejected an earlier batch.');
   try {
-    if (message.kind === 'gone') await reading.sink.gone(message.ids);
-    else await reading.sink.changed(message);
-    return { kind: 'taken' };
+    if (batch.kind === 'gone') await reading.sink.gone(batch.ids);
+    else await reading.sink.changed(batch);
   } catch (reason) {
-    reading.refusal ??= { reason };
-    return { kind: 'taken', error: reason instanceof Error ? reason.message : String(reason) };
+    reading.refusal = { reason };
+    throw reason;
   }
 }
 
-function post(worker: Worker, message: ToListThread): void {
-  worker.postMessage(message);
+function closed(): ProviderError {
+  return new ProviderError('cancelled', 'list', 'The thread was closed.');
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

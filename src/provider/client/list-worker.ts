@@ -1,24 +1,20 @@
 // The worker of `ListThread`: its own connection, a reader, and a message port to the owner.
 
-import { parentPort, workerData } from 'node:worker_threads';
 import { Random } from '../../runtime/random.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
+import { WorkerPort } from '../../runtime/worker-port.ts';
 import { ProviderClient } from './client.ts';
 import { asProviderError } from './errors.ts';
 import { grpcTransport } from './grpc-transport.ts';
 import type { ListSink } from './intake.ts';
-import type { FromListThread, ListThreadStart, ToListThread } from './list-protocol.ts';
+import type { FromListThread, ListBatch, ListThreadStart, ToListThread } from './list-protocol.ts';
 import { InventoryReader, type ListKind } from './reader.ts';
 
 /** Batches in flight to the owner: enough to keep both threads busy. */
 const MAX_IN_FLIGHT = 8;
 
-const port = parentPort!;
-const { provider, limits, seed, shardId } = workerData as ListThreadStart;
-
-function tell(message: FromListThread, moved: readonly ArrayBuffer[] = []): void {
-  port.postMessage(message, moved);
-}
+const port = new WorkerPort<ListThreadStart, FromListThread, ToListThread>();
+const { provider, limits, seed, shardId } = port.start;
 
 const client = new ProviderClient({
   transport: grpcTransport(provider),
@@ -27,7 +23,7 @@ const client = new ProviderClient({
   clock: systemClock,
   random: new Random(seed),
   limits,
-  onAttempt: (attempt) => tell({ kind: 'attempt', attempt }),
+  onAttempt: (attempt) => port.post({ kind: 'attempt', attempt }),
 });
 const reader = new InventoryReader({
   listBytes: (query, signal) => client.listBytes(query, signal),
@@ -44,47 +40,37 @@ function release({ buffer, length }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
-/** Batches sent and not yet acknowledged, oldest first. */
-const waiting: PromiseWithResolvers<void>[] = [];
-function handOver(message: FromListThread, moved: readonly ArrayBuffer[] = []): Promise<void> {
-  const taken = Promise.withResolvers<void>();
-  waiting.push(taken);
-  tell(message, moved);
-  return taken.promise;
+/** Posted at once, so that the owner processes a batch while this thread scans for the next one. */
+function pass(batch: ListBatch, moved: readonly ArrayBuffer[] = []): Promise<void> {
+  const processed = port.request(batch, moved);
+  port.flush();
+  return processed;
 }
+
 const sink: ListSink = {
-  changed: ({ bytes, count }) => handOver({ kind: 'changed', bytes, count }, [bytes.buffer]),
-  gone: (ids) => handOver({ kind: 'gone', ids }),
+  changed: ({ bytes, count }) => pass({ kind: 'changed', bytes, count }, [bytes.buffer]),
+  gone: (ids) => pass({ kind: 'gone', ids }),
 };
 
 let cancel = new AbortController();
 
-async function read(wanted: ListKind): Promise<void> {
+async function read(wanted: ListKind): Promise<ToListThread['answer']> {
   cancel = new AbortController();
   try {
     const report = await reader.read(wanted, sink, cancel.signal);
-    tell({ kind: 'done', report, heldBytes: reader.heldBytes });
+    return { kind: 'done', report, heldBytes: reader.heldBytes };
   } catch (error) {
     const { kind, problems } = asProviderError(error, 'list');
-    tell({ kind: 'failed', error: kind, detail: problems[0]!.message });
+    return { kind: 'failed', error: kind, detail: problems[0]!.message };
   }
 }
 
-port.on('message', (message: ToListThread) => {
-  switch (message.kind) {
-    case 'read':
-      void read(message.wanted);
-      break;
-    case 'cancel':
-      cancel.abort();
-      break;
-    case 'forget':
-      reader.forget();
-      break;
-    case 'taken': {
-      const oldest = waiting.shift();
-      if (message.error === undefined) oldest?.resolve();
-      else oldest?.reject(new Error(message.error));
-    }
-  }
+port.listen({
+  onItem: ({ kind }) => {
+    if (kind === 'cancel') cancel.abort();
+    else reader.forget();
+  },
+  onRequest: (wanted, answer, refuse) => {
+    read(wanted).then(answer, refuse);
+  },
 });

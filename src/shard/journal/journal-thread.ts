@@ -1,8 +1,9 @@
 // The journal on a worker thread: the controller posts messages and does not wait for the write. After a failed write the
 // journal is given up, the failure is reported once, and the shard runs without a journal.
 
-import { Worker } from 'node:worker_threads';
+import type { Traffic } from '../../runtime/message-exchange.ts';
 import { moduleBeside } from '../../runtime/module-path.ts';
+import { WorkerChannel } from '../../runtime/worker-channel.ts';
 import type { JournalLimits, JournalMessage, JournalSink } from './format.ts';
 
 export interface JournalThreadStart {
@@ -10,11 +11,16 @@ export interface JournalThreadStart {
   readonly limits: JournalLimits;
 }
 
-/** Bytes of the messages that were written, or why no more will be. */
-export type FromJournal =
-  | { readonly kind: 'written'; readonly bytes: number }
-  | { readonly kind: 'replaced'; readonly why: string }
-  | { readonly kind: 'failed'; readonly why: string };
+export interface ToJournal extends Traffic {
+  readonly item: JournalMessage | { readonly kind: 'close' };
+  readonly request: never;
+}
+
+export interface FromJournal extends Traffic {
+  readonly item: /** Messages that count this many bytes were written. */
+  { readonly kind: 'written'; readonly bytes: number } | { readonly kind: 'replaced'; readonly why: string };
+  readonly request: never;
+}
 
 export interface JournalThreadParts extends JournalThreadStart {
   /** The file could not be read and was renamed; a new one is written. */
@@ -24,50 +30,37 @@ export interface JournalThreadParts extends JournalThreadStart {
 }
 
 export class JournalThread implements JournalSink {
-  readonly #worker: Worker;
-  readonly #parts: JournalThreadParts;
-  readonly #ended = Promise.withResolvers<void>();
+  readonly #channel: WorkerChannel<JournalThreadStart, ToJournal, FromJournal>;
   #isUp = true;
   behindBytes = 0;
 
-  constructor(parts: JournalThreadParts) {
-    this.#parts = parts;
-    const { path, limits } = parts;
-    const start: JournalThreadStart = { path, limits };
-    const file = moduleBeside(import.meta.url, 'journal-worker');
-    this.#worker = new Worker(file, { workerData: start, name: 'journal' })
-      .on('message', (message: FromJournal) => this.#hear(message))
-      .on('error', (error) => this.#fail(error.message))
-      .on('exit', () => {
-        this.#fail('its thread ended');
-        this.#ended.resolve();
-      });
+  constructor({ path, limits, onReplaced, onFailure }: JournalThreadParts) {
+    this.#channel = new WorkerChannel({
+      name: 'journal',
+      module: moduleBeside(import.meta.url, 'journal-worker'),
+      start: { path, limits },
+      onItem: (item) => {
+        if (item.kind === 'written') this.behindBytes -= item.bytes;
+        else onReplaced(item.why);
+      },
+      onFailure: ({ message }) => {
+        this.#isUp = false;
+        this.behindBytes = 0;
+        onFailure(message);
+      },
+    });
   }
 
   put(message: JournalMessage): void {
     if (!this.#isUp) return;
     this.behindBytes += bytesOf(message);
-    this.#worker.postMessage(message, message.kind === 'input' ? movedBy(message.input) : []);
+    this.#channel.post(message, message.kind === 'input' ? movedBy(message.input) : []);
   }
 
   /** Resolves when all posted messages are written, or the journal has failed. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.#isUp = false;
-    this.#worker.postMessage(null);
-    await this.#ended.promise;
-  }
-
-  #hear(message: FromJournal): void {
-    if (message.kind === 'written') this.behindBytes -= message.bytes;
-    else if (message.kind === 'replaced') this.#parts.onReplaced(message.why);
-    else this.#fail(message.why);
-  }
-
-  #fail(why: string): void {
-    if (!this.#isUp) return;
-    this.#isUp = false;
-    this.behindBytes = 0;
-    this.#parts.onFailure(why);
+    return this.#channel.close({ kind: 'close' });
   }
 }
 

@@ -1,25 +1,22 @@
-// The journal's thread. Writes all queued messages in batches, and drops expired entries every EXPIRE_MS.
+// The journal's thread. Writes all queued messages in batches, and drops expired entries every EXPIRE_MS. An error ends the
+// thread, and with it the journal.
 
 import { renameSync, rmSync } from 'node:fs';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { BigFleetError } from '../../model/index.ts';
+import { WorkerPort } from '../../runtime/worker-port.ts';
 import type { JournalMessage } from './format.ts';
 import { JournalFile } from './journal-file.ts';
-import { bytesOf, type FromJournal, type JournalThreadStart } from './journal-thread.ts';
+import { bytesOf, type FromJournal, type JournalThreadStart, type ToJournal } from './journal-thread.ts';
 
 /** Bound for a transaction; its last message may exceed it. */
 const MAX_BATCH_BYTES = 8 * 2 ** 20;
 const EXPIRE_MS = 60_000;
 
-const port: MessagePort = parentPort!;
-const { path, limits } = workerData as JournalThreadStart;
+const port = new WorkerPort<JournalThreadStart, FromJournal, ToJournal>();
+const { path, limits } = port.start;
 let waiting: JournalMessage[] = [];
 let isEnding = false;
-let isDue = false;
-
-function say(message: FromJournal): void {
-  port.postMessage(message);
-}
+let isWriteDue = false;
 
 /** An unreadable journal is renamed, so that a new one can be written. */
 function opened(): JournalFile {
@@ -29,28 +26,19 @@ function opened(): JournalFile {
     if (!(error instanceof BigFleetError) || error.code !== 'BF_STORE_UNREADABLE') throw error;
     for (const end of ['-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
     renameSync(path, `${path}.unreadable`);
-    say({ kind: 'replaced', why: error.message });
+    port.post({ kind: 'replaced', why: error.message });
     return new JournalFile(path, limits);
   }
 }
 
-function attempt(act: () => void): void {
-  try {
-    act();
-  } catch (error) {
-    say({ kind: 'failed', why: error instanceof Error ? error.message : String(error) });
-    process.exit();
-  }
-}
-
-function write(journal: JournalFile): void {
-  isDue = false;
+function write(): void {
+  isWriteDue = false;
   let batch: JournalMessage[] = [];
   let bytes = 0;
   const finish = (): void => {
     if (batch.length === 0) return;
     journal.write(batch);
-    say({ kind: 'written', bytes });
+    port.post({ kind: 'written', bytes });
     batch = [];
     bytes = 0;
   };
@@ -63,19 +51,19 @@ function write(journal: JournalFile): void {
   waiting = [];
   if (!isEnding) return;
   journal.close();
-  process.exit();
+  clearInterval(expiring);
+  port.close();
 }
 
-attempt(() => {
-  const journal = opened();
-  journal.expire(Date.now());
-  setInterval(() => attempt(() => journal.expire(Date.now())), EXPIRE_MS).unref();
-  // null: nothing comes any more.
-  port.on('message', (message: JournalMessage | null) => {
-    if (message === null) isEnding = true;
+const journal = opened();
+journal.expire(Date.now());
+const expiring = setInterval(() => journal.expire(Date.now()), EXPIRE_MS).unref();
+port.listen({
+  onItem: (message) => {
+    if (message.kind === 'close') isEnding = true;
     else waiting.push(message);
-    if (isDue) return;
-    isDue = true;
-    setImmediate(() => attempt(() => write(journal)));
-  });
+    if (isWriteDue) return;
+    isWriteDue = true;
+    setImmediate(write);
+  },
 });

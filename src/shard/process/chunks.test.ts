@@ -1,11 +1,12 @@
 // Messages of the controller to its owner: everything in order, and none with much work in it.
 
 import { describe, expect, it } from 'vitest';
+import type { Batch, Envelope } from '../../runtime/message-exchange.ts';
 import { AvailableCapacityUpdate_Confidence as Confidence } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { chunksOf } from './chunks.ts';
 import type { FromController } from './controller-protocol.ts';
 
-function hints(cluster: string, count: number): FromController {
+function hints(cluster: string, count: number): Envelope<FromController> {
   const update = (i: number) => ({
     ...{ supersedesKey: `available:${cluster}-${i}`, requirements: [], resources: undefined },
     ...{ availableCount: i, confidence: Confidence.CONFIDENCE_HIGH, costPerHour: 0 },
@@ -14,12 +15,12 @@ function hints(cluster: string, count: number): FromController {
   return { kind: 'effect', effect: { kind: 'available-capacity', cluster, updates } };
 }
 
-function answer(id: number): FromController {
+function answer(id: number): Envelope<FromController> {
   return { kind: 'answer', id, answer: id };
 }
 
 /** What the owner does for each item, in order. */
-function workOf(items: readonly FromController[]): readonly string[] {
+function workOf(items: Batch<FromController>): readonly string[] {
   return items.flatMap((item) => {
     if (item.kind === 'answer') return [`answer ${item.id}`];
     if (item.kind !== 'effect' || item.effect.kind !== 'available-capacity') return [];

@@ -1,6 +1,7 @@
 // Splits the controller's output into messages. The owner reads the clock after each message, so a message must not take long,
 // whether it has many small items or a few large ones.
 
+import type { Batch, Envelope } from '../../runtime/message-exchange.ts';
 import type { AvailableCapacityUpdate } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import type { FromController } from './controller-protocol.ts';
 
@@ -8,8 +9,8 @@ import type { FromController } from './controller-protocol.ts';
 const CHUNK = 64;
 
 /** The items in order, in messages of about equal work. */
-export function* chunksOf(items: readonly FromController[]): Generator<readonly FromController[]> {
-  let chunk: FromController[] = [];
+export function* chunksOf(items: Batch<FromController>): Generator<Batch<FromController>> {
+  let chunk: Envelope<FromController>[] = [];
   let work = 0;
   for (const item of items) {
     for (const part of partsOf(item)) {
@@ -30,11 +31,11 @@ export function* chunksOf(items: readonly FromController[]): Generator<readonly 
 const VALUES_PER_FRAME = 64;
 
 /** The controller emits all hints of a cluster at once, hundreds of them; sending them in parts loses nothing. */
-function partsOf(item: FromController): readonly FromController[] {
+function partsOf(item: Envelope<FromController>): Batch<FromController> {
   if (framesIn(item) <= CHUNK || item.kind !== 'effect') return [item];
   const { effect } = item;
   if (effect.kind !== 'available-capacity') return [item];
-  const parts: FromController[] = [];
+  const parts: Envelope<FromController>[] = [];
   let updates: AvailableCapacityUpdate[] = [];
   let work = 0;
   for (const update of effect.updates) {
@@ -57,7 +58,7 @@ function framesFor({ requirements }: AvailableCapacityUpdate): number {
   return 1 + Math.floor(values / VALUES_PER_FRAME);
 }
 
-function framesIn(item: FromController): number {
+function framesIn(item: Envelope<FromController>): number {
   if (item.kind !== 'effect' || item.effect.kind !== 'available-capacity') return 1;
   return item.effect.updates.reduce((sum, update) => sum + framesFor(update), 0);
 }

@@ -1,7 +1,7 @@
-// Messages between the controller's thread and its owner. Plain data, several items per message.
+// Messages between the controller's thread and its owner, and the interface of the controller on that thread.
 
-import type { MessagePort } from 'node:worker_threads';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Traffic } from '../../runtime/message-exchange.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { ControllerEvent, Effect } from '../events.ts';
 import type { JournalThreadStart } from '../journal/journal-thread.ts';
@@ -50,25 +50,28 @@ export interface ControllerThreadStart {
   /** URL of a module with a `makeController`. */
   readonly factory: string;
   readonly setup: ControllerSetup;
-  /** Carries lists of `FromController`. The worker's own port carries the number of `ToController` items processed so far. */
-  readonly port: MessagePort;
 }
 
 type Demand = Extract<ControllerEvent, { readonly kind: 'demand' }>;
 
-export type ToController =
-  | Exclude<ControllerEvent, Demand>
-  | { readonly kind: 'demand-part'; readonly part: DemandPart }
-  | { readonly kind: 'demand-delta'; readonly delta: DemandDelta; readonly rowsSetAside: number }
-  | { readonly kind: 'ask'; readonly id: number; readonly name: QuestionName; readonly ask: object }
-  | { readonly kind: 'order'; readonly id: number; readonly order: Order }
-  | { readonly kind: 'stop'; readonly withinMs: number };
+export interface ToController extends Traffic {
+  readonly item:
+    | Exclude<ControllerEvent, Demand>
+    | { readonly kind: 'demand-part'; readonly part: DemandPart }
+    | { readonly kind: 'demand-delta'; readonly delta: DemandDelta; readonly rowsSetAside: number }
+    | { readonly kind: 'stop'; readonly withinMs: number };
+  readonly request:
+    | { readonly kind: 'ask'; readonly name: QuestionName; readonly ask: object }
+    | { readonly kind: 'order'; readonly order: Order };
+  /** An `Answer` or an `OrderResult`. */
+  readonly answer: unknown;
+}
 
-export type FromController =
-  | { readonly kind: 'effect'; readonly effect: Effect }
-  | { readonly kind: 'news'; readonly event: ShardEvent }
-  | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown }
-  /** A question could not be answered. */
-  | { readonly kind: 'refusal'; readonly id: number; readonly error: Error }
-  /** Nothing comes after this. */
-  | { readonly kind: 'closed' };
+export interface FromController extends Traffic {
+  readonly item:
+    | { readonly kind: 'effect'; readonly effect: Effect }
+    | { readonly kind: 'news'; readonly event: ShardEvent }
+    /** The controller is closed; no message follows. */
+    | { readonly kind: 'closed' };
+  readonly request: never;
+}

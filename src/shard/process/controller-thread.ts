@@ -1,9 +1,8 @@
 // The main thread's proxy of the controller, which runs on a worker thread. It never blocks on a cycle: the events of one turn
 // of the event loop are posted in one message, and the controller's messages are fetched in turns of at most about TURN_MS.
 
-import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { revivedError } from '../../model/index.ts';
 import { moduleBeside } from '../../runtime/module-path.ts';
+import { WorkerChannel } from '../../runtime/worker-channel.ts';
 import type { ControllerEvent, Effect } from '../events.ts';
 import type { Answer, Order, OrderResult, QuestionName, Questions, ShardEvent, ShardPort } from '../views.ts';
 import { YOUNG_GENERATION_MB } from './controller-limits.ts';
@@ -33,45 +32,29 @@ export interface ControllerThreadParts {
 }
 
 export class ControllerThread implements ShardPort {
-  readonly #worker: Worker;
-  readonly #port: MessagePort;
+  readonly #channel: WorkerChannel<ControllerThreadStart, ToController, FromController>;
   readonly #onFailure: (error: Error) => void;
   readonly #up = Promise.withResolvers<void>();
-  /** Flushed at once, so that the time to copy a part counts towards the packer's turn. */
-  readonly #demand = new DemandPacker((item) => {
-    this.#send(item);
-    this.#flush();
-  });
+  /** Posted at once, so that the time to copy a part counts towards the packer's turn. */
+  readonly #demand = new DemandPacker((item) => this.#channel.post(item));
   readonly #listeners = new Set<(event: ShardEvent) => void>();
-  readonly #asked = new Map<number, PromiseWithResolvers<unknown>>();
-  #onEffect: ((effect: Effect) => void) | null = null;
-  #outbox: ToController[] = [];
-  #posted = 0;
-  #taken = 0;
-  /** Unprocessed messages: when each was posted, and the value of `#posted` then. */
-  readonly #unheard: { readonly posted: number; readonly atMs: number }[] = [];
+  #onEffect: (effect: Effect) => void = () => {};
+  #isResumed = false;
   #waiters: (() => void)[] = [];
-  #lastAsk = 0;
-  #isDrainDue = false;
   #phase: 'starting' | 'up' | 'gone' = 'starting';
   #stopped: PromiseWithResolvers<void> | null = null;
 
   private constructor({ setup, factory, onFailure }: ControllerThreadParts) {
-    const { port1, port2 } = new MessageChannel();
-    this.#port = port1;
     this.#onFailure = onFailure ?? raise;
-    const start: ControllerThreadStart = { factory: factory.href, setup, port: port2 };
-    const file = moduleBeside(import.meta.url, 'controller-worker');
-    this.#worker = new Worker(file, {
-      workerData: start,
-      transferList: [port2],
+    this.#channel = new WorkerChannel({
       name: 'controller',
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-    })
-      .on('message', (taken: number) => this.#rung(taken))
-      .on('messageerror', (error) => this.#fail(error))
-      .on('error', (error) => this.#fail(error))
-      .on('exit', (code) => this.#fail(new Error(`The thread of the controller ended with code ${code}.`)));
+      module: moduleBeside(import.meta.url, 'controller-worker'),
+      start: { factory: factory.href, setup },
+      youngGenerationMb: YOUNG_GENERATION_MB,
+      pace: { turnMs: TURN_MS, onHandled: () => this.#handled() },
+      onItem: (item) => this.#receive(item),
+      onFailure: (error) => this.#fail(error),
+    });
   }
 
   /** Resolves when the controller has started, rejects with the reason why it cannot. */
@@ -84,22 +67,23 @@ export class ControllerThread implements ShardPort {
   /** Sets the executor of effects. Until it is set, all messages of the controller are queued: effects, news and answers. */
   onEffect(carryOut: (effect: Effect) => void): void {
     this.#onEffect = carryOut;
-    this.#drainSoon();
+    this.#isResumed = true;
+    this.#channel.resume();
   }
 
   /** Buffers of blobs and batches are transferred to the controller; the caller must not use them afterwards. */
   post(event: ControllerEvent): void {
     if (this.#phase === 'gone') return;
     if (event.kind === 'demand') this.#demand.post(event);
-    else this.#send(event);
+    else this.#channel.queue(event, movedBy(event));
   }
 
   ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Promise<Answer<Q>> {
-    return this.#ask((id) => ({ kind: 'ask', id, name, ask })) as Promise<Answer<Q>>;
+    return this.#request({ kind: 'ask', name, ask }) as Promise<Answer<Q>>;
   }
 
   order(order: Order): Promise<OrderResult> {
-    return this.#ask((id) => ({ kind: 'order', id, order })) as Promise<OrderResult>;
+    return this.#request({ kind: 'order', order }) as Promise<OrderResult>;
   }
 
   listen(listener: (event: ShardEvent) => void): () => void {
@@ -109,7 +93,7 @@ export class ControllerThread implements ShardPort {
 
   /** Number of events that were posted and that the controller has not processed yet. */
   get waiting(): number {
-    return this.#posted - this.#taken;
+    return this.#channel.unhandled;
   }
 
   /** The queue of unprocessed events is full enough that callers should defer events where they can. */
@@ -119,8 +103,7 @@ export class ControllerThread implements ShardPort {
 
   /** How long the oldest unprocessed event has waited. */
   get waitingMs(): number {
-    const oldest = this.#unheard[0];
-    return oldest === undefined ? 0 : performance.now() - oldest.atMs;
+    return this.#channel.unhandledMs;
   }
 
   /** Resolves when fewer than ROOM events are unprocessed: backpressure for callers that can defer events. */
@@ -138,44 +121,27 @@ export class ControllerThread implements ShardPort {
     if (this.#stopped === null) {
       this.#stopped = Promise.withResolvers();
       // After an aborted start no executor is set yet, and without one the `closed` message would stay queued.
-      if (this.#onEffect === null) this.onEffect(() => {});
+      if (!this.#isResumed) this.onEffect(() => {});
       if (this.#phase === 'gone') this.#stopped.resolve();
-      else this.#send({ kind: 'stop', withinMs });
+      else this.#channel.queue({ kind: 'stop', withinMs });
     }
     return this.#stopped.promise;
   }
 
-  #ask(item: (id: number) => ToController): Promise<unknown> {
-    if (this.#phase === 'gone') return Promise.reject(gone());
-    const id = ++this.#lastAsk;
-    const asked = Promise.withResolvers<unknown>();
-    this.#asked.set(id, asked);
-    this.#send(item(id));
-    return asked.promise;
+  async #request(request: ToController['request']): Promise<unknown> {
+    try {
+      return await this.#channel.request(request);
+    } catch (error) {
+      throw this.#phase === 'gone' ? new Error('The controller has stopped.') : error;
+    }
   }
 
-  #send(item: ToController): void {
-    this.#posted++;
-    if (this.#outbox.push(item) === 1) setImmediate(() => this.#flush());
-  }
-
-  #flush(): void {
-    const items = this.#outbox;
-    this.#outbox = [];
-    if (this.#phase === 'gone' || items.length === 0) return;
-    this.#worker.postMessage(items, movedBy(items));
-    this.#unheard.push({ posted: this.#posted, atMs: performance.now() });
-  }
-
-  #rung(taken: number): void {
+  #handled(): void {
     if (this.#phase === 'starting') {
       this.#phase = 'up';
       this.#up.resolve();
     }
-    this.#taken = taken;
-    while (this.#unheard.length > 0 && this.#unheard[0]!.posted <= taken) this.#unheard.shift();
     if (this.waiting < ROOM) this.#wakeWaiters();
-    if (!this.#isDrainDue) this.#drain();
   }
 
   #wakeWaiters(): void {
@@ -184,72 +150,29 @@ export class ControllerThread implements ShardPort {
     for (const wake of waiters) wake();
   }
 
-  #drainSoon(): void {
-    this.#isDrainDue = true;
-    setImmediate(() => this.#drain());
-  }
-
-  /** Messages are deserialised when they are fetched, so fetching them here bounds the time spent on that. */
-  #drain(): void {
-    this.#isDrainDue = false;
-    if (this.#onEffect === null) return;
-    const lastMs = performance.now() + TURN_MS;
-    while (this.#phase !== 'gone' && performance.now() < lastMs) {
-      const entry = receiveMessageOnPort(this.#port);
-      if (entry === undefined) return;
-      for (const item of entry.message as readonly FromController[]) this.#hear(item, this.#onEffect);
-    }
-    if (this.#phase !== 'gone') this.#drainSoon();
-  }
-
-  #hear(item: FromController, carryOut: (effect: Effect) => void): void {
+  #receive(item: FromController['item']): void {
     switch (item.kind) {
       case 'effect':
-        carryOut(item.effect);
+        this.#onEffect(item.effect);
         break;
       case 'news':
         for (const listener of this.#listeners) listener(item.event);
         break;
-      case 'answer':
-        this.#askedBy(item.id).resolve(item.answer);
-        break;
-      case 'refusal':
-        this.#askedBy(item.id).reject(item.error);
-        break;
       case 'closed':
-        this.#leave();
-        void this.#worker.terminate().then(() => this.#stopped?.resolve());
+        this.#phase = 'gone';
+        this.#wakeWaiters();
+        void this.#channel.close().then(() => this.#stopped?.resolve());
     }
   }
 
-  #askedBy(id: number): PromiseWithResolvers<unknown> {
-    const asked = this.#asked.get(id)!;
-    this.#asked.delete(id);
-    return asked;
-  }
-
-  #fail(reason: unknown): void {
-    if (this.#phase === 'gone') return;
-    const error = revivedError(reason);
+  #fail(error: Error): void {
     const wasUp = this.#phase === 'up';
-    this.#leave();
-    void this.#worker.terminate();
+    this.#phase = 'gone';
+    this.#wakeWaiters();
     this.#stopped?.reject(error);
     if (wasUp) this.#onFailure(error);
     else this.#up.reject(error);
   }
-
-  #leave(): void {
-    this.#phase = 'gone';
-    this.#port.close();
-    this.#wakeWaiters();
-    for (const { reject } of this.#asked.values()) reject(gone());
-    this.#asked.clear();
-  }
-}
-
-function gone(): Error {
-  return new Error('The controller has stopped.');
 }
 
 /** Throws from the event loop, where no caller can catch it. */
@@ -259,14 +182,12 @@ function raise(error: Error): void {
   });
 }
 
-/** Buffers that are transferred with a message instead of copied. */
-function movedBy(items: readonly ToController[]): ArrayBuffer[] {
-  const moved = new Set<ArrayBuffer>();
-  for (const item of items) {
-    if (item.kind !== 'bootstrap-answered' && item.kind !== 'list-changed') continue;
-    for (const bytes of bytesIn(item)) if (isMovable(bytes)) moved.add(bytes.buffer);
-  }
-  return [...moved];
+/** Buffers that are transferred with an event instead of copied. */
+function movedBy(event: ControllerEvent): ArrayBuffer[] {
+  if (event.kind !== 'bootstrap-answered' && event.kind !== 'list-changed') return [];
+  return bytesIn(event)
+    .filter(isMovable)
+    .map(({ buffer }) => buffer);
 }
 
 /** The byte arrays in an event, at its top level or one level below: the blob of an answer, or the bytes of a batch. */

@@ -1,9 +1,9 @@
 // The controller's thread. Handles messages in order and posts the results of one turn together. An uncaught error ends the
-// thread and is reported to its owner: a controller in an unknown state must not go on.
+// thread and is reported to its owner: a controller in an unknown state must not continue.
 
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Random } from '../../runtime/random.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
+import { WorkerPort } from '../../runtime/worker-port.ts';
 import { chunksOf } from './chunks.ts';
 import type {
   ControllerThreadStart,
@@ -15,73 +15,53 @@ import type {
 import { DemandReceiver } from './demand-codec.ts';
 
 /** Poll interval for in-flight work of a controller that stops. */
-const IDLE_LOOK_MS = 10;
+const IDLE_POLL_MS = 10;
 
-const bell: MessagePort = parentPort!;
-const { factory, setup, port } = workerData as ControllerThreadStart;
+const port = new WorkerPort<ControllerThreadStart, FromController, ToController>(chunksOf);
+const { factory, setup } = port.start;
 const demand = new DemandReceiver();
-let outbox: FromController[] = [];
-let taken = 0;
-let isRingDue = false;
 let isStopping = false;
 let isClosed = false;
 
-function say(item: FromController): void {
-  outbox.push(item);
-  ringSoon();
-}
-
-/** At the end of this turn, be it a message or a timer of the controller. */
-function ringSoon(): void {
-  if (isRingDue) return;
-  isRingDue = true;
-  queueMicrotask(ring);
-}
-
-function ring(): void {
-  isRingDue = false;
-  for (const chunk of chunksOf(outbox)) port.postMessage(chunk);
-  outbox = [];
-  bell.postMessage(taken);
-}
-
-function take(controller: DecisionController, item: ToController): void {
+function handle(controller: DecisionController, item: ToController['item']): void {
   if (item.kind === 'demand-delta') {
     const { delta, rowsSetAside } = item;
     controller.handle({ kind: 'demand', cluster: delta.cluster, needs: demand.unpack(delta), rowsSetAside });
   } else if (item.kind === 'demand-part') demand.receive(item.part);
-  else if (item.kind === 'ask') answer(controller, item);
-  else if (item.kind === 'order') say({ kind: 'answer', id: item.id, answer: controller.order(item.order) });
   else if (item.kind === 'stop') void stop(controller, item.withinMs);
   else controller.handle(item);
 }
 
-/** Questions are read-only: an error is returned to the asker and does not end the thread. */
-function answer(
+/** Questions are read-only, so an error is returned to the caller. The error of an order ends the thread. */
+function reply(
   controller: DecisionController,
-  { id, name, ask }: Extract<ToController, { readonly kind: 'ask' }>,
+  request: ToController['request'],
+  answer: (answer: unknown) => void,
+  refuse: (error: unknown) => void,
 ): void {
-  let item: FromController;
-  try {
-    // What belongs together was said where the question was put; it cannot be told again here.
-    item = { kind: 'answer', id, answer: controller.ask(name, ask as never) };
-  } catch (error) {
-    item = { kind: 'refusal', id, error: error instanceof Error ? error : new Error(String(error)) };
+  if (request.kind === 'order') {
+    answer(controller.order(request.order));
+    return;
   }
-  say(item);
+  try {
+    // `ControllerThread.ask` checks that name and argument match; that type does not survive the thread boundary.
+    answer(controller.ask(request.name, request.ask as never));
+  } catch (error) {
+    refuse(error);
+  }
 }
 
 async function stop(controller: DecisionController, withinMs: number): Promise<void> {
   if (isStopping) return;
   isStopping = true;
   controller.stop();
-  const lastMs = performance.now() + withinMs;
-  while (!controller.isIdle && performance.now() < lastMs) {
-    await new Promise((resolve) => setTimeout(resolve, IDLE_LOOK_MS));
+  const endMs = performance.now() + withinMs;
+  while (!controller.isIdle && performance.now() < endMs) {
+    await new Promise((resolve) => setTimeout(resolve, IDLE_POLL_MS));
   }
   isClosed = true;
   await controller.close();
-  say({ kind: 'closed' });
+  port.queue({ kind: 'closed' });
 }
 
 const { makeController } = (await import(factory)) as { readonly makeController: MakeController };
@@ -90,15 +70,17 @@ const controller = await makeController(
     clock: systemClock,
     random: new Random(setup.options.seed),
     monotonicMs: () => performance.now(),
-    emit: (effect) => say({ kind: 'effect', effect }),
-    tell: (event) => say({ kind: 'news', event }),
+    emit: (effect) => port.queue({ kind: 'effect', effect }),
+    tell: (event) => port.queue({ kind: 'news', event }),
   },
   setup,
 );
-bell.on('message', (items: readonly ToController[]) => {
-  for (const item of items) if (!isClosed) take(controller, item);
-  taken += items.length;
-  ringSoon();
-});
 controller.start();
-ringSoon();
+port.listen({
+  onItem: (item) => {
+    if (!isClosed) handle(controller, item);
+  },
+  onRequest: (request, answer, refuse) => {
+    if (!isClosed) reply(controller, request, answer, refuse);
+  },
+});

@@ -16,7 +16,7 @@ function rows(cluster: string, count: number, firstPriority = 0): Need[] {
 /** A packer, and the demand that arrives at the other end, by cluster. */
 function aPacker() {
   const receiver = new DemandReceiver();
-  const sent: ToController['kind'][] = [];
+  const sent: ToController['item']['kind'][] = [];
   const arrived: { cluster: string; needs: readonly Need[]; rowsSetAside: number }[] = [];
   const packer = new DemandPacker((item) => {
     sent.push(item.kind);

@@ -20,14 +20,14 @@ interface Packing {
 
 export class DemandPacker {
   readonly #sender = new DemandSender();
-  readonly #send: (item: ToController) => void;
+  readonly #send: (item: ToController['item']) => void;
   /** By cluster: the newest demand that waits until the one in `#begun` is packed. */
   readonly #waiting = new Map<string, DemandEvent>();
   /** By cluster: packing in progress, in round-robin order. */
   readonly #begun = new Map<string, Packing>();
   #isTurnDue = false;
 
-  constructor(send: (item: ToController) => void) {
+  constructor(send: (item: ToController['item']) => void) {
     this.#send = send;
   }
 

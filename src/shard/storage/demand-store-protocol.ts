@@ -1,5 +1,6 @@
-// Messages between the demand store's thread and its owner. Plain data.
+// Messages between the demand store's thread and its owner.
 
+import type { Traffic } from '../../runtime/message-exchange.ts';
 import type { BaselineRow, DemandChanges, FirstSeenRow } from './demand-store.ts';
 
 export interface DemandContent {
@@ -7,12 +8,14 @@ export interface DemandContent {
   readonly seen: readonly FirstSeenRow[];
 }
 
-export type ToDemandStore =
-  | { readonly kind: 'write'; readonly writes: readonly DemandChanges[] }
-  | { readonly kind: 'close' };
+/** A request is answered when its changes are durable. */
+export interface ToDemandStore extends Traffic {
+  readonly item: { readonly kind: 'close' };
+  readonly request: DemandChanges;
+  readonly answer: undefined;
+}
 
-export type FromDemandStore =
-  | { readonly kind: 'opened'; readonly content: DemandContent }
-  /** The `count` oldest outstanding writes are durable. */
-  | { readonly kind: 'written'; readonly count: number }
-  | { readonly kind: 'failed'; readonly error: unknown };
+export interface FromDemandStore extends Traffic {
+  readonly item: { readonly kind: 'opened'; readonly content: DemandContent };
+  readonly request: never;
+}

@@ -1,32 +1,25 @@
 // The demand store on a worker thread: the time of an fsync is unbounded, and the thread of the sessions must not wait for
 // it. Writes of one turn of the event loop are posted in one message, and all writes queued at the thread share one fsync.
 
-import { Worker } from 'node:worker_threads';
-import { revivedError } from '../../model/index.ts';
 import { moduleBeside } from '../../runtime/module-path.ts';
+import { WorkerChannel } from '../../runtime/worker-channel.ts';
 import type { DemandChanges, DemandStore } from './demand-store.ts';
 import type { DemandContent, FromDemandStore, ToDemandStore } from './demand-store-protocol.ts';
 
 export class DemandStoreThread implements DemandStore {
-  readonly #worker: Worker;
+  readonly #channel: WorkerChannel<string, ToDemandStore, FromDemandStore>;
   readonly #loaded = Promise.withResolvers<DemandContent>();
-  readonly #closed = Promise.withResolvers<void>();
-  /** Writes that are not durable yet, oldest first. */
-  readonly #waiting: PromiseWithResolvers<void>[] = [];
-  #outbox: DemandChanges[] = [];
+  /** The first failure of a write. All later writes fail with it: they may depend on the lost one. */
   #failure: Error | null = null;
-  #isClosing = false;
 
   private constructor(path: string) {
-    const file = moduleBeside(import.meta.url, 'demand-store-worker');
-    this.#worker = new Worker(file, { workerData: path, name: 'demand-store' })
-      .on('message', (message: FromDemandStore) => this.#hear(message))
-      .on('messageerror', (error) => this.#fail(error))
-      .on('error', (error) => this.#fail(error))
-      .on('exit', (code) => {
-        this.#fail(new Error(`The thread of the demand store ended with code ${code}.`));
-        this.#closed.resolve();
-      });
+    this.#channel = new WorkerChannel({
+      name: 'demand-store',
+      module: moduleBeside(import.meta.url, 'demand-store-worker'),
+      start: path,
+      onItem: ({ content }) => this.#loaded.resolve(content),
+      onFailure: this.#loaded.reject,
+    });
   }
 
   /** Opens or creates the file. Rejects with the error if that fails. */
@@ -40,44 +33,17 @@ export class DemandStoreThread implements DemandStore {
     return this.#loaded.promise;
   }
 
-  write(changes: DemandChanges): Promise<void> {
-    if (this.#failure !== null) return Promise.reject(this.#failure);
-    const written = Promise.withResolvers<void>();
-    this.#waiting.push(written);
-    if (this.#outbox.push(changes) === 1) setImmediate(() => this.#flush());
-    return written.promise;
+  async write(changes: DemandChanges): Promise<void> {
+    try {
+      if (this.#failure === null) await this.#channel.request(changes);
+    } catch (error) {
+      this.#failure ??= error as Error;
+    }
+    if (this.#failure !== null) throw this.#failure;
   }
 
   /** Commits queued writes and closes the file. */
   close(): Promise<void> {
-    if (!this.#isClosing) {
-      this.#isClosing = true;
-      this.#flush();
-      this.#send({ kind: 'close' });
-    }
-    return this.#closed.promise;
-  }
-
-  #flush(): void {
-    const writes = this.#outbox;
-    this.#outbox = [];
-    if (writes.length > 0 && this.#failure === null) this.#send({ kind: 'write', writes });
-  }
-
-  #send(message: ToDemandStore): void {
-    this.#worker.postMessage(message);
-  }
-
-  #hear(message: FromDemandStore): void {
-    if (message.kind === 'opened') this.#loaded.resolve(message.content);
-    else if (message.kind === 'failed') this.#fail(message.error);
-    else for (const { resolve } of this.#waiting.splice(0, message.count)) resolve();
-  }
-
-  /** After one failure all later writes fail: they may depend on the lost one. */
-  #fail(reason: unknown): void {
-    this.#failure ??= revivedError(reason);
-    this.#loaded.reject(this.#failure);
-    for (const { reject } of this.#waiting.splice(0)) reject(this.#failure);
+    return this.#channel.close({ kind: 'close' });
   }
 }

@@ -1,31 +1,24 @@
 // The demand store's thread. All writes received in one turn of its event loop are one transaction.
 
-import { parentPort, workerData } from 'node:worker_threads';
+import { WorkerPort } from '../../runtime/worker-port.ts';
 import { killAtFailpoint } from '../failpoints.ts';
 import type { FromDemandStore, ToDemandStore } from './demand-store-protocol.ts';
 import { SqliteDemandStore } from './demand-store-sqlite.ts';
 
 killAtFailpoint();
-const port = parentPort!;
-const store = new SqliteDemandStore(workerData as string);
+const port = new WorkerPort<string, FromDemandStore, ToDemandStore>();
+const store = new SqliteDemandStore(port.start);
 
-function tell(message: FromDemandStore): void {
-  port.postMessage(message);
-}
-
-port.on('message', (message: ToDemandStore) => {
-  if (message.kind === 'close') {
-    // Commits queued writes, so that their callers are still notified.
+port.listen({
+  onItem: () => {
+    // Commits queued writes, so that they are still answered.
     store.close();
     setImmediate(() => port.close());
-    return;
-  }
-  const { writes } = message;
-  Promise.all(writes.map((changes) => store.write(changes))).then(
-    () => tell({ kind: 'written', count: writes.length }),
-    (error: unknown) => tell({ kind: 'failed', error }),
-  );
+  },
+  onRequest: (changes, answer, refuse) => {
+    store.write(changes).then(() => answer(undefined), refuse);
+  },
 });
 
 const { baselines, seen } = await store.load();
-tell({ kind: 'opened', content: { baselines: [...baselines], seen: [...seen] } });
+port.post({ kind: 'opened', content: { baselines: [...baselines], seen: [...seen] } });
