@@ -88,6 +88,14 @@ module.exports = {
       to: { dependencyTypes: ['core'], pathNot: '^(node:)?worker_threads$' },
     },
     {
+      name: 'worker-threads',
+      comment:
+        'other rooms start threads through runtime/worker-channel.ts, which handles failures and the end',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['\\.test\\.ts$', '^src/(engine/parallel|runtime|shard/process)/'] },
+      to: { path: '^(node:)?worker_threads$' },
+    },
+    {
       name: 'planning-is-pure',
       comment: 'planning, inventory and actuation of a shard know no socket, timer, file or thread',
       severity: 'error',

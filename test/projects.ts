@@ -16,6 +16,7 @@ export const ALONE: readonly string[] = [
   // Threads.
   'src/**/*thread*.test.ts',
   'src/**/*thread*/*.test.ts',
+  'src/runtime/worker-channel.test.ts',
   'src/shard/journal/journal-file.test.ts',
   'test/engine/{broker,lanes,rungs,threads}.test.ts',
   // Mocked modules and stubbed globals.

@@ -68,6 +68,7 @@ describe('tidy', () => {
     ['shard/planning', '../../coordinator/index.ts', 'shard-imports'],
     ['shard/planning', '../sessions/session.ts', 'planning-is-pure'],
     ['shard/actuation', 'node:timers', 'planning-is-pure'],
+    ['shard/journal', 'node:worker_threads', 'worker-threads'],
     // Nor indirectly, by way of another room.
     ['provider', '../coordinator/index.ts', 'provider-imports'],
     ['engine', '../coordinator/index.ts', 'engine-imports'],
