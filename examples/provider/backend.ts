@@ -3,9 +3,15 @@
 // words of the error become the machine's last_error, so say what a person on call needs to know.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-// In a project of your own: 'bigfleet/model' and 'bigfleet/provider'.
-import { CapacityType, type HostRef } from '../../src/model/index.ts';
-import type { Backend, Binding, Offering, Operation, Subject } from '../../src/provider/index.ts';
+import {
+  type Backend,
+  type Binding,
+  CapacityType,
+  type HostRef,
+  type Offering,
+  type Operation,
+  type Subject,
+} from 'bigfleet/provider';
 import type { Flavour, Nimbus, ServerStatus } from './nimbus.ts';
 
 const POLL_MS = 2;

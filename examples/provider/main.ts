@@ -1,16 +1,9 @@
 // Serves the backend on a port until it is told to stop:
-//   npx node examples/provider/main.ts --addr 127.0.0.1:9000 --state nimbus.db
+//   npx node -C bigfleet-source examples/provider/main.ts --addr 127.0.0.1:9000 --state nimbus.db
+// The condition makes 'bigfleet/…' mean this checkout; a project that has installed the package needs none.
 
 import { parseArgs } from 'node:util';
-import {
-  NO_STORE,
-  Provider,
-  SqliteStore,
-  serveProvider,
-  tlsFiles,
-  withFaultSelectors,
-} from '../../src/provider/index.ts';
-import { systemClock } from '../../src/runtime/system-clock.ts';
+import { NO_STORE, Provider, SqliteStore, serveProvider, systemClock, tlsFiles } from 'bigfleet/provider';
 import { NimbusBackend } from './backend.ts';
 import { Nimbus } from './nimbus.ts';
 
@@ -22,7 +15,7 @@ const { values } = parseArgs({
     'seed-count': { type: 'string', default: '32' },
     /** In ms. Longer than your slowest good day, or hosts fail that would have come up. */
     'transition-timeout': { type: 'string', default: '300000ms' },
-    /** Fail on request, for the fault lane of the conformance suite. */
+    /** Fail on request, for the fault profile of the conformance suite. */
     faults: { type: 'boolean', default: false },
     'tls-cert': { type: 'string' },
     'tls-key': { type: 'string' },
@@ -36,9 +29,13 @@ const { values } = parseArgs({
 const REFRESH_MS = 60_000;
 
 const nimbus = new NimbusBackend(new Nimbus(), Number(values['seed-count']));
+// Loaded on demand: a provider in production runs without the testing entry point.
+const backend = values.faults
+  ? (await import('bigfleet/provider/testing')).withFaultSelectors(nimbus, systemClock, 'nimbus')
+  : nimbus;
 const timeoutMs = Number.parseInt(values['transition-timeout'], 10);
 const provider = await Provider.open({
-  backend: values.faults ? withFaultSelectors(nimbus, systemClock, 'nimbus') : nimbus,
+  backend,
   store: values.state === undefined ? NO_STORE : new SqliteStore(values.state),
   clock: systemClock,
   options: {

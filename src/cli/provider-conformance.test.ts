@@ -96,7 +96,7 @@ describe('the words of the command', () => {
       scaleSeed: 100,
       soakMs: 500,
       transitionTimeoutMs: 1_500,
-      credentials: undefined,
+      tls: null,
     });
     const commands = ['--start', 'p {port} {state}', '--start-scale', 'p {port}'];
     expect((await run(commands)).options).toMatchObject({
@@ -116,9 +116,8 @@ describe('the words of the command', () => {
 
   it('name all three TLS files or none', async () => {
     await expect(run(['--tls-cert', 'a', '--tls-key', 'b'])).rejects.toThrow('BF_TLS_PARTIAL');
-    await expect(
-      run(['--tls-cert', 'none.pem', '--tls-key', 'none.pem', '--tls-ca', 'none.pem']),
-    ).rejects.toThrow('BF_TLS_UNREADABLE');
+    const { options } = await run(['--tls-cert', 'a', '--tls-key', 'b', '--tls-ca', 'c']);
+    expect(options).toMatchObject({ tls: { cert: 'a', key: 'b', ca: 'c' } });
   });
 });
 

@@ -88,7 +88,7 @@ export function conformanceCommand(io: ConformanceIo = PROCESS_IO, run: RunSuite
     .option('--out <dir>', 'also write report.json and junit.xml there')
     .addHelpText('after', HELP)
     .action(async (flags: ConformanceFlags) => {
-      const options = await optionsOf(flags);
+      const options = optionsOf(flags);
       const report = await withProgress(io, (onProgress) => run({ ...options, onProgress }));
       if (flags.out !== undefined) await writeReports(flags.out, report);
       io.out(await rendered(report, flags.output, io.paint));
@@ -116,7 +116,7 @@ Examples:
   bigfleet provider conformance --profile core,fault,durable \\
       --start 'my-provider --addr=127.0.0.1:{port} --state={state} --seed-count={seed}'`;
 
-async function optionsOf(flags: ConformanceFlags): Promise<ConformanceOptions> {
+function optionsOf(flags: ConformanceFlags): ConformanceOptions {
   return {
     target: flags.target,
     faultTarget: flags.faultTarget,
@@ -128,16 +128,8 @@ async function optionsOf(flags: ConformanceFlags): Promise<ConformanceOptions> {
     scaleSeed: flags.scaleSeed,
     soakMs: flags.soak,
     transitionTimeoutMs: flags.transitionTimeout,
-    credentials: await credentialsOf(flags),
+    tls: tlsFiles({ cert: flags.tlsCert, key: flags.tlsKey, ca: flags.tlsCa }),
   };
-}
-
-/** Plaintext is allowed to any address: the suite sends nothing that is secret. */
-async function credentialsOf({ tlsCert: cert, tlsKey: key, tlsCa: ca }: ConformanceFlags) {
-  const tls = tlsFiles({ cert, key, ca });
-  if (tls === null) return undefined;
-  const { clientCredentials } = await import('../wire/index.ts');
-  return clientCredentials('', { tls });
 }
 
 /** Shorter runs need no comfort. */

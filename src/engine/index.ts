@@ -1,13 +1,12 @@
 // The decision engine: pure decisions over a frozen fleet.
 
-export type { Phase, Probe } from './assign/solve.ts';
 export { ClaimWatch } from './claim-watch.ts';
-export type { CycleOptions, Decision, EngineOptions, PlanDifference } from './engine.ts';
+export type { Decision, EngineOptions, PlanDifference } from './engine.ts';
 export { decide, Engine, explain } from './engine.ts';
 export type { Hardware } from './hardware.ts';
 export { acceleratorsOf, HARDWARE, hardwareOf } from './hardware.ts';
-export type { ObstacleVisitor } from './obstacles.ts';
+
 export type { ServedHardware } from './served-tally.ts';
 export { ServedTally } from './served-tally.ts';
-export type { Clock, CycleStats, Mode, ModeStats, Path, PathStats } from './stats.ts';
+export type { CycleStats, Mode, ModeStats, Path } from './stats.ts';
 export { conflictFraction, EngineMetrics, MODES, retriesOf } from './stats.ts';

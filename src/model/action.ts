@@ -8,6 +8,7 @@ import type { NeedKey } from './need.ts';
  */
 export type ActionKind = 'Bootstrap' | 'Provision' | 'Preempt' | 'Reclaim' | 'Delete';
 
+/** The phase of a decision that an action comes from, and why it was taken there. */
 export type ActionReason =
   | 'phase1.idle'
   | 'phase1.speculative'
@@ -16,6 +17,7 @@ export type ActionReason =
   | 'phase3.excess'
   | 'phase3.release';
 
+/** One step of a plan: what the shard is to do with one machine. */
 export interface Action {
   readonly kind: ActionKind;
   readonly machine: string;
@@ -48,6 +50,7 @@ export interface ActionWords {
   readonly done: string;
 }
 
+/** All kinds of action, in the order in which surfaces list them. */
 export const ACTION_KINDS: readonly ActionKind[] = ['Bootstrap', 'Provision', 'Preempt', 'Reclaim', 'Delete'];
 
 /** The kind that a word names, as the wire or as people spell it, in any case; undefined if it names none. */

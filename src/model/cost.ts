@@ -15,6 +15,7 @@ export function effectiveCost(
   return pricePerHour + interruptionProbability * penaltyDollars;
 }
 
+/** Weights of the four terms of a victim's score; see `victimScore`. */
 export interface ScoreWeights {
   readonly priority: number;
   readonly drainSpeed: number;
@@ -22,6 +23,7 @@ export interface ScoreWeights {
   readonly reclamation: number;
 }
 
+/** The weights that a shard uses unless it is configured otherwise. */
 export const DEFAULT_SCORE_WEIGHTS: ScoreWeights = {
   priority: 1,
   drainSpeed: 0.1,

@@ -17,6 +17,7 @@ export interface LedgerMachine extends Machine {
   readonly drainSeconds: number;
 }
 
+/** What a decision depends on besides machines and Needs. */
 export interface DecisionOptions {
   /** Clusters that have reported since start; null: all of them. Phase 3 takes no machines of other clusters. */
   readonly readyClusters: ReadonlySet<string> | null;
@@ -161,6 +162,7 @@ export const OBSTACLE_CAUSES = [
   'in-transit',
   'unused',
 ] as const;
+/** One of `OBSTACLE_CAUSES`. */
 export type ObstacleCause = (typeof OBSTACLE_CAUSES)[number];
 
 /** Every machine that meets the requirements of a Need, by what keeps it from serving the Need. */
@@ -174,9 +176,12 @@ export interface Obstacles {
   readonly claimantsTotal: Readonly<Record<ClaimedCause, number>>;
 }
 
+/** The causes of `OBSTACLE_CAUSES` behind which there is a row that claims the machine. */
 export const CLAIMED_CAUSES = ['claimed-by-better', 'claimed-by-equals', 'claimed-by-worse'] as const;
+/** One of `CLAIMED_CAUSES`. */
 export type ClaimedCause = (typeof CLAIMED_CAUSES)[number];
 
+/** A row that claims machines which another Need could have used. */
 export interface Claimant {
   readonly cause: ClaimedCause;
   readonly key: NeedKey;

@@ -8,6 +8,7 @@ interface CatalogueEntry {
   readonly remedy: string;
 }
 
+/** The catalogue: a one-line summary and a remedy for every code. */
 export const ERRORS = {
   BF_QUANTITY_SYNTAX: {
     summary: 'A resource quantity does not follow the Kubernetes grammar.',
@@ -441,6 +442,7 @@ export const ERRORS = {
   },
 } as const satisfies Record<string, CatalogueEntry>;
 
+/** A code of the catalogue, such as `BF_INPUT_INVALID`. Codes are stable: none is renamed or changes its meaning. */
 export type ErrorCode = keyof typeof ERRORS;
 
 /** One thing wrong with an input: which rule, where, and the facts. A list of these refuses a whole input at once. */
@@ -453,12 +455,13 @@ export interface Problem {
 }
 
 /** An error that carries its catalogue code; the message says what was wrong and what to do. */
-interface Where {
+export interface Where {
   readonly path?: string;
   /** The single facts, if the detail sums up several. */
   readonly problems?: readonly Problem[];
 }
 
+/** An error with a code of the catalogue. Its message says what was wrong, where, and what to do. */
 export class BigFleetError extends Error {
   readonly code: ErrorCode;
   /** The single facts behind the error, one per thing that is wrong. */
@@ -488,6 +491,7 @@ export function revivedError(reason: unknown): Error {
   return new BigFleetError(code, own, { cause: error });
 }
 
+/** Whether a text is a code of the catalogue. */
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(ERRORS, text);
 }

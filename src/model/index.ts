@@ -1,9 +1,9 @@
 // The vocabulary of BigFleet: what every room means by a quantity, a requirement, a machine, a Need, an action.
 
-export type { Action, ActionKind, ActionReason, ActionWords } from './action.ts';
+export type { Action, ActionKind, ActionReason } from './action.ts';
 export { ACTION_KINDS, ACTION_WORDS, actionKindOf } from './action.ts';
 
-export type { ScoreWeights, Victim } from './cost.ts';
+export type { ScoreWeights } from './cost.ts';
 export {
   DEFAULT_DRAIN_SECONDS,
   DEFAULT_SCORE_WEIGHTS,
@@ -29,12 +29,12 @@ export type {
   Verdict,
 } from './decision.ts';
 export { CLAIMED_CAUSES, MAX_CLAIMANTS, OBSTACLE_CAUSES, WIRE_UNMET_REASON } from './decision.ts';
-export type { ErrorCode, Problem } from './errors.ts';
-export { BigFleetError, ERRORS, isErrorCode, revivedError } from './errors.ts';
+export type { ErrorCode, Problem, Where } from './errors.ts';
+export { BigFleetError, ERRORS, revivedError } from './errors.ts';
 
-export type { Leaving, LeavingCause } from './leaving.ts';
+export type { Leaving } from './leaving.ts';
 export { leavingOfRow } from './leaving.ts';
-export type { CommandMove, Sighting } from './lifecycle.ts';
+export type { Sighting } from './lifecycle.ts';
 export { COMMANDS, Command, commandTarget, GONE, Meaning, meaningOf } from './lifecycle.ts';
 export type { HostRef, Machine, Stamp } from './machine.ts';
 export {
@@ -62,45 +62,39 @@ export {
   sameKey,
   setAside,
 } from './need.ts';
-export type { AdvisedNeed, BlockedCause, Obstacle } from './obstacle-text.ts';
-export { adviceFor, BLOCKED_CAUSES, obstacleText, sortedObstacles, whyUnused } from './obstacle-text.ts';
+export type { BlockedCause, Obstacle } from './obstacle-text.ts';
+export { adviceFor, obstacleText, sortedObstacles, whyUnused } from './obstacle-text.ts';
 export type { PenaltyBucket } from './penalty.ts';
 export {
-  BUCKET_HALF_DOLLAR,
   BUCKET_LARGEST,
   BUCKET_ONE_DOLLAR,
   BUCKET_PINNED,
   BUCKET_UNSPECIFIED,
-  BUCKET_ZERO,
   bucketOfDollars,
   dollarsOfBucket,
   isPenaltyBucket,
 } from './penalty.ts';
 export type { Profile, ProfileParts, Spread } from './profile.ts';
 export { makeProfile, sameTermOf, strictSpreadOf, WhenUnsatisfiable, withoutSame } from './profile.ts';
-export type { DemandEffect, Rounding } from './quantity.ts';
+export type { Rounding } from './quantity.ts';
 export { formatQuantity, MAX_UNITS, parseDemand, parseQuantity } from './quantity.ts';
 
 export type { Attributes, Requirement } from './requirement.ts';
 export {
   attributeOf,
-  canonicalRequirements,
   INSTANCE_TYPE_KEY,
   isOperator,
-  meets,
   meetsAll,
   Operator,
   ZONE_KEY,
 } from './requirement.ts';
 export type { ResourceVector } from './resources.ts';
 export {
-  add,
   canonicalResources,
   covers,
   formatResources,
   isAccelerator,
   isZero,
-  maximum,
   NO_RESOURCES,
   scale,
   subtract,
@@ -114,7 +108,6 @@ export {
   MAX_EXCERPT_BYTES,
   printable,
   rankOfUnit,
-  sortedUnique,
   unitOfRank,
 } from './text.ts';
 export { UNMET_REASONS, unmetAdvice, unmetText } from './unmet-text.ts';

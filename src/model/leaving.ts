@@ -11,7 +11,7 @@ import { type Attributes, attributeOf } from './requirement.ts';
  *  gang-broken  its row is a gang that cannot be complete now, and keeps no machines in the domain of this one
  *  gang-moved   its row is a gang that is, or is being assembled, in another domain
  */
-export type LeavingCause = 'excess' | 'work-ended' | 'gang-broken' | 'gang-moved';
+type LeavingCause = 'excess' | 'work-ended' | 'gang-broken' | 'gang-moved';
 
 export interface Leaving {
   readonly cause: LeavingCause;

@@ -10,6 +10,7 @@ import type { ActionKind } from './action.ts';
 import { BigFleetError } from './errors.ts';
 import { MachineState, stateName } from './machine.ts';
 
+/** What a shard may command a provider to do with a machine. */
 export const Command = {
   Create: 'create',
   Configure: 'configure',
@@ -20,6 +21,7 @@ export const Command = {
 } as const;
 export type Command = (typeof Command)[keyof typeof Command];
 
+/** The states between which a command moves a machine. */
 export interface CommandMove {
   readonly from: MachineState;
   readonly to: MachineState;

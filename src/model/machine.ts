@@ -24,6 +24,7 @@ export type MachineState = (typeof MachineState)[keyof typeof MachineState];
 export const CapacityType = { Unspecified: 0, BareMetal: 1, Reserved: 2, OnDemand: 3, Spot: 4 } as const;
 export type CapacityType = (typeof CapacityType)[keyof typeof CapacityType];
 
+/** A host by the name of its provider and the provider's own id of it. */
 export interface HostRef {
   readonly provider: string;
   readonly ref: string;
@@ -39,6 +40,7 @@ export interface Stamp {
   readonly group: string;
 }
 
+/** The record of one machine, as its provider reports it. */
 export interface Machine extends Attributes {
   readonly id: string;
   readonly state: MachineState;
@@ -144,6 +146,7 @@ export function machineShapeProblems(machine: Machine, path = ''): readonly Prob
 
 const STATE_NAMES = new Map<number, string>(Object.entries(MachineState).map(([name, n]) => [n, name]));
 
+/** The name of a state, such as `Idle`. */
 export function stateName(state: MachineState): string {
   return STATE_NAMES.get(state)!;
 }

@@ -13,6 +13,7 @@ export interface NeedKey {
   readonly group: string;
 }
 
+/** One row of demand: what pods of one profile in one cluster want together. */
 export interface Need {
   readonly cluster: string;
   readonly profile: Profile;
@@ -35,10 +36,12 @@ export function setAside(need: Need): Need {
   return { ...need, aggregate: NO_RESOURCES, minUnit: NO_RESOURCES, setAside: true };
 }
 
+/** The key of a Need. */
 export function keyOf(need: Need): NeedKey {
   return { cluster: need.cluster, fingerprint: need.profile.fingerprint, group: need.group };
 }
 
+/** Whether two keys name the same row. */
 export function sameKey(a: NeedKey, b: NeedKey): boolean {
   return a.cluster === b.cluster && a.fingerprint === b.fingerprint && a.group === b.group;
 }

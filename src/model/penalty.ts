@@ -6,11 +6,14 @@ import { BigFleetError } from './errors.ts';
 /** 0 unspecified, 1 zero, 2 half a dollar, 3 = $1, 4 = $2 … 26 = $8,388,608, 27 pinned. */
 export type PenaltyBucket = number;
 
+/** The bucket of work that states no penalty; it counts as 0 dollars. */
 export const BUCKET_UNSPECIFIED = 0;
+/** The bucket of work whose interruption costs nothing. */
 export const BUCKET_ZERO = 1;
 export const BUCKET_HALF_DOLLAR = 2;
 export const BUCKET_ONE_DOLLAR = 3;
 export const BUCKET_LARGEST = 26;
+/** The bucket of work that must not be interrupted at any price. */
 export const BUCKET_PINNED = 27;
 
 export function isPenaltyBucket(n: number): boolean {

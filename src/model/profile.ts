@@ -9,6 +9,7 @@ import { compareText } from './text.ts';
 export const WhenUnsatisfiable = { Unspecified: 0, DoNotSchedule: 1, ScheduleAnyway: 2 } as const;
 export type WhenUnsatisfiable = (typeof WhenUnsatisfiable)[keyof typeof WhenUnsatisfiable];
 
+/** A limit on how unevenly the machines of a row are distributed over the values of a label. */
 export interface Spread {
   readonly topologyKey: string;
   readonly maxSkew: number;
@@ -26,6 +27,7 @@ export interface Profile {
   readonly fingerprint: string;
 }
 
+/** The parts of a profile in any order; a part left out is empty, priority 0, or unspecified. */
 export interface ProfileParts {
   readonly requirements?: readonly Requirement[];
   readonly spread?: readonly Spread[];
@@ -34,6 +36,7 @@ export interface ProfileParts {
   readonly reclamationBucket?: PenaltyBucket;
 }
 
+/** The canonical profile of its parts, with its fingerprint. */
 export function makeProfile(parts: ProfileParts): Profile {
   const profile = {
     requirements: canonicalRequirements(parts.requirements ?? []),

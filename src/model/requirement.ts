@@ -7,13 +7,16 @@ import { compareText, sortedUnique } from './text.ts';
 export const Operator = { Unspecified: 0, In: 1, NotIn: 2, Exists: 3, DoesNotExist: 4, Same: 5 } as const;
 export type Operator = (typeof Operator)[keyof typeof Operator];
 
+/** A condition on a label, the zone or the instance type of a machine. */
 export interface Requirement {
   readonly key: string;
   readonly operator: Operator;
   readonly values: readonly string[];
 }
 
+/** The label key that stands for the instance type of a machine. */
 export const INSTANCE_TYPE_KEY = 'node.kubernetes.io/instance-type';
+/** The label key that stands for the zone of a machine. */
 export const ZONE_KEY = 'topology.kubernetes.io/zone';
 
 /** The fields of a machine that requirements are matched against. */
@@ -53,6 +56,7 @@ export function meets(machine: Attributes, requirement: Requirement): boolean {
   }
 }
 
+/** Whether a machine meets every requirement of a list. */
 export function meetsAll(machine: Attributes, requirements: readonly Requirement[]): boolean {
   for (const requirement of requirements) {
     if (!meets(machine, requirement)) return false;

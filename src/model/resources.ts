@@ -8,6 +8,7 @@ import { compareText, excerpt } from './text.ts';
 /** Resource name to units. A Map, because names come from the wire and `__proto__` is a legal one. */
 export type ResourceVector = ReadonlyMap<string, number>;
 
+/** The empty vector. */
 export const NO_RESOURCES: ResourceVector = new Map();
 
 /** Per dimension sum. Throws rather than leave the exact range. */

@@ -92,6 +92,7 @@ export function unmetAdvice(reason: UnmetReason): string {
   return REASONS[reason]?.advice ?? '';
 }
 
+/** All reasons why a Need may be unmet. */
 export const UNMET_REASONS = Object.keys(REASONS) as readonly UnmetReason[];
 
 function countedFit(total: number): string {

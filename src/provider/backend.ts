@@ -43,6 +43,7 @@ export interface Operation {
   readonly signal: AbortSignal;
 }
 
+/** What `configure` needs to make a host join its cluster. */
 export interface Binding {
   readonly cluster: string;
   /** Opaque; whatever makes a host join the cluster. */

@@ -1,6 +1,7 @@
 // The clock of everything outside the engine. Only an adapter reads the real clock or starts a timer, so that whole
 // systems can run on a virtual clock, where a day takes a second and every run is reproducible.
 
+/** The time and its timers: `systemClock`, or a clock that a test advances. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;

@@ -3,6 +3,7 @@
 
 const WARM_UP_ROUNDS = 12;
 
+/** Random numbers from a seed, the same on every machine. */
 export class Random {
   #a: number;
   #b: number;

@@ -2,6 +2,7 @@
 
 import type { Clock } from './clock.ts';
 
+/** The real time. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   after: (ms, run) => {

@@ -9,6 +9,7 @@ interface Timer {
   run: (() => void) | null;
 }
 
+/** A clock that tests advance. Timers fire in the order of their due time, then of their creation. */
 export class VirtualClock implements Clock {
   #now: number;
   #waiting = 0;

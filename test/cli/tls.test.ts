@@ -11,7 +11,7 @@ import { grpcTransport } from '../../src/provider/client/grpc-transport.ts';
 import { runConformance } from '../../src/provider/index.ts';
 import { type ApiServer, serveApi } from '../../src/shard/index.ts';
 import { issueCertificate, makeAuthority } from '../../src/wire/grpc/certificates.ts';
-import { clientCredentials, type TlsFiles } from '../../src/wire/index.ts';
+import type { TlsFiles } from '../../src/wire/index.ts';
 import { FakeShard } from '../../testing/support/fake-shard.ts';
 
 const HOUR_MS = 3_600_000;
@@ -131,8 +131,7 @@ describe('checking a provider', () => {
   });
 
   it('given certificates and a provider without TLS, then the flags to leave out are named', async () => {
-    const credentials = clientCredentials('', { tls: admin });
-    const error = await refusal(() => runConformance({ target: target(plain), only: ['B302'], credentials }));
+    const error = await refusal(() => runConformance({ target: target(plain), only: ['B302'], tls: admin }));
     expect(error.message).toContain(`it does not speak TLS: leave out ${ALL}.`);
   });
 });

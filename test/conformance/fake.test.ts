@@ -45,7 +45,7 @@ async function calmProvider(machines: number): Promise<FakeProvider> {
 }
 
 const bigfleet = `"${process.execPath}" "${resolve('src/cli/main.ts')}"`;
-const template = `"${process.execPath}" "${resolve('examples/provider/main.ts')}"`;
+const template = `"${process.execPath}" -C bigfleet-source "${resolve('examples/provider/main.ts')}"`;
 const flags =
   '--faults --addr 127.0.0.1:{port} --state {state} --seed-count {seed} --transition-timeout {timeout}';
 

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runConformance, type ServeOptions, serveProvider } from '../../src/provider/index.ts';
 import { issueCertificate, makeAuthority } from '../../src/wire/grpc/certificates.ts';
-import { clientCredentials, type TlsFiles } from '../../src/wire/index.ts';
+import type { TlsFiles } from '../../src/wire/index.ts';
 import { openKitProvider } from './kit-provider.ts';
 import { QUICK, UNHURRIED_MS } from './timings.ts';
 
@@ -43,13 +43,13 @@ const tls = certificateFor(CERTIFIER);
 async function served(options: Partial<ServeOptions>) {
   const provider = await openKitProvider({ machines: 256, transitionTimeoutMs: UNHURRIED_MS });
   const server = await serveProvider(provider, '127.0.0.1:0', { tls, ...options });
-  return { provider, server, credentials: clientCredentials(server.address, { tls }) };
+  return { provider, server };
 }
 
 describe('the suite over TLS', () => {
   it('certifies a provider that lets it speak as every shard', PATIENT, async () => {
-    const { server, credentials } = await served({ actsForAnyShard: CERTIFIER });
-    const report = await runConformance({ target: server.address, credentials, timings: QUICK });
+    const { server } = await served({ actsForAnyShard: CERTIFIER });
+    const report = await runConformance({ target: server.address, tls, timings: QUICK });
     expect(report).toMatchObject({ verdict: 'certified', totals: { passed: 94 } });
     await server.stop();
   });
@@ -66,8 +66,8 @@ describe('the suite over TLS', () => {
   it.each(['bigfleet://shard/other', 'bigfleet://admin', undefined])(
     'is refused by one that lets %s do so',
     async (actsForAnyShard) => {
-      const { server, credentials } = await served(actsForAnyShard === undefined ? {} : { actsForAnyShard });
-      await expect(runConformance({ target: server.address, credentials })).rejects.toThrow(
+      const { server } = await served(actsForAnyShard === undefined ? {} : { actsForAnyShard });
+      await expect(runConformance({ target: server.address, tls })).rejects.toThrow(
         'does not let us act for several shards',
       );
       await expect(runConformance({ target: server.address })).rejects.toThrow('BF_TARGET_UNREACHABLE');

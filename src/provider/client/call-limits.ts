@@ -15,6 +15,7 @@ export interface CallLimits {
   readonly maxBackoffMs: number;
 }
 
+/** The limits of a client that sets none. */
 export const DEFAULT_LIMITS: CallLimits = {
   callMs: 30_000,
   attemptMs: 10_000,

@@ -25,6 +25,7 @@ export interface Fence {
   readonly nextSequence: () => bigint;
 }
 
+/** What a client is made of. */
 export interface ProviderClientParts {
   readonly transport: ProviderTransport;
   readonly fence: Fence;
@@ -41,6 +42,7 @@ export interface Accepted {
   readonly machine: Machine;
 }
 
+/** The cluster a machine is to join, what makes it join, and what the shard wants to read back. */
 export interface ClusterBinding {
   readonly cluster: string;
   readonly bootstrapBlob: Uint8Array;
@@ -65,6 +67,7 @@ const NO_CURSOR = new Uint8Array();
 /** Most problems of a rejected record in the error's detail, which is truncated as well. */
 const SHOWN_PROBLEMS = 3;
 
+/** The client of one provider. It retries where the contract makes that safe, each attempt with a fresh token. */
 export class ProviderClient {
   readonly #transport: ProviderTransport;
   readonly #fence: Fence;

@@ -5,6 +5,7 @@ import { status } from '@grpc/grpc-js';
 import { BigFleetError, type ErrorCode, excerpt } from '../../model/index.ts';
 import { statusOf, WireFormatError } from '../../wire/index.ts';
 
+/** One of the six calls of the contract. */
 export type CallName = 'create' | 'configure' | 'drain' | 'delete' | 'get' | 'list';
 
 /**
@@ -35,11 +36,13 @@ export const ERROR_KINDS = {
   internal: { code: 'BF_CALL_INTERNAL', retry: 'reads' },
 } as const satisfies Record<string, KindEntry>;
 
+/** What went wrong with a call, as a small closed set; callers decide by it. */
 export type ProviderErrorKind = keyof typeof ERROR_KINDS;
 
 /** Longest excerpt of a provider's text in an error, in UTF-8 bytes; a hostile provider could fill logs. */
 const MAX_DETAIL_BYTES = 500;
 
+/** A call that failed, with its kind and an excerpt of what the provider said. */
 export class ProviderError extends BigFleetError {
   readonly kind: ProviderErrorKind;
   readonly call: CallName;

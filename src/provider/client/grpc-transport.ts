@@ -24,6 +24,7 @@ export interface ProviderAddress extends SecurityOptions {
   readonly address: string;
 }
 
+/** Calls over gRPC: one channel, which connects when first used and again whenever it was lost. */
 export function grpcTransport({ address, ...security }: ProviderAddress): ProviderTransport {
   const client = connect(service, address, clientCredentials(address, security));
   const { rpc } = client;

@@ -11,6 +11,7 @@ import { KnownRecords } from './known.ts';
 /** `full` also detects machines that are gone; `changes` is incremental and falls back to `full` without a revision. */
 export type ListKind = 'full' | 'changes';
 
+/** What one reading brought. */
 export interface ListReport {
   /** The kind actually read, after a fallback. */
   readonly kind: ListKind;
@@ -42,6 +43,7 @@ export interface ListReport {
   readonly newestEpoch?: bigint;
 }
 
+/** What a reader is made of. */
 export interface InventoryReaderParts {
   /** `ProviderClient.listBytes`, which applies deadlines and retries. */
   readonly listBytes: (query: ListQuery, signal?: AbortSignal) => Promise<Uint8Array>;
@@ -64,6 +66,7 @@ const MAX_REVISIONS = 64;
 /** Most ids per call of `sink.gone`. */
 const GONE_LOT = 1000;
 
+/** Reads an inventory, in full or by its changes, and passes only differences on. */
 export class InventoryReader {
   readonly #listBytes: InventoryReaderParts['listBytes'];
   readonly #release: (bytes: Uint8Array) => void;

@@ -51,6 +51,7 @@ function pathOf(place: number, id: string): string {
   return `machines[${place}](${excerpt(id)})`;
 }
 
+/** A list as objects, with the records that were rejected. */
 export interface DecodedList {
   readonly machines: readonly Machine[];
   /** Records rejected. */

@@ -19,6 +19,7 @@ export interface AttemptLimits {
   readonly timeoutMs: number;
 }
 
+/** The six calls as a client makes them, without retries or deadlines of their own. */
 export interface ProviderTransport {
   create(request: CreateRequest, limits: AttemptLimits): Promise<TransitionAck>;
   configure(request: ConfigureRequest, limits: AttemptLimits): Promise<TransitionAck>;

@@ -3,6 +3,7 @@
 
 import { CapacityType, type ResourceVector } from '../../model/index.ts';
 
+/** One offering of the fake cloud in all its zones. */
 export interface CatalogueEntry {
   /** Unique; part of machine ids and of the names of pools. */
   readonly name: string;

@@ -26,6 +26,7 @@ import { Market, type Quote } from './market.ts';
 import { type FakeSettings, patchSettings, presetSettings, type SettingsPatch } from './settings.ts';
 import { aborted, sleep } from './sleep.ts';
 
+/** What a fake cloud is made of. */
 export interface FakeCloudOptions {
   readonly seed: number;
   readonly clock: Clock;
@@ -44,6 +45,7 @@ export interface FakeCloudOptions {
   readonly onEvent?: (event: CloudEvent) => void;
 }
 
+/** Something that happened in the fake cloud. */
 export interface CloudEvent {
   readonly atMs: number;
   readonly what: 'interrupted' | 'died' | 'failed' | 'cleaned up' | 'stock-out' | 'outage';
@@ -84,6 +86,7 @@ const MAX_GONE = 1024;
 /** Backoff before the second attempt, as a fraction of the kind's median latency; doubles with each attempt. */
 const BACKOFF_SHARE = 0.1;
 
+/** A backend that simulates latencies, stock-outs, failures, interruptions and dead hosts, the same for equal seeds. */
 export class FakeCloud implements Backend {
   readonly provider: string;
   readonly resumable: boolean;

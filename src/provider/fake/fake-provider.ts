@@ -3,14 +3,25 @@
 
 import { MachineState } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Machine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
-import { Provider, type ProviderOptions } from '../kit/provider.ts';
+import type {
+  ConfigureRequest,
+  CreateRequest,
+  DeleteRequest,
+  DrainRequest,
+  ListFilter,
+  Machine,
+  MachineList,
+  MachineRef,
+  TransitionAck,
+} from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
+import { Provider, type ProviderCalls, type ProviderOptions } from '../kit/provider.ts';
 import type { Store } from '../kit/store.ts';
 import { FakeCloud, type FakeCloudOptions } from './cloud.ts';
 import { Draws } from './draws.ts';
 import { withFaultSelectors } from './selectors.ts';
-import { FaultyCalls } from './transport.ts';
+import { FaultyCalls, type TransportFault } from './transport.ts';
 
+/** What a provider over a fake cloud is made of. */
 export interface FakeProviderOptions extends FakeCloudOptions {
   readonly store: Store;
   /** Whether clusters and labels with the names of wire.md 6 fail on request. Default false. */
@@ -25,16 +36,20 @@ const BEYOND_QUOTA = {
   sinceRevision: new Uint8Array(),
 };
 
-export class FakeProvider extends FaultyCalls {
+/** A provider over a fake cloud, with faults of its transport: serve it with `serveProvider` or call it in this process. */
+export class FakeProvider implements ProviderCalls {
+  /** Its settings, stock, outages and losses can be changed while the provider runs. */
   readonly cloud: FakeCloud;
   /** The calls without transport faults, for test setup and inspection. */
   readonly kit: Provider;
+  readonly #calls: FaultyCalls;
   readonly #clock: Clock;
   #cancelRefresh = () => {};
   #market: string;
 
   private constructor(cloud: FakeCloud, kit: Provider, { clock, seed }: FakeProviderOptions) {
-    super({ calls: kit, clock, draws: new Draws(seed), settings: () => cloud.settings.transport });
+    const settings = () => cloud.settings.transport;
+    this.#calls = new FaultyCalls({ calls: kit, clock, draws: new Draws(seed), settings });
     this.cloud = cloud;
     this.kit = kit;
     this.#clock = clock;
@@ -54,6 +69,45 @@ export class FakeProvider extends FaultyCalls {
     return provider;
   }
 
+  /** Calls received, and faults injected by kind. */
+  get counts(): Readonly<Record<'calls' | TransportFault, number>> {
+    return this.#calls.counts;
+  }
+
+  create(request: CreateRequest): Promise<TransitionAck> {
+    return this.#calls.create(request);
+  }
+
+  configure(request: ConfigureRequest): Promise<TransitionAck> {
+    return this.#calls.configure(request);
+  }
+
+  drain(request: DrainRequest): Promise<TransitionAck> {
+    return this.#calls.drain(request);
+  }
+
+  delete(request: DeleteRequest): Promise<TransitionAck> {
+    return this.#calls.delete(request);
+  }
+
+  get(request: MachineRef): Promise<Machine> {
+    return this.#calls.get(request);
+  }
+
+  list(filter: ListFilter): Promise<MachineList> {
+    return this.#calls.list(filter);
+  }
+
+  listBytes(filter: ListFilter): Promise<Buffer> {
+    return this.#calls.listBytes(filter);
+  }
+
+  /** Ends every wait: delayed and hanging calls reject with UNAVAILABLE. */
+  cutOff(): void {
+    this.#calls.cutOff();
+  }
+
+  /** Rejects further calls, waits up to `waitMs` for in-flight transitions, and stops the cloud. */
   async close(waitMs = 0): Promise<void> {
     this.#cancelRefresh();
     this.cutOff();

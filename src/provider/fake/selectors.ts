@@ -11,6 +11,7 @@ const CREATE_FAULT_LABEL = 'conformance.fault/create';
 /** A success that comes after the timeout comes so much after it. */
 const LATE_MS = 1000;
 
+/** Wraps a backend so that it fails on request, as the `fault` profile of the conformance suite expects. */
 export function withFaultSelectors(backend: Backend, clock: Clock, prefix: string): Backend {
   return {
     describe: async (signal) => {

@@ -5,11 +5,12 @@ import { BigFleetError, type Problem, printable } from '../../model/index.ts';
 import { PRESETS } from './presets.ts';
 
 /** A duration with a long tail: the median in ms, and the spread of a log-normal distribution (0: always the median). */
-interface Latency {
+export interface Latency {
   readonly medianMs: number;
   readonly spread: number;
 }
 
+/** All settings of a fake cloud. */
 export interface FakeSettings {
   /** Duration of a transition: drawn from the latency of its kind, times the factor of the capacity type. */
   readonly latency: {
@@ -152,9 +153,12 @@ const SCHEMA: Schema<Omit<FakeSettings, 'quotas'>> = {
   },
 };
 
+/** The presets: without failures, like a real cloud on an ordinary day, and like one on its worst. */
 export const PRESET_NAMES = ['calm', 'realistic', 'hostile'] as const;
+/** One of `PRESET_NAMES`. */
 export type PresetName = (typeof PRESET_NAMES)[number];
 
+/** The settings of a preset. */
 export function presetSettings(name: PresetName): FakeSettings {
   return PRESETS[name];
 }

@@ -24,6 +24,7 @@ import { sleep } from './sleep.ts';
 const METHODS = ['create', 'configure', 'drain', 'delete', 'get', 'list'] as const;
 type Method = (typeof METHODS)[number];
 
+/** The faults that a fake provider injects between caller and provider. */
 export const TRANSPORT_FAULTS = [
   'unavailable',
   'lostReply',
@@ -34,6 +35,7 @@ export const TRANSPORT_FAULTS = [
   'throttle',
   'partialList',
 ] as const;
+/** One of `TRANSPORT_FAULTS`. */
 export type TransportFault = (typeof TRANSPORT_FAULTS)[number];
 
 const DELAY_SPREAD = 0.6;

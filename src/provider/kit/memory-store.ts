@@ -3,6 +3,7 @@
 
 import type { Changes, Counters, FlightRow, MachineRow, MarkRow, Store, StoredState } from './store.ts';
 
+/** A store in memory. A provider opened on an object that was used before finds its state, as after a restart. */
 export class MemoryStore implements Store {
   #counters: Counters | null = null;
   readonly #machines: MachineRow[] = [];

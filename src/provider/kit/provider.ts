@@ -35,6 +35,7 @@ import {
   transitionThrough,
 } from './transitions.ts';
 
+/** Settings of a provider, all with defaults. */
 export interface ProviderOptions {
   readonly timeoutsMs?: Partial<TransitionTimeouts>;
   /** How long `describe` may take. Default 30 s. */
@@ -50,6 +51,7 @@ export interface ProviderOptions {
   readonly onStoreFailure?: (error: unknown) => void;
 }
 
+/** What a provider is made of. */
 export interface ProviderParts {
   readonly backend: Backend;
   readonly store: Store;
@@ -57,6 +59,7 @@ export interface ProviderParts {
   readonly options?: ProviderOptions;
 }
 
+/** What is known of the host of a lost machine. */
 export interface Loss {
   /** The host no longer exists. Default false: it may still exist and be billed. */
   readonly hostIsGone?: boolean | undefined;
@@ -102,6 +105,7 @@ export type ProviderCalls = Pick<
   'create' | 'configure' | 'drain' | 'delete' | 'get' | 'list' | 'listBytes'
 >;
 
+/** A provider over a backend and a store: it fences, repeats, times out and recovers as the contract demands. */
 export class Provider {
   readonly #backend: Backend;
   readonly #store: Store;

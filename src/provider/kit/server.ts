@@ -35,6 +35,7 @@ export type ServedProvider = Pick<
   'create' | 'configure' | 'drain' | 'delete' | 'get' | 'listBytes' | 'close'
 >;
 
+/** How a provider is served: over TLS or in plaintext, and for whom. */
 export interface ServeOptions extends SecurityOptions {
   /**
    * An identity, such as `bigfleet://shard/conformance`, whose changes are accepted for any shard in the token. Only for
@@ -43,6 +44,7 @@ export interface ServeOptions extends SecurityOptions {
   readonly actsForAnyShard?: string;
 }
 
+/** A provider that is served on a port. */
 export interface ProviderServer {
   /** The listen address, with the port actually bound. */
   readonly address: string;
@@ -56,6 +58,7 @@ export interface ProviderServer {
 /** In-flight calls get this long at a stop before they are cancelled. */
 const CALL_WAIT_MS = 2000;
 
+/** Serves a provider over gRPC at `address` (`host:port`; port 0 picks a free one). */
 export async function serveProvider(
   provider: ServedProvider,
   address: string,

@@ -23,6 +23,7 @@ const FORMAT: SqliteFormat = {
   isNot: 'is no state of a provider',
 };
 
+/** A store in one SQLite file, safe against SIGKILL at any moment. One process at a time may have it open. */
 export class SqliteStore implements Store {
   readonly #file: SqliteFile;
   readonly #statements: Statements;

@@ -43,6 +43,7 @@ export interface Counters {
   readonly operations: number;
 }
 
+/** One atomic write: rows to insert or replace, and rows to forget. */
 export interface Changes {
   readonly counters?: Counters;
   readonly machines?: readonly MachineRow[];
@@ -53,6 +54,7 @@ export interface Changes {
   readonly landed?: readonly number[];
 }
 
+/** Everything a store has kept. */
 export interface StoredState {
   /** null: the store is new. */
   readonly counters: Counters | null;
@@ -63,6 +65,7 @@ export interface StoredState {
   readonly flights: Iterable<FlightRow>;
 }
 
+/** Where a provider keeps its state: `SqliteStore`, `MemoryStore` or one of your own. */
 export interface Store {
   /** Called once, before the first write; the iterables are consumed immediately. */
   load(): Promise<StoredState>;

@@ -5,6 +5,7 @@ import { COMMANDS, MachineState } from '../../model/index.ts';
 
 /** In the order of their columns in a stored record; append only. */
 export const KINDS = ['create', 'configure', 'drain', 'delete'] as const;
+/** One of the four transitions that a shard can ask for. */
 export type TransitionKind = (typeof KINDS)[number];
 
 export interface Transition {

@@ -20,6 +20,7 @@ import {
   type Shapes,
 } from './service.ts';
 
+/** Limits of one call. */
 export interface RpcOptions extends Pick<CallOptions, 'deadline'> {
   readonly metadata?: Metadata;
   /** Cancels the call. */

@@ -16,6 +16,7 @@ import { BigFleetError, excerpt } from '../../model/index.ts';
 import { RpcError } from './service.ts';
 import { isLoopback, type TlsFiles } from './tls-files.ts';
 
+/** Mutual TLS by the files of a certificate, or plaintext. */
 export interface SecurityOptions {
   /** null: plaintext. */
   readonly tls: TlsFiles | null;

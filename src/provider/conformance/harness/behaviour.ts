@@ -5,11 +5,13 @@ import type { Trial } from './trial.ts';
 
 /** Profiles a provider may claim. `cloud` and `spot` only mark some of the core behaviours. */
 export const PROFILES = ['core', 'cloud', 'spot', 'fault', 'durable', 'scale'] as const;
+/** One of `PROFILES`. */
 export type Profile = (typeof PROFILES)[number];
 
 /** Where a behaviour runs: each kind of target has its own kind of target. */
 export type TargetKind = 'core' | 'fault' | 'durable' | 'scale';
 
+/** The areas of the contract by which behaviours are grouped. */
 export const AREAS = [
   'baseline',
   'lifecycle',
@@ -24,6 +26,7 @@ export const AREAS = [
   'durability',
   'scale',
 ] as const;
+/** One of `AREAS`. */
 export type Area = (typeof AREAS)[number];
 
 export interface Behaviour {

@@ -3,8 +3,10 @@
 import { printable } from '../../../model/index.ts';
 import type { Area, Profile } from './behaviour.ts';
 
+/** The outcome of one behaviour; a skip is not a pass. */
 export type Status = 'passed' | 'failed' | 'skipped';
 
+/** The outcome of one behaviour. */
 export interface BehaviourResult {
   readonly id: string;
   readonly area: Area;
@@ -23,6 +25,7 @@ export interface BehaviourResult {
  */
 export type Verdict = 'certified' | 'failed' | 'incomplete';
 
+/** The outcome of a run. */
 export interface ConformanceReport {
   readonly verdict: Verdict;
   readonly target: string;
@@ -54,6 +57,7 @@ export function verdictOf(results: readonly BehaviourResult[]): Verdict {
   return passed > 0 && passed + excused === total ? 'certified' : 'incomplete';
 }
 
+/** The report as JSON. */
 export function reportJson(report: ConformanceReport): string {
   return `${JSON.stringify(report, null, 2)}\n`;
 }

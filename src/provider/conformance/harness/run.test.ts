@@ -199,4 +199,9 @@ describe('a target that does not answer', () => {
   it('is refused without a target or a command', async () => {
     await expect(runConformance({})).rejects.toThrow('BF_USAGE');
   });
+
+  it('given TLS files that do not exist, when run, then it is refused before anything is called', async () => {
+    const tls = { cert: 'none.pem', key: 'none.pem', ca: 'none.pem' };
+    await expect(run(new SmallProvider(), { tls })).rejects.toThrow('BF_TLS_UNREADABLE');
+  });
 });

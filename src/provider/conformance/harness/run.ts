@@ -1,8 +1,8 @@
 // A run: the chosen behaviours one after another, each on machines of its own, and a report of what became of each.
 
-import type { ChannelCredentials } from '@grpc/grpc-js';
 import { BigFleetError } from '../../../model/index.ts';
 import { Random } from '../../../runtime/random.ts';
+import type { TlsFiles } from '../../../wire/index.ts';
 import { type Behaviour, ExcusedSkip, Failure, NoAnswer, type Profile, Skip } from './behaviour.ts';
 import { selectBehaviours } from './registry.ts';
 import { type BehaviourResult, type ConformanceReport, type Status, totalsOf, verdictOf } from './report.ts';
@@ -11,6 +11,7 @@ import { isAboutProvider, type Target, Targets, textOfTarget } from './targets.t
 import { DEFAULT_TIMINGS, type Timings } from './timings.ts';
 import type { Trial, TrialSettings } from './trial.ts';
 
+/** What to run, and against which provider. */
 export interface ConformanceOptions {
   /** The provider: an address, or one within this process. */
   readonly target?: Target | undefined;
@@ -33,11 +34,12 @@ export interface ConformanceOptions {
   /** When the fault provider gives up a transition; default 2 s. */
   readonly transitionTimeoutMs?: number | undefined;
   readonly timings?: Partial<Timings> | undefined;
-  /** Default: plaintext. */
-  readonly credentials?: ChannelCredentials | undefined;
+  /** Default: plaintext, to any address, since the suite sends nothing that is secret. */
+  readonly tls?: TlsFiles | null | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
+/** How far a run is. */
 export interface Progress {
   /** Behaviours that are done, of all that are to run. */
   readonly done: number;

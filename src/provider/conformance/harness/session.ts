@@ -15,6 +15,7 @@ import { Pool } from './pool.ts';
 import { Trail } from './trail.ts';
 import { isTransitional, type Session, Trial, type TrialSettings } from './trial.ts';
 
+/** One connection to a provider. */
 export interface Connection {
   readonly rpc: ProviderRpc;
   close(): void;

@@ -1,11 +1,11 @@
-// Which provider each kind of target runs against: an address that was given, or one started by the command that was given. A lane
-// is opened when its first behaviour is due and closed after its last.
+// Which provider each kind of target runs against: an address that was given, or one started by the command that was given.
+// A target is opened when its first behaviour is due and closed after its last.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import { BigFleetError, MachineState } from '../../../model/index.ts';
 import type { Machine } from '../../../wire/gen/bigfleet/v1alpha1/provider.ts';
-import { tlsAdvice } from '../../../wire/index.ts';
+import { clientCredentials, type TlsFiles, tlsAdvice } from '../../../wire/index.ts';
 import { Failure, Skip, type TargetKind } from './behaviour.ts';
 import {
   type BeforeKill,
@@ -32,7 +32,7 @@ export interface TargetOptions {
   readonly start?: string | undefined;
   /** Such a command for the scale target alone. */
   readonly startScale?: string | undefined;
-  readonly credentials?: ChannelCredentials | undefined;
+  readonly tls?: TlsFiles | null | undefined;
   readonly settings: TrialSettings;
 }
 
@@ -44,6 +44,7 @@ const LONG_TIMEOUT_MS = 30_000;
 
 export class Targets {
   readonly #options: TargetOptions;
+  readonly #credentials: ChannelCredentials | undefined;
   readonly #launcher: Launcher | undefined;
   #scaleLauncher: Launcher | undefined;
   /** By target, so that targets on one provider share its pool. */
@@ -52,6 +53,8 @@ export class Targets {
 
   constructor(options: TargetOptions) {
     this.#options = options;
+    const { tls = null } = options;
+    this.#credentials = tls === null ? undefined : clientCredentials('', { tls });
     const { start, startScale } = options;
     this.#launcher = start === undefined ? undefined : new Launcher(start);
     this.#scaleLauncher = startScale === undefined ? undefined : new Launcher(startScale);
@@ -104,10 +107,9 @@ export class Targets {
   async #sessionOf(target: Target): Promise<TargetSession> {
     const known = this.#given.get(target);
     if (known !== undefined) return known;
-    const { credentials, settings } = this.#options;
     const session = new TargetSession(
-      typeof target === 'string' ? connectTo(target, credentials) : target,
-      settings,
+      typeof target === 'string' ? connectTo(target, this.#credentials) : target,
+      this.#options.settings,
     );
     this.#given.set(target, session);
     const problem = await session.problem();
@@ -115,7 +117,7 @@ export class Targets {
     session.lost = problem;
     const advice =
       typeof target === 'string'
-        ? await tlsAdvice(problem, { address: target, hasFiles: credentials !== undefined })
+        ? await tlsAdvice(problem, { address: target, hasFiles: this.#credentials !== undefined })
         : null;
     const why = advice ?? problem;
     throw new BigFleetError('BF_TARGET_UNREACHABLE', `The provider at ${textOfTarget(target)}: ${why}.`);
@@ -202,14 +204,14 @@ export class Targets {
   }
 
   async #start(launcher: Launcher, choices: StartChoices): Promise<Started> {
-    const { credentials, settings } = this.#options;
+    const { settings } = this.#options;
     const {
       state = launcher.newState(),
       seedCount = CORE_SEED,
       transitionTimeoutMs = settings.transitionTimeoutMs,
     } = choices;
     const provider = await launcher.start({ state, seedCount, transitionTimeoutMs });
-    const session = new TargetSession(connectTo(provider.address, credentials), settings);
+    const session = new TargetSession(connectTo(provider.address, this.#credentials), settings);
     this.#started.push(session);
     await isUp(provider, session, settings.timings.startMs);
     return { provider, session };

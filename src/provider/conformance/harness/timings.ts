@@ -1,6 +1,7 @@
 // How long the suite waits, in milliseconds. The defaults suit any provider; a test of the suite itself, whose providers
 // settle at once, turns them down.
 
+/** How long the suite waits for a provider, in ms. */
 export interface Timings {
   /** Deadline of one call. A provider acknowledges and works afterwards, so this is about the network. */
   readonly callMs: number;
@@ -31,6 +32,7 @@ export interface Timings {
   readonly parallelCreateMs: number;
 }
 
+/** Timings that suit a fake cloud or a fast provider. */
 export const DEFAULT_TIMINGS: Timings = {
   callMs: 10_000,
   listMs: 60_000,
