@@ -76,6 +76,19 @@ describe('tidy', () => {
     expect(cruiseProbe(room, target)).toContain(rule);
   });
 
+  it('decisions know the fleet by its read-only view', () => {
+    const writers = code.filter(
+      (file) =>
+        file.startsWith('src/engine/') &&
+        !file.endsWith('.test.ts') &&
+        /import [^;]*\b(Fleet|MachineTable|PendingChanges)\b[^;]* from '[./]*fleet/.test(
+          readFileSync(file, 'utf8'),
+        ),
+    );
+    // A worker thread makes a fleet of its own, which follows the one of the cycle.
+    expect(writers).toEqual(['src/engine/parallel/shared-state.ts']);
+  });
+
   it('no stray markers', () => {
     const marker = new RegExp(`\\b(${['TO', 'DO'].join('')}|FIX${'ME'}|X{3}|HA${'CK'})\\b`);
     expect(

@@ -127,11 +127,15 @@ export function shareColumns(from: object, to: object): void {
 /** A column that its reader must not write. */
 export type ReadonlyColumn<T extends Column = Column> = Pick<
   T,
-  'length' | 'byteLength' | 'slice' | 'filter' | 'indexOf' | 'join'
+  'length' | 'slice' | 'filter' | typeof Symbol.iterator
 > & {
   readonly [index: number]: number;
   subarray(start?: number, end?: number): ReadonlyColumn<T>;
+  join(): string;
 };
+
+/** Names of the fields of a table that are columns. */
+export type ColumnNames<T> = { [K in keyof T]: T[K] extends Column ? K : never }[keyof T];
 
 /** A table as its readers see it: methods are unchanged, columns cannot be written. */
 export type ReadonlyColumns<T> = {

@@ -66,8 +66,10 @@ export class ClaimWatch {
 }
 
 function configuredOf({ fleet: { machines } }: Cycle, cluster: number): Uint32Array {
-  const run = machines.boundOf(cluster)?.configured;
-  return run === undefined ? NO_SLOTS : machines.arena.data.slice(run.offset, run.offset + run.length);
+  const slice = machines.boundOf(cluster)?.configured;
+  return slice === undefined
+    ? NO_SLOTS
+    : machines.arena.data.slice(slice.offset, slice.offset + slice.length);
 }
 
 function passedIn({ claims, claimCount, fleet, pass }: Cycle): Uint32Array {

@@ -2,7 +2,7 @@
 
 import { withRoom } from '../collections/columns.ts';
 import { ColumnGroup, shareColumns } from '../collections/table.ts';
-import type { Fleet, Pattern, ProfileEntry } from '../fleet/index.ts';
+import type { FleetView, Pattern, ProfileEntry } from '../fleet/index.ts';
 import type { DecisionOptions } from '../model/index.ts';
 import { Actions } from './actions.ts';
 import { BoundIndex, BoundWalk, MineWalk } from './assign/bound-machines.ts';
@@ -17,10 +17,10 @@ import { Regions } from './assign/regions.ts';
 import { EvenList } from './assign/spread-credit.ts';
 import { Unfilled } from './assign/unfilled.ts';
 import { isFreeState } from './candidates/class-availability.ts';
-import { DomainStocks } from './candidates/domain-availability.ts';
+import { AvailabilityByDomain } from './candidates/domain-availability.ts';
 import { DomainCandidates } from './candidates/domain-candidates.ts';
 import { FreeMachines } from './candidates/free-machines.ts';
-import { Supply } from './missing-supply.ts';
+import { FittingMachines } from './fitting-machines.ts';
 import { CycleStats } from './stats.ts';
 import type { Unmet } from './unmet.ts';
 import type { GangView } from './views.ts';
@@ -40,7 +40,7 @@ const ANY = 0;
  * their machines, and the credits of their rows. Claims on free machines are undone when the next cycle begins.
  */
 export class Cycle {
-  readonly fleet: Fleet;
+  readonly fleet: FleetView;
   options!: DecisionOptions;
   nowMs = 0;
   number = 0;
@@ -60,11 +60,11 @@ export class Cycle {
   readonly dirtyClusters: DirtyClusters;
   readonly freeMachines: FreeMachines;
   /** Free machines by domain, and the domains found for the gang being served. */
-  readonly stocks: DomainStocks;
+  readonly availability: AvailabilityByDomain;
   readonly sums: DomainSums;
   /** Candidates of the strict-spread row being served. */
   readonly domainCandidates: DomainCandidates;
-  readonly supply: Supply;
+  readonly fittingMachines: FittingMachines;
   readonly unfilled: Unfilled;
   /** What will remain of `unfilled` once the machines draining for the ranked row have arrived. */
   readonly #rest: Unfilled;
@@ -146,7 +146,7 @@ export class Cycle {
   readonly explainedBlockers = new Map<number, number>();
 
   constructor(
-    fleet: Fleet,
+    fleet: FleetView,
     changed = fleet.changes.watch(),
     reshaped = fleet.reshaped.watch(),
     written = fleet.machines.written.watch(),
@@ -157,12 +157,12 @@ export class Cycle {
     this.bound = new BoundIndex(fleet, this.rankedRows, this.walk);
     this.mine = new MineWalk(fleet, this.bound, this.rankedRows);
     this.foldable = new Foldable(fleet, this.walk);
-    this.stocks = new DomainStocks(this);
+    this.availability = new AvailabilityByDomain(this);
     this.infeasible = new Infeasible(this);
     this.dirtyClusters = new DirtyClusters(fleet, this.foldable, this.infeasible, changed, reshaped);
     this.sums = new DomainSums(this);
     this.domainCandidates = new DomainCandidates(this);
-    this.supply = new Supply(this);
+    this.fittingMachines = new FittingMachines(this);
     this.freeMachines = new FreeMachines(fleet);
     this.contended = new Contended(fleet);
     this.unfilled = new Unfilled(fleet);
@@ -203,7 +203,7 @@ export class Cycle {
     this.options = options;
     if (everything) this.#clearClaims();
     this.#takeBackPass();
-    this.stocks.beginCycle();
+    this.availability.beginCycle();
     const dirty = this.dirtyClusters.take(everything);
     this.served = [...new Set([...this.#overlapped, ...dirty])];
     this.#overlapped = [];
@@ -518,14 +518,14 @@ export class Cycle {
     if (place === this.laterClasses.length) this.laterClasses = withRoom(this.laterClasses, place + 1);
     this.laterClasses[place] = classNumber;
     this.freeMachines.take(slot, classNumber);
-    this.stocks.touch(classNumber);
+    this.availability.touch(classNumber);
   }
 
   /** Removes a claimed machine from the free machines, if it is one. */
   takeOut(slot: number): void {
     const { classOf, state } = this.fleet.machines;
     this.freeMachines.take(slot, classOf[slot]!);
-    if (isFreeState(state[slot])) this.stocks.touch(classOf[slot]!);
+    if (isFreeState(state[slot])) this.availability.touch(classOf[slot]!);
   }
 
   /** Returns a machine whose claim is undone. Machines must be returned in reverse order of their claims. */
@@ -533,7 +533,7 @@ export class Cycle {
     const { classOf, state } = this.fleet.machines;
     this.claimedBy[slot] = 0;
     this.freeMachines.putBack(slot);
-    if (isFreeState(state[slot])) this.stocks.touch(classOf[slot]!);
+    if (isFreeState(state[slot])) this.availability.touch(classOf[slot]!);
   }
 
   /** Undoes the credits of a ranked row that has to wait; none of them is a free machine. */

@@ -1,14 +1,14 @@
 // The decision engine: a pure function from a frozen fleet to a plan. No clock, no I/O, no randomness; equal fleets give
 // byte-equal plans. docs/internals/engine.md describes the rules.
 
-import type { Fleet, Overlap } from '../fleet/index.ts';
+import type { FleetView, Overlap } from '../fleet/index.ts';
 import type { Action, DecisionOptions, Explanation, NeedKey, Plan, Verdict } from '../model/index.ts';
 import { NONE } from './assign/ranked-rows.ts';
 import { allRestamped } from './assign/restamps.ts';
 import { type Probe, solve } from './assign/solve.ts';
 import type { ClaimWatch } from './claim-watch.ts';
 import { Cycle } from './cycle.ts';
-import { matchingOf } from './missing-supply.ts';
+import { matchingOf } from './fitting-machines.ts';
 import { type ObstacleVisitor, obstaclesOf } from './obstacles.ts';
 import { Lanes, type Schedule } from './parallel/lanes.ts';
 import { ParallelStep } from './parallel/parallel-step.ts';
@@ -229,7 +229,7 @@ export class Engine {
   readonly #onDifference: ((difference: PlanDifference) => void) | undefined;
   readonly #clock: Clock | undefined;
 
-  constructor(fleet: Fleet, options: EngineOptions = {}) {
+  constructor(fleet: FleetView, options: EngineOptions = {}) {
     const { workers = 1, smallestStep = SMALLEST_STEP, checkEvery = DEFAULT_CHECK_EVERY } = options;
     const { lanes = 'auto', retries = DEFAULT_RETRIES, schedule } = options;
     this.#cycle = new Cycle(fleet);
@@ -334,7 +334,7 @@ export class Engine {
  * defect in those would show in both. A new cycle shares only the fleet, and runs on this thread alone, so that the work of
  * the others is checked as well. It costs columns of its own, which are garbage afterwards.
  */
-function solveAnew(fleet: Fleet, nowMs: number, options: DecisionOptions): Solved {
+function solveAnew(fleet: FleetView, nowMs: number, options: DecisionOptions): Solved {
   const cycle = new Cycle(fleet);
   solveAlone(cycle, nowMs, options);
   return { cycle, decision: new Decision(cycle, noProbe) };
@@ -354,7 +354,7 @@ function solveAlone(cycle: Cycle, nowMs: number, options: DecisionOptions): void
 }
 
 /** One cycle over a fleet; returns the whole plan. */
-export function decide(fleet: Fleet, nowMs: number, options: DecisionOptions): Plan {
+export function decide(fleet: FleetView, nowMs: number, options: DecisionOptions): Plan {
   return solveAnew(fleet, nowMs, options).decision.plan();
 }
 
@@ -364,7 +364,7 @@ export function decide(fleet: Fleet, nowMs: number, options: DecisionOptions): P
  * `visit` is called for every machine that meets the requirements, so that a caller can count by its own criteria.
  */
 export function explain(
-  fleet: Fleet,
+  fleet: FleetView,
   nowMs: number,
   options: DecisionOptions,
   key: NeedKey,

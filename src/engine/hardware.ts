@@ -1,7 +1,7 @@
 // Kinds of hardware that are counted separately: with and without accelerators. Spare cores of GPU hosts are of no use to
 // rows that need general machines, and vice versa, so a sum over both describes neither.
 
-import type { Fleet } from '../fleet/index.ts';
+import type { FleetView } from '../fleet/index.ts';
 import { isAccelerator } from '../model/index.ts';
 
 export const HARDWARE = ['general', 'accelerated'] as const;
@@ -11,7 +11,7 @@ const GENERAL = HARDWARE.indexOf('general');
 const ACCELERATED = HARDWARE.indexOf('accelerated');
 
 /** Dimensions of a fleet that are accelerators. */
-export function acceleratorsOf({ dimensions }: Fleet): readonly number[] {
+export function acceleratorsOf({ dimensions }: FleetView): readonly number[] {
   return dimensions.names.flatMap((name, d) => (isAccelerator(name) ? [d] : []));
 }
 

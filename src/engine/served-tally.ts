@@ -2,7 +2,7 @@
 // resources of Configured machines rows use. Computed from the claims of a cycle, row by row. Only clusters that the cycle
 // served again, and rows that needed free machines, are read; the sums of all others are unchanged.
 
-import type { Fleet } from '../fleet/index.ts';
+import type { FleetView } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
 import { RowKind } from './assign/ranked-rows.ts';
 import { hostedGangs } from './assign/unfilled.ts';
@@ -167,7 +167,11 @@ function emptySums(stride: number): Float64Array {
   return new Float64Array(PARTS.length * KINDS * stride + KINDS * COUNTS);
 }
 
-function viewOf(sums: Float64Array, kind: number, { dimensions: { stride, count } }: Fleet): ServedHardware {
+function viewOf(
+  sums: Float64Array,
+  kind: number,
+  { dimensions: { stride, count } }: FleetView,
+): ServedHardware {
   const parts = PARTS.map((part, i) => {
     const from = (i * KINDS + kind) * stride;
     return [part, sums.slice(from, from + count)] as const;

@@ -1,7 +1,7 @@
 // Verdicts: for every original Need whether it is met, by what, and if not, why and what would help.
 
 import { firstOf } from '../collections/first-of.ts';
-import type { Fleet, Pattern } from '../fleet/index.ts';
+import type { FleetView, Pattern } from '../fleet/index.ts';
 import {
   type FittingSupply,
   MachineState,
@@ -15,14 +15,12 @@ import { NONE, RowKind } from './assign/ranked-rows.ts';
 import { spreadTestOf } from './assign/skew.ts';
 import { isFreeState } from './candidates/class-availability.ts';
 import type { Cycle } from './cycle.ts';
-import type { Supply } from './missing-supply.ts';
 import type { Preemption } from './preempt/preempt.ts';
 import type { Unmet } from './unmet.ts';
 
 /** Verdicts on the unmet rows, in the order they were served. */
 export function unmetVerdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemption>): Verdict[] {
-  const { supply } = cycle;
-  supply.refresh();
+  cycle.fittingMachines.refresh();
   return cycle.unmet.map((unmet) => {
     const { rankedRow } = unmet;
     return verdictOf(
@@ -32,7 +30,6 @@ export function unmetVerdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, P
       null,
       unmet,
       preemptions.get(rankedRow),
-      supply,
     );
   });
 }
@@ -57,11 +54,11 @@ export function metVerdictOf(
   row: number,
   preemptions: ReadonlyMap<number, Preemption>,
 ): Verdict {
-  const { fleet, rankedRows, supply } = cycle;
+  const { fleet, rankedRows } = cycle;
   if (rankedRows.kind[rankedRow] !== RowKind.Fold)
-    return verdictOf(cycle, rankedRow, row, null, undefined, preemptions.get(rankedRow), supply);
+    return verdictOf(cycle, rankedRow, row, null, undefined, preemptions.get(rankedRow));
   const fold = fleet.keys.keyOf(rankedRows.key[rankedRow]!);
-  return verdictOf(cycle, rankedRow, row, fold, undefined, undefined, supply);
+  return verdictOf(cycle, rankedRow, row, fold, undefined, undefined);
 }
 
 type RowOrder = 'rank' | 'priority';
@@ -84,8 +81,8 @@ export function verdictsOf(
   { cluster, skip = 0, limit = Number.POSITIVE_INFINITY, order = 'rank' }: VerdictQuestion = {},
 ): Verdict[] {
   const unmet = new Map(cycle.unmet.map((row) => [row.rankedRow, row]));
-  const { supply, fleet } = cycle;
-  supply.refresh();
+  const { fleet, fittingMachines } = cycle;
+  fittingMachines.refresh();
   const clusters = cluster === undefined ? fleet.clusters.sorted() : [fleet.clusters.find(cluster)];
   const rows = rowsOf(fleet, clusters, skip + limit, order);
   const { first } = firstOf(rows, skip + limit, rowOrder(fleet, order));
@@ -93,7 +90,7 @@ export function verdictsOf(
     const rankedRow = rankedRowOf(cycle, row);
     const missed = unmet.get(rankedRow);
     if (missed === undefined) return metVerdictOf(cycle, rankedRow, row, preemptions);
-    return verdictOf(cycle, rankedRow, row, null, missed, preemptions.get(rankedRow), supply);
+    return verdictOf(cycle, rankedRow, row, null, missed, preemptions.get(rankedRow));
   });
 }
 
@@ -102,7 +99,7 @@ export function verdictsOf(
  * with the same priority, since they may precede some of these.
  */
 function* rowsOf(
-  fleet: Fleet,
+  fleet: FleetView,
   clusters: Iterable<number>,
   limit: number,
   order: RowOrder,
@@ -120,11 +117,11 @@ function* rowsOf(
   }
 }
 
-function priorityOf({ demand }: Fleet, row: number): number {
+function priorityOf({ demand }: FleetView, row: number): number {
   return demand.profiles.entryOf(demand.profile[row]!).profile.priority;
 }
 
-function rowOrder(fleet: Fleet, order: RowOrder): (a: number, b: number) => number {
+function rowOrder(fleet: FleetView, order: RowOrder): (a: number, b: number) => number {
   const { clusters, demand, keys } = fleet;
   const cluster = (row: number): number => clusters.placeOf(demand.cluster[row]!);
   const byRank = (a: number, b: number): number =>
@@ -147,7 +144,6 @@ function verdictOf(
   foldedInto: NeedKey | null,
   unmet: Unmet | undefined,
   preemption: Preemption | undefined,
-  supply: Supply,
 ): Verdict {
   const { demand, dimensions, machines } = cycle.fleet;
   const ids = (slots: readonly number[]): string[] => slots.map((slot) => machines.idOf(slot));
@@ -167,7 +163,7 @@ function verdictOf(
     domain: domain === NONE ? null : domainsOf(cycle, rankedRow).names[domain]!,
     satisfiable,
     candidates: unmet === undefined ? [] : (cycle.gangs.get(rankedRow)?.candidates ?? []),
-    unmet: unmet === undefined ? null : unmetOf(cycle, unmet, preemption!, supply),
+    unmet: unmet === undefined ? null : unmetOf(cycle, unmet, preemption!),
   };
 }
 
@@ -189,21 +185,22 @@ export function choiceOf(
   );
 }
 
-function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, supply: Supply): UnmetDetail {
+function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetDetail {
   const { keys } = cycle.fleet;
   const pattern = cycle.rankedRows.pattern[unmet.rankedRow]!;
-  const fitting = supply.fitting(pattern);
+  const fitting = cycle.fittingMachines.fitting(pattern);
   const ownBlocked = ownBlockedOf(cycle, unmet.rankedRow, fitting);
   return {
-    reason: reasonOf(cycle, unmet, preemption, supply),
-    matching: supply.matching(pattern),
+    reason: reasonOf(cycle, unmet, preemption),
+    matching: cycle.fittingMachines.matching(pattern),
     fitting: ownBlocked.length === 0 ? fitting : { ...fitting, blocked: fitting.blocked - ownBlocked.length },
     blocker: unmet.blocker === NONE ? null : keys.keyOf(cycle.rankedRows.key[unmet.blocker]!),
-    extraSupply: cycle.rankedRows.kind[unmet.rankedRow] === RowKind.SetAside ? null : supply.extra(unmet),
+    extraSupply:
+      cycle.rankedRows.kind[unmet.rankedRow] === RowKind.SetAside ? null : cycle.fittingMachines.extra(unmet),
   };
 }
 
-function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, supply: Supply): UnmetReason {
+function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetReason {
   const { rankedRows } = cycle;
   const { rankedRow } = unmet;
   if (rankedRows.kind[rankedRow] === RowKind.SetAside) return 'set-aside';
@@ -212,7 +209,7 @@ function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, supply: Su
   if (
     isGang &&
     preemption.infeasible &&
-    !cycle.stocks.of(rankedRow).wouldSufficeInAll(rankedRows.row[rankedRow]!)
+    !cycle.availability.of(rankedRow).wouldSufficeInAll(rankedRows.row[rankedRow]!)
   )
     return 'topology-unsatisfiable';
   const pattern = cycle.fleet.patterns.patternOf(rankedRows.pattern[rankedRow]!);
@@ -221,30 +218,25 @@ function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption, supply: Su
   if (!cycle.canBind(rankedRow)) return 'cluster-disconnected';
   if (preemption.picks.length > 0) return 'preemption-exhausted';
   if (skewForbids(cycle, unmet)) return 'spread-unsatisfiable';
-  if (!isGang && !supply.wouldSufficeInAll(rankedRows.pattern[rankedRow]!, rankedRows.row[rankedRow]!))
+  if (
+    !isGang &&
+    !cycle.fittingMachines.wouldSufficeInAll(rankedRows.pattern[rankedRow]!, rankedRows.row[rankedRow]!)
+  )
     return 'insufficient-supply';
-  return largestObstacle(cycle, unmet, pattern, supply);
+  return largestObstacle(cycle, unmet, pattern);
 }
 
 /** The machines that fit would suffice together, so the reason is the largest group of those that the row cannot claim. */
-function largestObstacle(
-  cycle: Cycle,
-  { rankedRow, blocker }: Unmet,
-  pattern: Pattern,
-  supply: Supply,
-): UnmetReason {
+function largestObstacle(cycle: Cycle, { rankedRow, blocker }: Unmet, pattern: Pattern): UnmetReason {
   const { precedence } = cycle.rankedRows;
-  const fitting = supply.fitting(cycle.rankedRows.pattern[rankedRow]!);
+  const fitting = cycle.fittingMachines.fitting(cycle.rankedRows.pattern[rankedRow]!);
   const { total, failed, blocked, deleting } = fitting;
   const ownBlocked = ownBlockedOf(cycle, rankedRow, fitting);
   const unavailable = blocked - ownBlocked.length + deleting;
   // Upper bound of the row's own claims; above it, another group is larger than that of the machines of other rows.
   const mostOwn = total - ownBlocked.length - failed - unavailable - Math.max(failed, unavailable);
   // If usable machines are too few, the row would be short even if other rows gave up all of theirs.
-  if (
-    wouldSuffice(cycle, rankedRow, supply, ownBlocked) &&
-    claimsAtMost(cycle, rankedRow, pattern, mostOwn)
-  ) {
+  if (wouldSuffice(cycle, rankedRow, ownBlocked) && claimsAtMost(cycle, rankedRow, pattern, mostOwn)) {
     if (blocker === NONE) return 'claimed-elsewhere';
     return precedence[blocker]! > precedence[rankedRow]! ? 'priority-starved' : 'claimed-by-equals';
   }
@@ -281,14 +273,14 @@ function ownBlockedOf(cycle: Cycle, rankedRow: number, fitting: FittingSupply): 
  * ones.
  */
 function wouldSuffice(
-  { stocks, rankedRows }: Cycle,
+  { availability, fittingMachines, rankedRows }: Cycle,
   rankedRow: number,
-  supply: Supply,
   ownBlocked: readonly number[],
 ): boolean {
   const row = rankedRows.row[rankedRow]!;
-  if (rankedRows.kind[rankedRow] === RowKind.Gang) return stocks.of(rankedRow).wouldSuffice(row, ownBlocked);
-  return supply.wouldSuffice(rankedRows.pattern[rankedRow]!, row, ownBlocked);
+  if (rankedRows.kind[rankedRow] === RowKind.Gang)
+    return availability.of(rankedRow).wouldSuffice(row, ownBlocked);
+  return fittingMachines.wouldSuffice(rankedRows.pattern[rankedRow]!, row, ownBlocked);
 }
 
 /** Whether fitting free machines are left, and the skew alone keeps the row from them. */

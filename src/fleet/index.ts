@@ -15,3 +15,4 @@ export type { Pattern, PatternParts } from './tables/patterns.ts';
 export { Serves } from './tables/patterns.ts';
 export type { ProfileEntry } from './tables/profiles.ts';
 export { MAX_DIMENSIONS } from './tables/vectors.ts';
+export type { FleetView, SliceView } from './view.ts';

@@ -2,13 +2,13 @@
 // The index is kept for clusters that do not change, so that a covered row reads only its own machines.
 
 import { withRoom } from '../../collections/columns.ts';
-import { ColumnGroup } from '../../collections/table.ts';
-import type { Fleet } from '../../fleet/index.ts';
+import { ColumnGroup, type ReadonlyColumn } from '../../collections/table.ts';
+import type { FleetView } from '../../fleet/index.ts';
 import { NONE, type RankedRows } from './ranked-rows.ts';
 import { Regions } from './regions.ts';
 
 export class BoundIndex {
-  readonly #fleet: Fleet;
+  readonly #fleet: FleetView;
   readonly #rankedRows: RankedRows;
   readonly #walk: BoundWalk;
   readonly entries = new ColumnGroup(this);
@@ -31,7 +31,7 @@ export class BoundIndex {
   #byStamp = new Int32Array(0);
   #byTarget = new Int32Array(0);
 
-  constructor(fleet: Fleet, rankedRows: RankedRows, walk: BoundWalk) {
+  constructor(fleet: FleetView, rankedRows: RankedRows, walk: BoundWalk) {
     this.#fleet = fleet;
     this.#rankedRows = rankedRows;
     this.#walk = walk;
@@ -127,7 +127,7 @@ const ORPHAN = -2;
  * before orphans at equal price. One instance serves all ranked rows, one after the other.
  */
 export class MineWalk {
-  readonly #fleet: Fleet;
+  readonly #fleet: FleetView;
   readonly #bound: BoundIndex;
   readonly #rankedRows: RankedRows;
   #slots: Uint32Array = new Uint32Array(0);
@@ -136,7 +136,7 @@ export class MineWalk {
   #orphan = 0;
   #orphanEnd = 0;
 
-  constructor(fleet: Fleet, bound: BoundIndex, rankedRows: RankedRows) {
+  constructor(fleet: FleetView, bound: BoundIndex, rankedRows: RankedRows) {
     this.#fleet = fleet;
     this.#bound = bound;
     this.#rankedRows = rankedRows;
@@ -173,17 +173,17 @@ export class MineWalk {
 
 /** Walks all bound machines of a cluster: Configured first, each part in keep order. Serves one walk at a time. */
 export class BoundWalk {
-  readonly #fleet: Fleet;
+  readonly #fleet: FleetView;
   readonly byCluster = new ColumnGroup(this);
   /** Four numbers per cluster: start and end of its Configured slice, then of its Configuring slice. */
   readonly slices = this.byCluster.u32();
-  #slots: Uint32Array = new Uint32Array(0);
+  #slots: ReadonlyColumn<Uint32Array> = new Uint32Array(0);
   #at = 0;
   #end = 0;
   #then = 0;
   #thenEnd = 0;
 
-  constructor(fleet: Fleet) {
+  constructor(fleet: FleetView) {
     this.#fleet = fleet;
   }
 
@@ -220,7 +220,7 @@ export class BoundWalk {
   }
 
   /** Walks slots of a list, in its order. */
-  beginList(slots: Uint32Array, from: number, to: number): this {
+  beginList(slots: ReadonlyColumn<Uint32Array>, from: number, to: number): this {
     this.#slots = slots;
     this.#at = from;
     this.#end = this.#then = this.#thenEnd = to;

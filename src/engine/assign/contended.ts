@@ -4,13 +4,13 @@
 // machine of it.
 
 import { withRoom } from '../../collections/columns.ts';
-import type { Fleet, Pattern } from '../../fleet/index.ts';
+import type { FleetView, Pattern } from '../../fleet/index.ts';
 
 /** A waiting row contends for machines of the class. */
 const CONTENDED = -1;
 
 export class Contended {
-  readonly #fleet: Fleet;
+  readonly #fleet: FleetView;
   readonly #patterns: Pattern[] = [];
   /** By pattern in `#patterns`: whether machines that match but do not fit are contended too. */
   readonly #inPart: boolean[] = [];
@@ -23,7 +23,7 @@ export class Contended {
   /** Single machines that are contended. */
   readonly #slots = new Set<number>();
 
-  constructor(fleet: Fleet) {
+  constructor(fleet: FleetView) {
     this.#fleet = fleet;
   }
 

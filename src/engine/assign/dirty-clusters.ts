@@ -1,12 +1,12 @@
 // Which clusters must be served again, and which of them keep their ranked rows because only their machines changed.
 
 import { ColumnGroup } from '../../collections/table.ts';
-import type { Fleet } from '../../fleet/index.ts';
+import type { FleetView } from '../../fleet/index.ts';
 import type { Foldable } from './foldable.ts';
 import type { Infeasible } from './infeasible.ts';
 
 export class DirtyClusters {
-  readonly #fleet: Fleet;
+  readonly #fleet: FleetView;
   readonly #foldable: Foldable;
   readonly #infeasible: Infeasible;
   /** Clusters that changed since the last cycle, and the subset whose ranked rows may have changed. */
@@ -22,7 +22,7 @@ export class DirtyClusters {
   readonly scanned = this.byCluster.u8();
 
   constructor(
-    fleet: Fleet,
+    fleet: FleetView,
     foldable: Foldable,
     infeasible: Infeasible,
     changed: Set<number>,

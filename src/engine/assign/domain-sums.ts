@@ -1,7 +1,7 @@
 // What a gang finds in each domain, as sums: what is creditable, what is its own, and all there is including free machines.
 // The choice of a domain compares these sums, in whole parts per million of what the gang wants.
 
-import type { DomainStock } from '../candidates/domain-availability.ts';
+import type { DomainAvailability } from '../candidates/domain-availability.ts';
 import type { Cycle } from '../cycle.ts';
 import { partsPerMillion } from './coverage.ts';
 import { comingCreating, comingIdle, drainingFor, ownSpeculative } from './in-flight.ts';
@@ -14,7 +14,7 @@ const MANY = 1_000_000;
 /** The sums of the gang being served; one instance serves all gangs, one after another. */
 export class DomainSums {
   readonly #cycle: Cycle;
-  #stock!: DomainStock;
+  #availability!: DomainAvailability;
   #rankedRow = NONE;
   /** False for a cluster that cannot bind: free machines do not count. */
   #pooled = false;
@@ -31,10 +31,10 @@ export class DomainSums {
   // By domain and dimension, uncapped; zero except for homes. A sum beyond 2^53 is not exact, but more than is wanted.
   #creditable = new Float64Array(0);
   #own = new Float64Array(0);
-  /** Machines outside the stock: all of them, and the creditable ones. */
+  /** Machines that are not free machines: all of them, and the creditable ones. */
   #beside = new Float64Array(0);
   #besideCreditable = new Float64Array(0);
-  /** By domain: number of machines outside the stock, and whether it is a home. */
+  /** By domain: number of machines that are not free machines, and whether it is a home. */
   #counts = new Int32Array(0);
   #isHome = new Uint8Array(0);
 
@@ -45,12 +45,12 @@ export class DomainSums {
   /** Computes the sums of a gang. */
   begin(rankedRow: number): void {
     const cycle = this.#cycle;
-    const stock = cycle.stocks.of(rankedRow);
+    const availability = cycle.availability.of(rankedRow);
     this.#clear();
     this.#rankedRow = rankedRow;
-    this.#stock = stock;
+    this.#availability = availability;
     this.#pooled = cycle.canBind(rankedRow);
-    this.#reserve(stock);
+    this.#reserve(availability);
     this.#readWants(rankedRow);
     this.#addBound(rankedRow);
     const isComing = cycle.rankedRows.coming[rankedRow] === 1;
@@ -58,7 +58,7 @@ export class DomainSums {
     const creating = isComing ? comingCreating(cycle, rankedRow, false) : [];
     this.coming = [...idle, ...creating];
     this.draining = isComing ? drainingFor(cycle, rankedRow, false) : [];
-    // Idle machines in flight are also in the stock.
+    // Idle machines in flight are free machines too.
     for (const slot of idle) this.#add(slot, true, true, !this.#pooled);
     for (const slot of creating) this.#add(slot, true, true, true);
     for (const slot of this.draining) this.#add(slot, false, true, true);
@@ -68,7 +68,7 @@ export class DomainSums {
 
   #clear(): void {
     if (this.#rankedRow === NONE) return;
-    const { dims } = this.#stock;
+    const { dims } = this.#availability;
     for (const domain of this.homes) {
       for (const column of this.#columns()) column.fill(0, domain * dims, (domain + 1) * dims);
       this.#counts[domain] = 0;
@@ -84,7 +84,7 @@ export class DomainSums {
   }
 
   /** Replaces columns without copying: all are zero when this is called. */
-  #reserve({ free, counts }: DomainStock): void {
+  #reserve({ free, counts }: DomainAvailability): void {
     if (this.#creditable.length < free.length) {
       this.#creditable = new Float64Array(free.length * 2);
       this.#own = new Float64Array(free.length * 2);
@@ -140,7 +140,7 @@ export class DomainSums {
   #add(slot: number, creditable: boolean, own: boolean, beside: boolean): void {
     const { classes, dimensions, machines } = this.#cycle.fleet;
     const c = machines.classOf[slot]!;
-    const domain = this.#stock.domains.of(c);
+    const domain = this.#availability.domains.of(c);
     if (this.#isHome[domain] === 0) {
       this.#isHome[domain] = 1;
       this.homes.push(domain);
@@ -149,7 +149,7 @@ export class DomainSums {
     for (let i = 0; i < this.#dims.length; i++) {
       const d = this.#dims[i]!;
       const amount = classes.allocatable.data[c * dimensions.stride + d]!;
-      const at = domain * this.#stock.dims + d;
+      const at = domain * this.#availability.dims + d;
       if (creditable) this.#creditable[at]! += amount;
       if (own) this.#own[at]! += amount;
       if (!beside) continue;
@@ -160,24 +160,24 @@ export class DomainSums {
 
   /** All domains that may have a machine. */
   get domains(): readonly number[] {
-    return this.#pooled ? this.#stock.list : this.homes;
+    return this.#pooled ? this.#availability.list : this.homes;
   }
 
   /** Number of machines in a domain. */
   countOf(domain: number): number {
     if (!this.#pooled) return this.#counts[domain]!;
-    this.#stock.look(domain);
-    return this.#counts[domain]! + this.#stock.counts[domain]!;
+    this.#availability.refresh(domain);
+    return this.#counts[domain]! + this.#availability.counts[domain]!;
   }
 
   /** All there is of a dimension in a domain. */
   #joint(domain: number, d: number): number {
-    const at = domain * this.#stock.dims + d;
-    return this.#pooled ? this.#beside[at]! + this.#stock.free[at]! : this.#beside[at]!;
+    const at = domain * this.#availability.dims + d;
+    return this.#pooled ? this.#beside[at]! + this.#availability.free[at]! : this.#beside[at]!;
   }
 
   satisfies(domain: number): boolean {
-    if (this.#pooled) this.#stock.look(domain);
+    if (this.#pooled) this.#availability.refresh(domain);
     for (let i = 0; i < this.#dims.length; i++) {
       if (this.#joint(domain, this.#dims[i]!) < this.#wants[i]!) return false;
     }
@@ -187,7 +187,8 @@ export class DomainSums {
   /** Whether the creditable machines of a domain cover the gang. */
   isCreditable(domain: number): boolean {
     for (let i = 0; i < this.#dims.length; i++) {
-      if (this.#creditable[domain * this.#stock.dims + this.#dims[i]!]! < this.#wants[i]!) return false;
+      if (this.#creditable[domain * this.#availability.dims + this.#dims[i]!]! < this.#wants[i]!)
+        return false;
     }
     return true;
   }
@@ -205,24 +206,24 @@ export class DomainSums {
   #coverage(domain: number, column: Float64Array): number {
     let ppm = 0;
     for (let i = 0; i < this.#dims.length; i++) {
-      ppm += cappedParts(column[domain * this.#stock.dims + this.#dims[i]!]!, this.#wants[i]!);
+      ppm += cappedParts(column[domain * this.#availability.dims + this.#dims[i]!]!, this.#wants[i]!);
     }
     return ppm;
   }
 
   creditableAndIdle(domain: number): number {
-    if (this.#pooled) this.#stock.look(domain);
+    if (this.#pooled) this.#availability.refresh(domain);
     let ppm = 0;
     for (let i = 0; i < this.#dims.length; i++) {
-      const at = domain * this.#stock.dims + this.#dims[i]!;
-      const idle = this.#pooled ? this.#stock.idle[at]! : 0;
+      const at = domain * this.#availability.dims + this.#dims[i]!;
+      const idle = this.#pooled ? this.#availability.idle[at]! : 0;
       ppm += cappedParts(this.#besideCreditable[at]! + idle, this.#wants[i]!);
     }
     return ppm;
   }
 
   joint(domain: number): number {
-    if (this.#pooled) this.#stock.look(domain);
+    if (this.#pooled) this.#availability.refresh(domain);
     let ppm = 0;
     for (let i = 0; i < this.#dims.length; i++) {
       ppm += cappedParts(this.#joint(domain, this.#dims[i]!), this.#wants[i]!);
@@ -231,16 +232,16 @@ export class DomainSums {
   }
 
   /** Must be called before `worst`. */
-  lookAll(): void {
-    if (this.#pooled) this.#stock.lookAll();
+  refreshAll(): void {
+    if (this.#pooled) this.#availability.refreshAll();
   }
 
   /**
    * Coverage of the worst-covered dimension of a domain; NONE as soon as it is known to be below `least`, or if the domain
-   * has no machine. Requires `lookAll`.
+   * has no machine. Requires `refreshAll`.
    */
   worst(domain: number, least: number): number {
-    if (this.#counts[domain] === 0 && (!this.#pooled || this.#stock.counts[domain] === 0)) return NONE;
+    if (this.#counts[domain] === 0 && (!this.#pooled || this.#availability.counts[domain] === 0)) return NONE;
     let worst = MILLION;
     for (let i = 0; i < this.#dims.length; i++) {
       const have = this.#joint(domain, this.#dims[i]!);
@@ -255,7 +256,7 @@ export class DomainSums {
 
   /** Parts per million without the cap. */
   uncapped(domain: number): number | bigint {
-    if (this.#pooled) this.#stock.look(domain);
+    if (this.#pooled) this.#availability.refresh(domain);
     let ppm = 0;
     for (let i = 0; i < this.#dims.length; i++) {
       const have = this.#joint(domain, this.#dims[i]!);
@@ -279,15 +280,15 @@ export class DomainSums {
     const { classes, dimensions, machines } = cycle.fleet;
     let sum = 0n;
     const add = (c: number, count: number): void => {
-      if (this.#stock.domains.of(c) !== domain) return;
+      if (this.#availability.domains.of(c) !== domain) return;
       sum += BigInt(classes.allocatable.data[c * dimensions.stride + d]!) * BigInt(count);
     };
     for (const slot of [...this.bound, ...this.coming, ...this.draining]) add(machines.classOf[slot]!, 1);
     if (!this.#pooled) return sum;
     const coming = new Set(this.coming);
-    for (const c of this.#stock.classesIn(domain))
+    for (const c of this.#availability.classesIn(domain))
       add(c, cycle.freeMachines.freeIdle(c) + cycle.freeMachines.freeSpeculative(c));
-    for (const slot of this.#stock.specialIn(domain)) {
+    for (const slot of this.#availability.specialIn(domain)) {
       if (cycle.isFree(slot) && !coming.has(slot)) add(machines.classOf[slot]!, 1);
     }
     return sum;
@@ -296,7 +297,7 @@ export class DomainSums {
   /** What a domain lacks even with all there is, by dimension of the fleet; null if nothing. */
   missing(domain: number): Float64Array | null {
     if (this.satisfies(domain)) return null;
-    const missing = new Float64Array(this.#stock.dims);
+    const missing = new Float64Array(this.#availability.dims);
     for (const [i, d] of this.#dims.entries()) {
       missing[d] = Math.max(0, this.#wants[i]! - this.#joint(domain, d));
     }

@@ -4,7 +4,7 @@
 
 import { withRoom } from '../../collections/columns.ts';
 import { ColumnGroup } from '../../collections/table.ts';
-import type { Fleet, Pattern } from '../../fleet/index.ts';
+import type { FleetView, Pattern } from '../../fleet/index.ts';
 import { MachineState } from '../../model/index.ts';
 import type { BoundWalk } from './bound-machines.ts';
 import { NONE } from './ranked-rows.ts';
@@ -15,7 +15,7 @@ const Answer = { Unknown: 0, No: 1, Yes: 2, Asked: 3 } as const;
 const ANYWHERE = [MachineState.Idle, MachineState.Speculative, MachineState.Creating, MachineState.Draining];
 
 export class Foldable {
-  readonly #fleet: Fleet;
+  readonly #fleet: FleetView;
   readonly #walk: BoundWalk;
   readonly byPattern = new ColumnGroup(this);
   /** The Answer for machines outside all clusters. */
@@ -30,7 +30,7 @@ export class Foldable {
   /** Whether a row of the cluster being served depends on the machines bound to it. */
   hasScanned = false;
 
-  constructor(fleet: Fleet, walk: BoundWalk) {
+  constructor(fleet: FleetView, walk: BoundWalk) {
     this.#fleet = fleet;
     this.#walk = walk;
     this.#supplied = fleet.machines.supplied.watch();

@@ -110,7 +110,7 @@ function completing(cycle: Cycle, rankedRow: number): readonly number[] {
     const most = largest(satisfiable, (domain) => sums.creditable(domain));
     return largest(most, (domain) => sums.own(domain));
   }
-  const all = cycle.stocks
+  const all = cycle.availability
     .of(rankedRow)
     .possible(cycle.rankedRows.row[rankedRow]!)
     .filter((domain) => isSatisfiable(sums, domain));
@@ -162,7 +162,7 @@ function extreme(
 function rankDomains(cycle: Cycle, rankedRow: number): number[] {
   const { sums } = cycle;
   const { names } = domainsOf(cycle, rankedRow);
-  const possible = cycle.stocks.of(rankedRow).possible(cycle.rankedRows.row[rankedRow]!);
+  const possible = cycle.availability.of(rankedRow).possible(cycle.rankedRows.row[rankedRow]!);
   if (possible.length === 0) cycle.infeasible.note(rankedRow);
   return possible
     .filter((domain) => sums.countOf(domain) > 0)
@@ -248,7 +248,7 @@ function costToTake(cycle: Cycle, rankedRow: number, domain: number): number {
   if (cycle.sums.draining.length === 0 && cycle.sums.isCreditable(domain)) return 0;
   const dollars = demand.profiles.entryOf(cycle.rankedRows.profile[rankedRow]!).interruptionDollars;
   let cost = 0;
-  cycle.stocks.onTrial(() => {
+  cycle.availability.onTrial(() => {
     claimIn(cycle, rankedRow, domain, true);
     for (let i = cycle.laterStart[rankedRow]!; i < cycle.laterEnd[rankedRow]!; i++) {
       const c = machines.classOf[cycle.claims[i]!]!;
@@ -272,7 +272,7 @@ function creditDomain(cycle: Cycle, rankedRow: number, domain: number, completab
   const own: number[] = [];
   const orphans: number[] = [];
   const others: number[] = [];
-  // Configured machines come first, each run in keep order; each of the three lists keeps that order.
+  // Configured machines come first, each slice in keep order; each of the three lists keeps that order.
   for (const slot of sums.bound) {
     if (!isHere(slot)) continue;
     if (cycle.isOwn(slot, key)) own.push(slot);
@@ -300,7 +300,7 @@ function candidatesOf(cycle: Cycle, rankedRow: number): DomainCandidate[] {
   const { sums } = cycle;
   const { names } = domainsOf(cycle, rankedRow);
   const shown: { readonly domain: number; readonly worst: number }[] = [];
-  sums.lookAll();
+  sums.refreshAll();
   for (const domain of sums.domains) {
     const last = shown[CANDIDATES_SHOWN - 1];
     const worst = sums.worst(domain, last?.worst ?? 0);

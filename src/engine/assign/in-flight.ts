@@ -9,11 +9,11 @@ const NOTHING: number[] = [];
 /** Fitting machines on their way to a ranked row, in id order. */
 export function targeted(cycle: Cycle, rankedRow: number): number[] {
   const { machines, patterns } = cycle.fleet;
-  const run = machines.targetedAt(cycle.rankedRows.key[rankedRow]!);
-  if (run === undefined) return NOTHING;
+  const slice = machines.targetedAt(cycle.rankedRows.key[rankedRow]!);
+  if (slice === undefined) return NOTHING;
   const pattern = patterns.patternOf(cycle.rankedRows.pattern[rankedRow]!);
   const slots: number[] = [];
-  for (let i = run.offset; i < run.offset + run.length; i++) {
+  for (let i = slice.offset; i < slice.offset + slice.length; i++) {
     const slot = machines.arena.data[i]!;
     if (pattern.fits(machines.classOf[slot]!)) slots.push(slot);
   }

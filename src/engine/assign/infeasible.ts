@@ -72,8 +72,8 @@ export class Infeasible {
   }
 
   #isInfeasible(row: number): boolean {
-    const { fleet, stocks } = this.#cycle;
+    const { fleet, availability } = this.#cycle;
     const { pattern, profile } = fleet.demand;
-    return stocks.for(pattern[row]!, profile[row]!).possible(row).length === 0;
+    return availability.for(pattern[row]!, profile[row]!).possible(row).length === 0;
   }
 }

@@ -2,7 +2,7 @@
 // machine can host are folded into one row, which has the rank of its earliest member.
 
 import { ColumnGroup } from '../../collections/table.ts';
-import type { Fleet } from '../../fleet/index.ts';
+import type { FleetView } from '../../fleet/index.ts';
 import { compareText } from '../../model/index.ts';
 import type { Foldable } from './foldable.ts';
 import { Regions } from './regions.ts';
@@ -68,7 +68,7 @@ export class RankedRows {
   }
 
   /** Drops the unhosted members of the last cycle and makes room for a fleet's keys, rows and clusters. */
-  beginCycle(fleet: Fleet): void {
+  beginCycle(fleet: FleetView): void {
     for (let rankedRow = this.#regions.end; rankedRow < this.limit; rankedRow++)
       this.ofKey[this.key[rankedRow]!] = NONE;
     this.#extra = 0;
@@ -90,7 +90,7 @@ export class RankedRows {
   }
 
   /** Reserves room for the ranked rows of clusters whose old ones were dropped. */
-  reserve(fleet: Fleet, clusters: readonly number[]): void {
+  reserve(fleet: FleetView, clusters: readonly number[]): void {
     for (const cluster of clusters) {
       const { length, offset } = fleet.demand.rowsOf(cluster);
       this.rowStart[cluster] = offset;
@@ -104,7 +104,7 @@ export class RankedRows {
    * Makes the ranked rows of a cluster; idempotent. Writes nothing that belongs to another cluster. Returns false if it is not
    * yet known which rows fold.
    */
-  make(fleet: Fleet, foldable: Foldable, cluster: number): boolean {
+  make(fleet: FleetView, foldable: Foldable, cluster: number): boolean {
     foldable.openCluster();
     this.end[cluster] = this.start[cluster]!;
     if (!this.#collect(fleet, foldable, cluster)) return false;
@@ -113,7 +113,7 @@ export class RankedRows {
   }
 
   /** Adds a ranked row for a member that its fold cannot host: right behind the fold, for this cycle only. */
-  addUnhosted(fleet: Fleet, row: number, fold: number, behind: number): number {
+  addUnhosted(fleet: FleetView, row: number, fold: number, behind: number): number {
     const rankedRow = this.limit;
     this.#extra++;
     this.byRankedRow.reserve(this.limit);
@@ -126,7 +126,7 @@ export class RankedRows {
   }
 
   /** Makes a ranked row for each row of a cluster, in rank order; a fold has the position of its first member. */
-  #collect(fleet: Fleet, foldable: Foldable, cluster: number): boolean {
+  #collect(fleet: FleetView, foldable: Foldable, cluster: number): boolean {
     const { demand } = fleet;
     const start = this.start[cluster]!;
     const hasSetAside = demand.setAsideIn[cluster]! > 0;
@@ -170,7 +170,7 @@ export class RankedRows {
   }
 
   /** Moves folds to the position of their own key among equals in precedence and time, then records places and keys. */
-  #settle(fleet: Fleet, cluster: number): void {
+  #settle(fleet: FleetView, cluster: number): void {
     const start = this.start[cluster]!;
     const end = this.end[cluster]!;
     for (let i = start + 1; i < end; i++) {
@@ -183,7 +183,7 @@ export class RankedRows {
     }
   }
 
-  #comesBefore(fleet: Fleet, a: number, b: number): boolean {
+  #comesBefore(fleet: FleetView, a: number, b: number): boolean {
     if (this.kind[a] !== RowKind.Fold && this.kind[b] !== RowKind.Fold) return false;
     if (this.precedence[a] !== this.precedence[b]) return this.precedence[a]! > this.precedence[b]!;
     if (this.firstSeenMs[a] !== this.firstSeenMs[b]) return this.firstSeenMs[a]! < this.firstSeenMs[b]!;
@@ -191,12 +191,12 @@ export class RankedRows {
   }
 
   /** Position of a ranked row's key among all keys of its cluster's rows and folds. */
-  #textOf(fleet: Fleet, rankedRow: number): number {
+  #textOf(fleet: FleetView, rankedRow: number): number {
     const row = this.row[rankedRow]!;
     return this.kind[rankedRow] === RowKind.Fold ? fleet.demand.foldText[row]! : fleet.demand.text[row]!;
   }
 
-  #write(fleet: Fleet, rankedRow: number, row: number, kind: number): void {
+  #write(fleet: FleetView, rankedRow: number, row: number, kind: number): void {
     const { demand } = fleet;
     this.kind[rankedRow] = kind;
     this.row[rankedRow] = row;
@@ -211,7 +211,7 @@ export class RankedRows {
   }
 
   /** A fold, with its first member. */
-  #writeFold(fleet: Fleet, rankedRow: number, row: number): void {
+  #writeFold(fleet: FleetView, rankedRow: number, row: number): void {
     const { demand } = fleet;
     this.#write(fleet, rankedRow, row, RowKind.Fold);
     this.key[rankedRow] = demand.foldKey[row]!;
@@ -223,7 +223,7 @@ export class RankedRows {
   }
 
   /** Negative if `a` is served before `b`. */
-  compare(fleet: Fleet, a: number, b: number): number {
+  compare(fleet: FleetView, a: number, b: number): number {
     const order = this.precedence[b]! - this.precedence[a]! || this.firstSeenMs[a]! - this.firstSeenMs[b]!;
     if (order !== 0) return order;
     if (this.cluster[a] === this.cluster[b]) return this.place[a]! - this.place[b]!;
@@ -239,12 +239,12 @@ export class RankedRows {
   }
 
   /** All ranked rows in the order they were served. */
-  inOrder(fleet: Fleet): number[] {
+  inOrder(fleet: FleetView): number[] {
     return [...this.all()].sort((a, b) => this.compare(fleet, a, b));
   }
 
   /** Rows of a fold, earliest first. */
-  membersOf(fleet: Fleet, fold: number): number[] {
+  membersOf(fleet: FleetView, fold: number): number[] {
     const { demand } = fleet;
     const rows: number[] = [];
     for (let row = this.firstMember[fold]!; row !== NONE; row = this.nextMember[row]!) rows.push(row);

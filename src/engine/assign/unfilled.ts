@@ -1,10 +1,11 @@
 // What a row still lacks while machines are claimed for it: per dimension, or in whole gangs for a fold; and whether any
 // machine claimed so far holds its largest pod. One instance serves all rows of a cycle, one after another.
 
-import { type Fleet, MAX_DIMENSIONS } from '../../fleet/index.ts';
+import type { ReadonlyColumn } from '../../collections/table.ts';
+import { type FleetView, MAX_DIMENSIONS } from '../../fleet/index.ts';
 
 /** Whole gangs that a machine of a class hosts: the minimum of ⌊allocatable ÷ gang⌋ over the dimensions of a gang. */
-export function hostedGangs(fleet: Fleet, classNumber: number, gangRow: number): number {
+export function hostedGangs(fleet: FleetView, classNumber: number, gangRow: number): number {
   const { stride, count } = fleet.dimensions;
   const offered = fleet.classes.allocatable.data;
   const gang = fleet.demand.aggregate.data;
@@ -17,7 +18,7 @@ export function hostedGangs(fleet: Fleet, classNumber: number, gangRow: number):
 }
 
 export class Unfilled {
-  readonly #fleet: Fleet;
+  readonly #fleet: FleetView;
   readonly #left = new Float64Array(MAX_DIMENSIONS);
   /** Number of dimensions of `#left` above zero. */
   #open = 0;
@@ -27,11 +28,11 @@ export class Unfilled {
   #fold = false;
   #gangs = 0;
   // Copies of references for the inner loop: a row reads them for every machine it tests.
-  #offered: Float64Array = new Float64Array(0);
+  #offered: ReadonlyColumn<Float64Array> = new Float64Array(0);
   #stride = 0;
   #count = 0;
 
-  constructor(fleet: Fleet) {
+  constructor(fleet: FleetView) {
     this.#fleet = fleet;
   }
 

@@ -1,10 +1,9 @@
-// Free machines of one state, Idle or Speculative: by class, a run of machines in id order and how many of them have been
-// taken. Machines of a class are taken in that order, so the tail of the run is what remains of the class.
+// Free machines of one state, Idle or Speculative: by class, a slice of machines in id order and how many of them have been
+// taken. Machines of a class are taken in that order, so the tail of the slice is what remains of the class.
 
 import { ChangeLog } from '../../collections/changelog.ts';
 import { withRoom } from '../../collections/columns.ts';
-import type { Slice } from '../../collections/sorted-slices.ts';
-import type { Fleet } from '../../fleet/index.ts';
+import type { FleetView, SliceView } from '../../fleet/index.ts';
 import { type Attributes, MachineState } from '../../model/index.ts';
 import { NONE } from '../assign/ranked-rows.ts';
 import { Heap, Heaps, NOTHING_LEFT } from './class-heap.ts';
@@ -20,12 +19,12 @@ export function isFreeState(state: number | undefined): boolean {
 }
 
 export class ClassAvailability {
-  readonly #fleet: Fleet;
-  readonly #runs: readonly (Slice | undefined)[];
+  readonly #fleet: FleetView;
+  readonly #slices: readonly (SliceView | undefined)[];
   /** By class: machines taken in this cycle. */
   #heads = new Int32Array(0);
   /**
-   * By class: ordinals (positions in id order) of the AHEAD machines of its run from `#lookedFrom` on; -1 in `#lookedFrom`
+   * By class: ordinals (positions in id order) of the AHEAD machines of its slice from `#lookedFrom` on; -1 in `#lookedFrom`
    * if not prefetched.
    */
   #ordinals = new Int32Array(0);
@@ -46,9 +45,9 @@ export class ClassAvailability {
   /** Counts cycles; what a heap found in one cycle is invalid in the next. */
   cycle = 0;
 
-  constructor(fleet: Fleet, runs: readonly (Slice | undefined)[]) {
+  constructor(fleet: FleetView, slices: readonly (SliceView | undefined)[]) {
     this.#fleet = fleet;
-    this.#runs = runs;
+    this.#slices = slices;
   }
 
   /** One more than the largest class number in use. */
@@ -117,7 +116,7 @@ export class ClassAvailability {
 
   /** Whether the class had machines when the cycle began. */
   holds(classNumber: number): boolean {
-    return (this.#runs[classNumber]?.length ?? 0) > 0;
+    return (this.#slices[classNumber]?.length ?? 0) > 0;
   }
 
   /** Whether the class has changed since a reader of `changes` was at `position`. */
@@ -126,7 +125,7 @@ export class ClassAvailability {
   }
 
   free(classNumber: number): number {
-    return (this.#runs[classNumber]?.length ?? 0) - this.#heads[classNumber]!;
+    return (this.#slices[classNumber]?.length ?? 0) - this.#heads[classNumber]!;
   }
 
   takenFrom(classNumber: number): number {
@@ -135,10 +134,10 @@ export class ClassAvailability {
 
   /** The first remaining machine of a class, or NONE. */
   firstOf(classNumber: number): number {
-    const run = this.#runs[classNumber];
+    const slice = this.#slices[classNumber];
     const head = this.#heads[classNumber]!;
-    if (run === undefined || head >= run.length) return NONE;
-    return this.#fleet.machines.arena.data[run.offset + head]!;
+    if (slice === undefined || head >= slice.length) return NONE;
+    return this.#fleet.machines.arena.data[slice.offset + head]!;
   }
 
   /** Ordinal of the first remaining machine of a class, or NOTHING_LEFT. */
@@ -155,12 +154,12 @@ export class ClassAvailability {
    */
   #lookAhead(classNumber: number, from: number): void {
     const { arena, ordinal } = this.#fleet.machines;
-    const run = this.#runs[classNumber];
-    const left = run === undefined ? 0 : Math.min(run.length - from, AHEAD);
+    const slice = this.#slices[classNumber];
+    const left = slice === undefined ? 0 : Math.min(slice.length - from, AHEAD);
     const to = classNumber * AHEAD;
     let seen = 0;
     for (let i = 0; i < left; i++) {
-      const slot = arena.data[run!.offset + from + i]!;
+      const slot = arena.data[slice!.offset + from + i]!;
       this.#ordinals[to + i] = ordinal[slot]!;
       seen += this.#claimedBy[slot]!;
     }

@@ -63,7 +63,7 @@ export class Topology {
 const NEVER = -1;
 
 /** The free machines of one pattern. */
-export class DomainStock {
+export class DomainAvailability {
   readonly #cycle: Cycle;
   readonly #topology: Topology;
   readonly #pattern: Pattern;
@@ -71,10 +71,10 @@ export class DomainStock {
   readonly fitting: Uint32Array;
   readonly #classes: Uint32Array;
   readonly #start: Uint32Array;
-  /** By domain, from `#start[d]` up to `#stockedEnd[d]`: the classes that had free machines when the cycle began. */
-  readonly #stocked: Uint32Array;
-  readonly #stockedEnd: Uint32Array;
-  readonly #stockedSeen: Float64Array;
+  /** By domain, from `#start[d]` up to `#nonEmptyEnd[d]`: the classes that had free machines when the cycle began. */
+  readonly #nonEmpty: Uint32Array;
+  readonly #nonEmptyEnd: Uint32Array;
+  readonly #nonEmptySeen: Float64Array;
   /** Domains with fitting classes. */
   readonly list: readonly number[];
   readonly dims: number;
@@ -117,9 +117,9 @@ export class DomainStock {
     this.#classes = new Uint32Array(fitting.length);
     for (const c of fitting) this.#classes[start[domains.of(c) + 1]!++] = c;
     this.#start = start;
-    this.#stocked = new Uint32Array(fitting.length);
-    this.#stockedEnd = new Uint32Array(length);
-    this.#stockedSeen = new Float64Array(length).fill(NEVER);
+    this.#nonEmpty = new Uint32Array(fitting.length);
+    this.#nonEmptyEnd = new Uint32Array(length);
+    this.#nonEmptySeen = new Float64Array(length).fill(NEVER);
     this.list = [...domains.names.keys()].filter((domain) => start[domain + 1]! > start[domain]!);
     this.dims = cycle.fleet.dimensions.count;
     this.idle = new Float64Array(length * this.dims);
@@ -147,15 +147,15 @@ export class DomainStock {
   }
 
   /** Brings the sums of all domains up to date. */
-  lookAll(): void {
+  refreshAll(): void {
     const { changes } = this.#topology;
     if (this.#allSeen === changes) return;
     this.#allSeen = changes;
-    for (const domain of this.list) this.look(domain);
+    for (const domain of this.list) this.refresh(domain);
   }
 
   /** Brings the sums of a domain up to date. */
-  look(domain: number): void {
+  refresh(domain: number): void {
     const changes = this.#topology.changesIn(domain);
     if (this.#seen[domain] === changes) return;
     this.#seen[domain] = changes;
@@ -165,9 +165,9 @@ export class DomainStock {
     }
     this.counts[domain] = 0;
     const { freeMachines } = this.#cycle;
-    this.#listStocked(domain);
-    for (let i = this.#start[domain]!; i < this.#stockedEnd[domain]!; i++) {
-      const c = this.#stocked[i]!;
+    this.#listNonEmpty(domain);
+    for (let i = this.#start[domain]!; i < this.#nonEmptyEnd[domain]!; i++) {
+      const c = this.#nonEmpty[i]!;
       const idle = freeMachines.freeIdle(c);
       const speculative = freeMachines.freeSpeculative(c);
       if (idle + speculative > 0) this.#add(domain, c, idle, speculative);
@@ -178,16 +178,16 @@ export class DomainStock {
   }
 
   /** Lists the classes with free machines: most have none, and claiming a machine does not change which do. */
-  #listStocked(domain: number): void {
+  #listNonEmpty(domain: number): void {
     const moves = this.#topology.movesIn(domain);
-    if (this.#stockedSeen[domain] === moves) return;
-    this.#stockedSeen[domain] = moves;
+    if (this.#nonEmptySeen[domain] === moves) return;
+    this.#nonEmptySeen[domain] = moves;
     const { freeMachines } = this.#cycle;
     let end = this.#start[domain]!;
     for (let i = end; i < this.#start[domain + 1]!; i++) {
-      if (freeMachines.stocks(this.#classes[i]!)) this.#stocked[end++] = this.#classes[i]!;
+      if (freeMachines.hadAny(this.#classes[i]!)) this.#nonEmpty[end++] = this.#classes[i]!;
     }
-    this.#stockedEnd[domain] = end;
+    this.#nonEmptyEnd[domain] = end;
   }
 
   #add(domain: number, classNumber: number, idle: number, speculative: number): void {
@@ -202,7 +202,7 @@ export class DomainStock {
     this.counts[domain]! += idle + speculative;
   }
 
-  /** Fitting Idle machines of a domain with a target or a penalty, claimed or not: they are in no run of a class. */
+  /** Fitting Idle machines of a domain with a target or a penalty, claimed or not: they are in no slice of a class. */
   specialIn(domain: number): readonly number[] {
     if (this.#special === null) {
       const { machines } = this.#cycle.fleet;
@@ -291,9 +291,9 @@ export class DomainStock {
     this.#all.fill(0, to, to + this.dims);
     for (let i = this.#start[domain]!; i < this.#start[domain + 1]!; i++) {
       const c = this.#classes[i]!;
-      const members = this.#cycle.stocks.membersOf(c);
-      const usable = this.#cycle.stocks.usableOf(c);
-      const total = members + this.#cycle.stocks.unusableOf(c);
+      const members = this.#cycle.availability.membersOf(c);
+      const usable = this.#cycle.availability.usableOf(c);
+      const total = members + this.#cycle.availability.unusableOf(c);
       for (let d = 0; d < this.dims; d++) {
         const each = classes.allocatable.data[c * dimensions.stride + d]!;
         this.#capacity[to + d]! += members * each;
@@ -306,12 +306,12 @@ export class DomainStock {
 
 const NOTHING: readonly number[] = [];
 
-/** The stocks of all patterns that gangs use. They are kept between cycles and updated incrementally. */
-export class DomainStocks {
+/** The availability of every pattern that gangs use, kept between cycles and updated incrementally. */
+export class AvailabilityByDomain {
   readonly #cycle: Cycle;
   #topologies: Topology[] = [];
-  #stocks = new Map<number, DomainStock>();
-  #earlier = new Map<number, DomainStock>();
+  #byPattern = new Map<number, DomainAvailability>();
+  #earlier = new Map<number, DomainAvailability>();
   #onTrial = false;
   /** Classes with machines claimed in this cycle, and by class whether it is one of them. */
   #touched: number[] = [];
@@ -328,8 +328,8 @@ export class DomainStocks {
   /** Applies the changes since the previous cycle, and drops all patterns that no gang used in it. */
   beginCycle(): void {
     const { counted, restocked } = this.#cycle.fleet.machines;
-    this.#earlier = this.#stocks;
-    this.#stocks = new Map();
+    this.#earlier = this.#byPattern;
+    this.#byPattern = new Map();
     this.#onTrial = false;
     const moved = counted.since(this.#countedSeen);
     const changed = restocked.since(this.#restockedSeen);
@@ -352,7 +352,7 @@ export class DomainStocks {
     this.#touched = [];
   }
 
-  /** A removed class is in no list of classes, so no kept stock contains it. */
+  /** A removed class is in no list of classes, so no kept entry contains it. */
   #isInUse(classNumber: number): boolean {
     return this.#cycle.fleet.classes.attributes[classNumber] !== undefined;
   }
@@ -393,20 +393,20 @@ export class DomainStocks {
     );
   }
 
-  /** The stock of a gang's pattern. */
-  of(rankedRow: number): DomainStock {
+  /** The free machines of a gang's pattern, by domain. */
+  of(rankedRow: number): DomainAvailability {
     const { pattern, profile } = this.#cycle.rankedRows;
     return this.for(pattern[rankedRow]!, profile[rankedRow]!);
   }
 
-  /** The stock of gangs with a pattern and a profile. */
-  for(pattern: number, profile: number): DomainStock {
-    let stock = this.#stocks.get(pattern);
-    if (stock === undefined) {
-      stock = this.#open(pattern, profile);
-      this.#stocks.set(pattern, stock);
+  /** The free machines for gangs with a pattern and a profile. */
+  for(pattern: number, profile: number): DomainAvailability {
+    let availability = this.#byPattern.get(pattern);
+    if (availability === undefined) {
+      availability = this.#open(pattern, profile);
+      this.#byPattern.set(pattern, availability);
     }
-    return stock;
+    return availability;
   }
 
   /** A free machine was claimed or returned: invalidates the sums of its domain. */
@@ -421,14 +421,14 @@ export class DomainStocks {
     for (const topology of this.#topologies) topology.touch(classNumber);
   }
 
-  /** Runs a trial that returns everything it takes and reads no stock. */
+  /** Runs a trial that returns everything it takes and reads no sums. */
   onTrial(trial: () => void): void {
     this.#onTrial = true;
     this.#cycle.freeMachines.onTrial(trial);
     this.#onTrial = false;
   }
 
-  #open(number: number, profile: number): DomainStock {
+  #open(number: number, profile: number): DomainAvailability {
     const { demand, dimensions, domains, patterns } = this.#cycle.fleet;
     const pattern = patterns.patternOf(number);
     const earlier = this.#earlier.get(number);
@@ -442,8 +442,8 @@ export class DomainStocks {
       topology = new Topology(byKey);
       this.#topologies.push(topology);
     }
-    const stock = new DomainStock(this.#cycle, topology, pattern);
+    const availability = new DomainAvailability(this.#cycle, topology, pattern);
     topology.reserve();
-    return stock;
+    return availability;
   }
 }

@@ -2,7 +2,7 @@
 // tracks what remains of each class in a state; the candidate lists of a pattern order the classes it can use, cheapest
 // first.
 
-import type { Domains, Fleet, Pattern } from '../../fleet/index.ts';
+import type { Domains, FleetView, Pattern } from '../../fleet/index.ts';
 import { effectiveCost, MachineState } from '../../model/index.ts';
 import { NONE } from '../assign/ranked-rows.ts';
 import type { Unfilled } from '../assign/unfilled.ts';
@@ -34,7 +34,7 @@ interface Special {
 }
 
 export class FreeMachines {
-  readonly #fleet: Fleet;
+  readonly #fleet: FleetView;
   readonly #idle: ClassAvailability;
   readonly #speculative: ClassAvailability;
   readonly #candidates: (PatternCandidates | undefined)[] = [];
@@ -49,7 +49,7 @@ export class FreeMachines {
   #foundClass = NONE;
   #foundIn: ClassAvailability;
 
-  constructor(fleet: Fleet) {
+  constructor(fleet: FleetView) {
     this.#fleet = fleet;
     this.#idle = new ClassAvailability(fleet, fleet.machines.idleSlices);
     this.#speculative = new ClassAvailability(fleet, fleet.machines.speculativeSlices);
@@ -74,7 +74,7 @@ export class FreeMachines {
     }
   }
 
-  /** Free machines of a class that are in its run; special Idle machines are not among them. */
+  /** Free machines of a class that are in its slice; special Idle machines are not among them. */
   freeIdle(classNumber: number): number {
     return this.#idle.free(classNumber);
   }
@@ -84,7 +84,7 @@ export class FreeMachines {
   }
 
   /** Whether the class had such machines when the cycle began. */
-  stocks(classNumber: number): boolean {
+  hadAny(classNumber: number): boolean {
     return this.#idle.holds(classNumber) || this.#speculative.holds(classNumber);
   }
 
@@ -207,11 +207,11 @@ export class FreeMachines {
   }
 
   /** The first machine of a class, or NONE for no class. */
-  #find(stock: ClassAvailability, classNumber: number): number {
+  #find(availability: ClassAvailability, classNumber: number): number {
     if (classNumber === NONE) return NONE;
-    this.#found = stock.firstOf(classNumber);
+    this.#found = availability.firstOf(classNumber);
     this.#foundClass = classNumber;
-    this.#foundIn = stock;
+    this.#foundIn = availability;
     return this.#found;
   }
 
@@ -254,17 +254,17 @@ export class FreeMachines {
     return slot === this.#found ? this.#foundClass : this.#fleet.machines.classOf[slot]!;
   }
 
-  /** Removes a claimed machine from the run of its class; machines in no run are ignored. */
+  /** Removes a claimed machine from the slice of its class; machines in no slice are ignored. */
   take(slot: number, classNumber: number): void {
-    this.#stockOf(slot)?.take(slot, classNumber);
+    this.#availabilityOf(slot)?.take(slot, classNumber);
   }
 
-  /** Returns a machine to its run; it must be the one taken last. */
+  /** Returns a machine to its slice; it must be the one taken last. */
   putBack(slot: number): void {
-    this.#stockOf(slot)?.putBack(slot);
+    this.#availabilityOf(slot)?.putBack(slot);
   }
 
-  #stockOf(slot: number): ClassAvailability | null {
+  #availabilityOf(slot: number): ClassAvailability | null {
     if (slot === this.#found) return this.#foundIn;
     const state = this.#fleet.machines.state[slot];
     if (state === MachineState.Idle) return this.#idle;

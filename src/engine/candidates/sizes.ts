@@ -1,17 +1,17 @@
 // Machine sizes by number: classes with equal allocatable resources have the same number.
 
 import { withRoom } from '../../collections/columns.ts';
-import type { Fleet } from '../../fleet/index.ts';
+import type { FleetView } from '../../fleet/index.ts';
 
 export class Sizes {
-  readonly #fleet: Fleet;
+  readonly #fleet: FleetView;
   /** By class; 0 if not computed. */
   #ofClass = new Uint32Array(0);
   /** Keyed by the allocatable amounts joined to a text. */
   readonly #numbers = new Map<string, number>();
   #seen = -1;
 
-  constructor(fleet: Fleet) {
+  constructor(fleet: FleetView) {
     this.#fleet = fleet;
   }
 

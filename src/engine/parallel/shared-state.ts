@@ -3,7 +3,13 @@
 
 import type { Column } from '../../collections/columns.ts';
 import { type ColumnGroup, columnGroupsOf } from '../../collections/table.ts';
-import { Fleet, type Pattern, type PatternParts, type ProfileEntry } from '../../fleet/index.ts';
+import {
+  Fleet,
+  type FleetView,
+  type Pattern,
+  type PatternParts,
+  type ProfileEntry,
+} from '../../fleet/index.ts';
 import type { Attributes, ResourceVector } from '../../model/index.ts';
 import { Cycle } from '../cycle.ts';
 import { driveLanes } from './lane.ts';
@@ -46,7 +52,7 @@ export interface SharedStateUpdate {
 
 /** Computes what changed since the last update, so that a cycle without changes sends nothing. */
 export class SharedStatePublisher {
-  readonly #fleet: Fleet;
+  readonly #fleet: FleetView;
   readonly #groups: readonly ColumnGroup[];
   #columns: readonly (readonly Column[])[] = [];
   #versions = '';

@@ -9,7 +9,7 @@ import { NONE, RowKind } from '../assign/ranked-rows.ts';
 import { type SpreadTest, spreadTestOf } from '../assign/skew.ts';
 import type { Cycle } from '../cycle.ts';
 import type { Unmet } from '../unmet.ts';
-import { VictimStock } from './victim-availability.ts';
+import { VictimAvailability } from './victim-availability.ts';
 import { NO_VICTIMS, type VictimList, Victims } from './victims.ts';
 
 interface Pick {
@@ -49,7 +49,7 @@ class PhaseTwo {
   readonly #picked: Uint8Array;
   /** Victims by (pattern, priority): rows that share both share the list. */
   readonly #victims = new Map<string, VictimList>();
-  #stock: VictimStock | null = null;
+  #availability: VictimAvailability | null = null;
 
   constructor(cycle: Cycle) {
     this.#cycle = cycle;
@@ -63,7 +63,7 @@ class PhaseTwo {
     if (rankedRows.kind[rankedRow] === RowKind.SetAside) return NOTHING;
     if (rankedRows.kind[rankedRow] === RowKind.Gang) {
       // One domain must have enough machines, claimed or not.
-      const possible = this.#cycle.stocks.of(rankedRow).possible(rankedRows.row[rankedRow]!);
+      const possible = this.#cycle.availability.of(rankedRow).possible(rankedRows.row[rankedRow]!);
       return possible.length > 0 ? this.#serveGang(rankedRow) : INFEASIBLE;
     }
     unfilled.restore(rankedRows.row[rankedRow]!, unmet.shortage);
@@ -140,7 +140,7 @@ class PhaseTwo {
    */
   #hopeful(rankedRow: number): number[] {
     const cycle = this.#cycle;
-    const possible = cycle.stocks.of(rankedRow).possible(cycle.rankedRows.row[rankedRow]!);
+    const possible = cycle.availability.of(rankedRow).possible(cycle.rankedRows.row[rankedRow]!);
     if (possible.length === 0) return [];
     const { names } = domainsOf(cycle, rankedRow);
     const chosen = cycle.gangs.get(rankedRow)!.order;
@@ -166,11 +166,11 @@ class PhaseTwo {
     const { classes, dimensions, patterns } = cycle.fleet;
     const { count: dims, stride } = dimensions;
     const pattern = patterns.patternOf(cycle.rankedRows.pattern[rankedRow]!);
-    const stock = cycle.stocks.of(rankedRow);
-    stock.lookAll();
-    const have = stock.free.slice();
+    const availability = cycle.availability.of(rankedRow);
+    availability.refreshAll();
+    const have = availability.free.slice();
     const add = (c: number, count: number): void => {
-      const at = stock.domains.of(c) * dims;
+      const at = availability.domains.of(c) * dims;
       for (let d = 0; d < dims; d++) have[at + d]! += classes.allocatable.data[c * stride + d]! * count;
     };
     for (const slot of targeted(cycle, rankedRow)) add(this.#classOf(slot), 1);
@@ -213,8 +213,8 @@ class PhaseTwo {
     // Its own claims among Idle and Speculative machines, and unclaimed ones.
     for (const slot of cycle.claimsOf(rankedRow)) count(slot);
     if (!cycle.canBind(rankedRow)) return counted;
-    for (const slot of cycle.stocks.of(rankedRow).specialIn(domain)) count(slot);
-    for (const c of cycle.stocks.of(rankedRow).classesIn(domain)) {
+    for (const slot of cycle.availability.of(rankedRow).specialIn(domain)) count(slot);
+    for (const c of cycle.availability.of(rankedRow).classesIn(domain)) {
       const free = cycle.freeMachines.freeIdle(c) + cycle.freeMachines.freeSpeculative(c);
       for (let i = 0; i < free && cycle.unfilled.adds(c, true); i++) cycle.unfilled.take(c, true);
     }
@@ -240,8 +240,8 @@ class PhaseTwo {
     const memo = `${pattern}/${priority}`;
     let victims = this.#victims.get(memo);
     if (victims === undefined) {
-      this.#stock ??= new VictimStock(this.#cycle);
-      victims = new Victims(this.#stock, pattern, priority);
+      this.#availability ??= new VictimAvailability(this.#cycle);
+      victims = new Victims(this.#availability, pattern, priority);
       this.#victims.set(memo, victims);
     }
     return victims;

@@ -2,7 +2,7 @@
 // victims for any row, so only their ids order them. Claimed machines of a class are scanned by id, once for all readers,
 // and only as far as one reads.
 
-import type { Slice } from '../../collections/sorted-slices.ts';
+import type { SliceView } from '../../fleet/index.ts';
 import { NONE } from '../assign/ranked-rows.ts';
 import type { Cycle } from '../cycle.ts';
 
@@ -72,40 +72,40 @@ class SortedGroup implements VictimGroup {
 
 /** Claimed machines of one class, by the loss to their claimants. */
 class ClaimedOfClass {
-  readonly #stock: VictimStock;
-  readonly #run: Slice;
+  readonly #availability: VictimAvailability;
+  readonly #slice: SliceView;
   #read = 0;
   readonly #byLoss: number[][];
 
-  constructor(stock: VictimStock, run: Slice) {
-    this.#stock = stock;
-    this.#run = run;
-    this.#byLoss = stock.losses.map(() => []);
+  constructor(availability: VictimAvailability, slice: SliceView) {
+    this.#availability = availability;
+    this.#slice = slice;
+    this.#byLoss = availability.losses.map(() => []);
   }
 
   groupOf(loss: number): VictimGroup {
     const slots = this.#byLoss[loss]!;
     return {
       at: (i) => {
-        while (slots.length <= i && this.#read < this.#run.length) this.#readOne();
+        while (slots.length <= i && this.#read < this.#slice.length) this.#readOne();
         return slots[i] ?? NONE;
       },
       count: () => {
-        while (this.#read < this.#run.length) this.#readOne();
+        while (this.#read < this.#slice.length) this.#readOne();
         return slots.length;
       },
     };
   }
 
   #readOne(): void {
-    const { cycle } = this.#stock;
-    const slot = cycle.fleet.machines.arena.data[this.#run.offset + this.#read++]!;
+    const { cycle } = this.#availability;
+    const slot = cycle.fleet.machines.arena.data[this.#slice.offset + this.#read++]!;
     const claimant = cycle.claimedBy[slot]! - 1;
-    if (claimant !== NONE) this.#byLoss[this.#stock.lossOf(claimant)]!.push(slot);
+    if (claimant !== NONE) this.#byLoss[this.#availability.lossOf(claimant)]!.push(slot);
   }
 }
 
-export class VictimStock {
+export class VictimAvailability {
   readonly cycle: Cycle;
   /** Distinct losses of claimants, by number. */
   readonly losses: Loss[] = [];
@@ -126,9 +126,9 @@ export class VictimStock {
 
   /** Claimed machines of a class with a numbered loss; null if the class has no Configured machines. */
   claimed(classNumber: number, loss: number): VictimGroup | null {
-    const run = this.cycle.fleet.machines.configuredSlices[classNumber];
-    if (run === undefined || run.length === 0) return null;
-    this.#claimed[classNumber] ??= new ClaimedOfClass(this, run);
+    const slice = this.cycle.fleet.machines.configuredSlices[classNumber];
+    if (slice === undefined || slice.length === 0) return null;
+    this.#claimed[classNumber] ??= new ClaimedOfClass(this, slice);
     return this.#claimed[classNumber].groupOf(loss);
   }
 

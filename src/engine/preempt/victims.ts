@@ -3,7 +3,7 @@
 
 import { victimScore } from '../../model/index.ts';
 import { NONE } from '../assign/ranked-rows.ts';
-import type { Loss, VictimGroup, VictimStock } from './victim-availability.ts';
+import type { Loss, VictimAvailability, VictimGroup } from './victim-availability.ts';
 
 /** Victims in order, read by index. */
 export interface VictimList {
@@ -38,7 +38,7 @@ interface Reading {
 }
 
 export class Victims implements VictimList {
-  readonly #stock: VictimStock;
+  readonly #availability: VictimAvailability;
   readonly #preemptor: number;
   readonly #slots: number[] = [];
   readonly #from: Batch[] = [];
@@ -50,9 +50,9 @@ export class Victims implements VictimList {
   readonly #heap: Reading[] = [];
   #counts: Map<number, number> | null = null;
 
-  constructor(stock: VictimStock, patternNumber: number, preemptor: number) {
-    const { classes, patterns } = stock.cycle.fleet;
-    this.#stock = stock;
+  constructor(availability: VictimAvailability, patternNumber: number, preemptor: number) {
+    const { classes, patterns } = availability.cycle.fleet;
+    this.#availability = availability;
     this.#preemptor = preemptor;
     const fitting = patterns.patternOf(patternNumber).fittingClasses();
     const bySeconds = Map.groupBy(fitting, (c) => classes.drainSeconds[c]!);
@@ -92,7 +92,7 @@ export class Victims implements VictimList {
   }
 
   *#unclaimed(bySeconds: ReadonlyMap<number, readonly number[]>): Generator<Batch> {
-    for (const { loss, excess, byClass } of this.#stock.unclaimed) {
+    for (const { loss, excess, byClass } of this.#availability.unclaimed) {
       if (loss.priority >= this.#preemptor) continue;
       for (const [seconds, classes] of bySeconds) {
         const groups = () => classes.flatMap((c) => (byClass.has(c) ? [[c, byClass.get(c)!] as const] : []));
@@ -102,12 +102,12 @@ export class Victims implements VictimList {
   }
 
   *#claimed(bySeconds: ReadonlyMap<number, readonly number[]>): Generator<Batch> {
-    for (const [number, loss] of this.#stock.losses.entries()) {
+    for (const [number, loss] of this.#availability.losses.entries()) {
       if (loss.priority >= this.#preemptor) continue;
       for (const [seconds, classes] of bySeconds) {
         const groups = () =>
           classes.flatMap((c) => {
-            const group = this.#stock.claimed(c, number);
+            const group = this.#availability.claimed(c, number);
             return group === null ? [] : [[c, group] as const];
           });
         yield { loss, excess: false, score: this.#scoreOf(loss, seconds), groups };
@@ -116,7 +116,7 @@ export class Victims implements VictimList {
   }
 
   #scoreOf(loss: Loss, drainSeconds: number): number {
-    return victimScore(this.#preemptor, { ...loss, drainSeconds }, this.#stock.cycle.options.weights);
+    return victimScore(this.#preemptor, { ...loss, drainSeconds }, this.#availability.cycle.options.weights);
   }
 
   #counted(): Map<number, number> {
@@ -173,7 +173,7 @@ export class Victims implements VictimList {
 
   /** The claims of a cluster that has not reported are not current, so the stamp must also allow the preemption. */
   #mayLose(slot: number): boolean {
-    const { cycle } = this.#stock;
+    const { cycle } = this.#availability;
     const { cluster, stamp, stamps } = cycle.fleet.machines;
     if (cycle.isReady(cluster[slot]!)) return true;
     return stamps.hasPriority[stamp[slot]!] === 1 && stamps.priority[stamp[slot]!]! < this.#preemptor;
@@ -181,7 +181,7 @@ export class Victims implements VictimList {
 
   #sink(at: number): void {
     const heap = this.#heap;
-    const { ordinal } = this.#stock.cycle.fleet.machines;
+    const { ordinal } = this.#availability.cycle.fleet.machines;
     const reading = heap[at]!;
     for (;;) {
       let child = 2 * at + 1;

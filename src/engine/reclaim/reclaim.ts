@@ -34,9 +34,9 @@ export function releases(cycle: Cycle): number[] {
   const { machines } = cycle.fleet;
   const slots: number[] = [];
   for (const [capacityType, hold] of cycle.options.releaseHoldSeconds) {
-    const run = machines.idleClocks[capacityType];
-    if (run === undefined || !(hold > 0)) continue;
-    for (let i = run.offset; i < run.offset + run.length; i++) {
+    const slice = machines.idleClocks[capacityType];
+    if (slice === undefined || !(hold > 0)) continue;
+    for (let i = slice.offset; i < slice.offset + slice.length; i++) {
       const slot = machines.arena.data[i]!;
       // Sorted by time, longest Idle first, so none behind this one is due.
       if (!(cycle.nowMs - machines.idleSinceMs[slot]! >= hold * 1000)) break;

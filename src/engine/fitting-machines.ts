@@ -17,7 +17,7 @@ interface FittingSums {
   readonly all: Float64Array;
 }
 
-interface PatternSupply {
+interface PatternMachines {
   readonly pattern: Pattern;
   /** The classes it was computed from. */
   readonly classes: Uint32Array;
@@ -32,10 +32,10 @@ interface PatternSupply {
 /** Above this number of changes, clearing the cache is cheaper than testing which patterns they match. */
 const MANY_CHANGES = 512;
 
-export class Supply {
+export class FittingMachines {
   readonly #cycle: Cycle;
   readonly #sizes: Sizes;
-  readonly #patterns = new Map<number, PatternSupply>();
+  readonly #patterns = new Map<number, PatternMachines>();
   #seen = -1;
 
   constructor(cycle: Cycle) {
@@ -61,9 +61,9 @@ export class Supply {
 
   /** Machines of any cluster that meet the requirements, whatever their size, claimed or blocked or not. */
   matching(pattern: number): UnmetDetail['matching'] {
-    const supply = this.#supplyOf(pattern);
-    supply.matching ??= matchingOf(this.#cycle, pattern);
-    return supply.matching;
+    const known = this.#machinesOf(pattern);
+    known.matching ??= matchingOf(this.#cycle, pattern);
+    return known.matching;
   }
 
   /** Machines that fit, counted by what makes them unusable for every row. */
@@ -99,20 +99,20 @@ export class Supply {
   }
 
   #fittingOf(number: number): FittingSums {
-    const supply = this.#supplyOf(number);
-    supply.fitting ??= this.#summed(supply.pattern);
-    return supply.fitting;
+    const known = this.#machinesOf(number);
+    known.fitting ??= this.#summed(known.pattern);
+    return known.fitting;
   }
 
   #summed(pattern: Pattern): FittingSums {
-    const { stocks, fleet } = this.#cycle;
+    const { availability, fleet } = this.#cycle;
     const { allocatable } = fleet.classes;
     const counts = { total: 0, failed: 0, blocked: 0, deleting: 0 };
     const usable = new Float64Array(fleet.dimensions.count);
     const all = new Float64Array(fleet.dimensions.count);
     for (const c of pattern.fittingClasses()) {
-      const usableCount = stocks.usableOf(c);
-      const inUse = stocks.membersOf(c);
+      const usableCount = availability.usableOf(c);
+      const inUse = availability.membersOf(c);
       const failed = fleet.machines.countOf(c, MachineState.Failed);
       const deleting = fleet.machines.countOf(c, MachineState.Deleting);
       const total = inUse + failed + deleting;
@@ -165,19 +165,19 @@ export class Supply {
   #samplesOf(rankedRow: number, domain: number): Uint32Array {
     const { interruptionDollars } = this.#cycle.profileOf(rankedRow);
     const number = this.#cycle.rankedRows.pattern[rankedRow]!;
-    const { pattern, samples } = this.#supplyOf(number);
+    const { pattern, samples } = this.#machinesOf(number);
     const memo = `${interruptionDollars}/${domain}`;
     let found = samples.get(memo);
     if (found === undefined) {
       const fitting =
-        domain === NONE ? pattern.fittingClasses() : this.#cycle.stocks.of(rankedRow).classesIn(domain);
+        domain === NONE ? pattern.fittingClasses() : this.#cycle.availability.of(rankedRow).classesIn(domain);
       found = this.#sampled(fitting, interruptionDollars);
       samples.set(memo, found);
     }
     return found;
   }
 
-  #supplyOf(number: number): PatternSupply {
+  #machinesOf(number: number): PatternMachines {
     const pattern = this.#cycle.fleet.patterns.patternOf(number);
     const classes = pattern.matchingClasses();
     const known = this.#patterns.get(number);
@@ -186,9 +186,9 @@ export class Supply {
       return known;
     }
     const { number: asked } = this.#cycle;
-    const supply = { pattern, classes, matching: null, fitting: null, samples: new Map(), asked };
-    this.#patterns.set(number, supply);
-    return supply;
+    const machines = { pattern, classes, matching: null, fitting: null, samples: new Map(), asked };
+    this.#patterns.set(number, machines);
+    return machines;
   }
 
   #sampled(fitting: Uint32Array, dollars: number): Uint32Array {
