@@ -1,8 +1,8 @@
-// Executes a plan between two cycles, as a shard and its providers would, by appending the results to the pending.
+// Executes a plan between two cycles, as a shard and its providers would: yields the changes that result from it.
 // Every transition completes at once, so that the benchmark measures decisions and not waiting.
 
 import type { Decision } from '../../src/engine/index.ts';
-import type { Fleet, PendingChanges } from '../../src/fleet/index.ts';
+import type { Fleet, PendingChange } from '../../src/fleet/index.ts';
 import {
   type Action,
   Command,
@@ -25,50 +25,48 @@ const GIVEN_BACK: End = { state: Speculative, cluster: '', stamp: null };
 
 export class CarryOut {
   readonly #fleet: Fleet;
-  readonly #pending: PendingChanges;
   /** Profiles of rows and folds by fingerprint, as far as they were asked for. */
   readonly #profiles = new Map<string, Profile>();
 
-  constructor(fleet: Fleet, pending: PendingChanges) {
+  constructor(fleet: Fleet) {
     this.#fleet = fleet;
-    this.#pending = pending;
   }
 
-  /** Appends the effects of all actions. The decision must still be valid. */
-  append(decision: Decision, atMs: number): void {
+  /** The effects of all actions. The decision must still be valid. */
+  *changesOf(decision: Decision, atMs: number): Generator<PendingChange> {
     for (const [id, key] of decision.restamps()) {
       const { interruptionPenaltyDollars, reclamationPenaltyDollars } = this.#stampFor(key);
       const { priority } = this.#profileOf(key);
       const penalties = { interruptionPenaltyDollars, reclamationPenaltyDollars };
-      this.#pending.append({ kind: 'restamp', id, key, priority, ...penalties });
+      yield { kind: 'restamp', id, key, priority, ...penalties };
     }
-    for (const action of decision.eachAction()) this.#carryOut(action, atMs);
+    for (const action of decision.eachAction()) yield* this.#carryOut(action, atMs);
   }
 
-  #carryOut({ kind, machine: id, cluster, need }: Action, atMs: number): void {
+  *#carryOut({ kind, machine: id, cluster, need }: Action, atMs: number): Generator<PendingChange> {
     switch (kind) {
       case 'Bootstrap':
       case 'Provision':
-        this.#ends(id, { state: Configured, cluster, stamp: this.#stampFor(need!) }, atMs);
+        yield this.#end(id, { state: Configured, cluster, stamp: this.#stampFor(need!) }, atMs);
         break;
       case 'Preempt':
       case 'Reclaim':
         // A machine that becomes Idle without a drain would count as lost, and its target would be cleared.
-        this.#pending.append({ kind: 'command', command: Command.Drain, target: need, id, atMs });
-        this.#ends(id, FREE, atMs);
+        yield { kind: 'command', command: Command.Drain, target: need, id, atMs };
+        yield this.#end(id, FREE, atMs);
         break;
       case 'Delete':
-        this.#ends(id, GIVEN_BACK, atMs);
+        yield this.#end(id, GIVEN_BACK, atMs);
         break;
     }
   }
 
   /** The provider's record of the machine at the end of its transition. */
-  #ends(id: string, end: End, atMs: number): void {
+  #end(id: string, end: End, atMs: number): PendingChange {
     const { machines } = this.#fleet;
     const record = machines.recordAt(machines.slotOf(id)!);
     const machine = { ...record, host: hostOf(id, end.state), lastError: '', ...end };
-    this.#pending.append({ kind: 'observe', machine, atMs });
+    return { kind: 'observe', machine, atMs };
   }
 
   #stampFor(key: NeedKey): Stamp {

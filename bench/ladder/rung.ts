@@ -1,6 +1,6 @@
 // A rung of the ladder: one profile in one regime. Generates the fleet, then runs cycles with the changes between them.
-// The timed cycle is applying the journal (`freeze`) and the decision. Creating the records that enter the journal takes
-// the place of reading them from the wire, and is not timed. If a regime has changes, plans are also executed between
+// The timed cycle is applying the changes (`freeze`: appending them and the commit) and the decision. Creating the changes
+// takes the place of reading them from the wire, and is not timed. If a regime has changes, plans are also executed between
 // cycles, as on a shard; otherwise unmet rows would accumulate.
 //
 // A decision holds its actions in columns. The sender converts them to objects, a few at a time; that is not part of the
@@ -9,7 +9,7 @@
 import { WORKLOAD_NOW_MS } from '../../src/demo/workload/rows.ts';
 import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
 import { type CycleStats, type Decision, Engine, type EngineOptions } from '../../src/engine/index.ts';
-import { Fleet, PendingChanges } from '../../src/fleet/index.ts';
+import { Fleet, type PendingChange, PendingChanges } from '../../src/fleet/index.ts';
 import { DEFAULT_SCORE_WEIGHTS, type DecisionOptions, type Need } from '../../src/model/index.ts';
 import { DEFAULT_RELEASE_HOLD_SECONDS } from '../../src/scenario/scenario.ts';
 import { beginningOf, changeOf, type Regime } from '../../testing/workload/regimes.ts';
@@ -52,7 +52,9 @@ export class Rung {
   readonly workload: Workload;
   readonly fleet: Fleet;
   readonly engine: Engine;
-  readonly #pending = new PendingChanges();
+  readonly #pending: PendingChanges;
+  /** Changes that the next cycle applies. */
+  #changes: PendingChange[] = [];
   readonly #churn: Churn | null;
   readonly #carryOut: CarryOut;
   /** The last decision of the rung's own engine, if it has not been executed yet. */
@@ -69,7 +71,8 @@ export class Rung {
     this.workload = new Workload(profile, seed, beginningOf(regime));
     this.fleet = new Fleet();
     const loaded = this.workload.load(this.fleet);
-    this.#carryOut = new CarryOut(this.fleet, this.#pending);
+    this.#pending = new PendingChanges(this.fleet);
+    this.#carryOut = new CarryOut(this.fleet);
     this.engine = this.newEngine(engine);
     const change = changeOf(regime, profile);
     this.#churn = change === null ? null : new Churn(this.workload, change, this.fleet, loaded);
@@ -101,11 +104,11 @@ export class Rung {
     return this.#decide(timesRows);
   }
 
-  /** Applies the changes between two cycles and freezes the fleet, for engines other than the rung's own. */
+  /** Applies the changes between two cycles, for engines other than the rung's own. */
   advance(): void {
     this.#cycles++;
     this.#change();
-    this.#freeze();
+    this.#apply();
   }
 
   /** Another engine over the same fleet. */
@@ -128,28 +131,31 @@ export class Rung {
   #change(): void {
     if (this.#churn === null) return;
     const atMs = this.nowMs;
-    if (this.#decided !== null) this.#carryOut.append(this.#decided, atMs);
+    if (this.#decided !== null)
+      for (const change of this.#carryOut.changesOf(this.#decided, atMs)) this.#changes.push(change);
     this.#decided = null;
     const { machines, rollUps } = this.#churn.next();
-    for (const machine of machines) this.#pending.append({ kind: 'observe', machine, atMs });
+    for (const machine of machines) this.#changes.push({ kind: 'observe', machine, atMs });
     for (const { cluster, needs } of rollUps) {
-      this.#pending.append({ kind: 'demand', cluster, needs });
+      this.#changes.push({ kind: 'demand', cluster, needs });
       if (this.#remembers) this.rollUpsSince.set(cluster, needs);
     }
   }
 
-  #freeze(): void {
-    const { refused } = this.fleet.applyPending(
-      this.#pending,
-      this.everything ? undefined : this.engine.overlap,
-    );
+  #apply(): void {
+    for (const change of this.#changes) this.#pending.append(change);
+    this.#changes = [];
+    const commit = this.#pending.commitMachines();
+    const endOverlap = this.everything ? null : this.engine.overlap(commit.reporting);
+    const { refused } = commit.writeRows();
+    endOverlap?.();
     if (refused.length > 0) throw new Error(`a generated change was refused: ${JSON.stringify(refused[0])}`);
   }
 
   #decide(timesRows = false): TimedCycle {
     const cpu = process.threadCpuUsage();
     const start = performance.now();
-    this.#freeze();
+    this.#apply();
     const freeze = performance.now() - start;
     const { everything, nowMs } = this;
     const decision = this.engine.decide(nowMs, OPTIONS, { everything, timesRows });

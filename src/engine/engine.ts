@@ -1,7 +1,7 @@
 // The decision engine: a pure function from a frozen fleet to a plan. No clock, no I/O, no randomness; equal fleets give
 // byte-equal plans. docs/internals/engine.md describes the rules.
 
-import type { FleetView, Overlap } from '../fleet/index.ts';
+import type { FleetView } from '../fleet/index.ts';
 import type { Action, DecisionOptions, Explanation, NeedKey, Plan, Verdict } from '../model/index.ts';
 import { NONE } from './assign/ranked-rows.ts';
 import { allRestamped } from './assign/restamps.ts';
@@ -289,12 +289,12 @@ export class Engine {
   }
 
   /**
-   * Overlaps work for the next decision with the writing of roll-ups: other threads serve the clusters of which only
-   * machines have changed. Returns a function that the writer calls when all roll-ups are written, before anything else
-   * happens. Neither throws, so that the writer can continue: errors are added to `threadFailures`, and the next cycle
-   * starts from an empty state.
+   * Overlaps work for the next decision with the writing of rows: other threads serve the clusters of which only machines
+   * have changed. The machines must have been written. The rows of clusters in `reporting` are not read, so they may be
+   * written until the returned function is called, which waits for the threads; nothing else may happen in between.
+   * Neither throws: errors are added to `threadFailures`, and the next cycle starts from an empty state.
    */
-  readonly overlap: Overlap = (reporting) => {
+  overlap(reporting: ReadonlySet<number>): () => void {
     let end = (): void => {};
     if (this.#incremental) {
       this.#orNothing(() => {
@@ -302,7 +302,7 @@ export class Engine {
       });
     }
     return () => this.#orNothing(end);
-  };
+  }
 
   #orNothing(work: () => void): void {
     try {

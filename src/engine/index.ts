@@ -1,4 +1,4 @@
-// The decision engine: pure decisions over a frozen fleet.
+// The decision engine: pure decisions over an unchanging fleet.
 
 export { ClaimWatch } from './claim-watch.ts';
 export type { Decision, EngineOptions, PlanDifference } from './engine.ts';

@@ -2,10 +2,8 @@
 
 import { Changes } from '../collections/changes.ts';
 import type { DecisionInput } from '../model/index.ts';
-import { type AppliedChanges, applyPending, type Overlap } from './apply-pending.ts';
 import { DemandLedger } from './demand/demand-ledger.ts';
 import { MachineTable } from './machines/machine-table.ts';
-import type { PendingChanges } from './pending-changes.ts';
 import { ClassTable } from './tables/classes.ts';
 import { DomainTable } from './tables/domains.ts';
 import { KeyTable, NameTable } from './tables/names.ts';
@@ -34,11 +32,6 @@ export class Fleet {
   /** Number of writes. Callers that cache numbers of machines, rows or keys compare it to detect stale ones. */
   get revision(): number {
     return this.machines.revision + this.demand.revision;
-  }
-
-  /** Applies the pending changes and empties it; the next cycle reads the result. */
-  applyPending(pending: PendingChanges, overlap?: Overlap): AppliedChanges {
-    return applyPending(this, pending, overlap);
   }
 }
 

@@ -1,11 +1,11 @@
 // The ledgers: machines and demand in columns on shared memory, kept by one writer and read by a cycle.
 
-export type { AppliedChanges, Overlap, RowsSetAside } from './apply-pending.ts';
-
+export type { AppliedChanges, Commit } from './commit.ts';
 export type { ClusterRows } from './demand/demand-ledger.ts';
+export type { RowsSetAside } from './demand/pending-roll-ups.ts';
 export { Fleet, fleetOf } from './fleet.ts';
+export type { MachineChange, WrittenMachines } from './machines/machine-drafts.ts';
 export type { Move } from './machines/machine-status.ts';
-export { afterMove, afterSighting, atFirstSight } from './machines/machine-status.ts';
 export type { LedgerRecord, MachineStatus, MachineTable, Supply } from './machines/machine-table.ts';
 export type { PendingChange } from './pending-changes.ts';
 export { PendingChanges } from './pending-changes.ts';

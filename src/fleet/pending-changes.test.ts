@@ -26,9 +26,9 @@ const STAMP: Stamp = stampOf(row);
 const OTHER: NeedKey = { cluster: 'c2', fingerprint: 'other', group: '' };
 
 function applied(fleet: Fleet, ...entries: readonly PendingChange[]): AppliedChanges {
-  const pending = new PendingChanges();
+  const pending = new PendingChanges(fleet);
   for (const entry of entries) pending.append(entry);
-  return fleet.applyPending(pending);
+  return pending.commitMachines().writeRows();
 }
 
 /** A fleet with machine m as given, by default as our own commands would have left it in that state. */
@@ -53,24 +53,24 @@ function sees(state: MachineState, given: Partial<Machine> = {}, atMs = 500): Pe
 const command = { kind: 'command', id: 'm', atMs: 500 } as const;
 const unbound = { cluster: '', stamp: null } as const;
 
-describe('Journal', () => {
+describe('PendingChanges', () => {
   it('given a limit, when one entry more is appended, then it is refused and the others stay', () => {
-    const pending = new PendingChanges(2);
+    const pending = new PendingChanges(new Fleet(), 2);
     const entry: PendingChange = { kind: 'gone', id: 'm' };
     pending.append(entry);
     pending.append(entry);
     expect(() => pending.append(entry)).toThrow(/BF_JOURNAL_FULL: The journal holds 2 entries/);
     expect(pending.length).toBe(2);
-    new Fleet().applyPending(pending);
+    pending.commitMachines();
     expect(pending.length).toBe(0);
     pending.append(entry);
   });
 
-  it('given nothing written down, when frozen, then nothing has changed', () => {
+  it('given no pending changes, when they are committed, then nothing has changed', () => {
     const nothing = {
       clusters: [],
       slots: [],
-      restood: [],
+      statusChanged: [],
       retimed: new Map(),
       removed: [],
       sightings: [],
@@ -78,6 +78,41 @@ describe('Journal', () => {
       rowsSetAside: new Map(),
     };
     expect(applied(fleetWith(Idle))).toEqual(nothing);
+  });
+
+  it('given a commit whose rows are not written yet, then the machines are on record, and later changes wait', () => {
+    const fleet = fleetWith(Idle);
+    const pending = new PendingChanges(fleet);
+    pending.append({ kind: 'block', id: 'm', blocked: true });
+    pending.append({ kind: 'demand', cluster: 'c1', needs: [row] });
+    const commit = pending.commitMachines();
+    pending.append({ kind: 'block', id: 'm', blocked: false });
+    expect(recordOf(fleet)?.blocked).toBe(true);
+    expect(commit.machines).toMatchObject({ slots: [0], statusChanged: [0] });
+    expect([...commit.reporting]).toEqual([fleet.clusters.find('c1')]);
+    expect(fleet.demand.count).toBe(0);
+    expect(commit.writeRows()).toMatchObject({ slots: [0], clusters: [fleet.clusters.find('c1')] });
+    expect(fleet.demand.count).toBe(1);
+    expect([recordOf(fleet)?.blocked, pending.statusOf('m')?.blocked, pending.length]).toEqual([
+      true,
+      false,
+      1,
+    ]);
+  });
+
+  it('given an illegal move or an unknown machine, then the caller gets the error and no commit reports it', () => {
+    const pending = new PendingChanges(fleetWith(Idle));
+    expect(() => pending.move('m', { command: Command.Abandon }, 1)).toThrow(/BF_MOVE_ILLEGAL/);
+    expect(() => pending.move('n', { command: Command.Delete }, 1)).toThrow(/BF_MACHINE_UNKNOWN/);
+    expect(pending.commitMachines().writeRows()).toMatchObject({ slots: [], refused: [] });
+  });
+
+  it('given entries that are refused at once and a roll-up that is refused later, then they are reported in order', () => {
+    const fleet = fleetWith(Idle);
+    const stray: PendingChange = { kind: 'demand', cluster: 'a', needs: [aNeed({ cluster: 'b' })] };
+    const unknown: PendingChange = { kind: 'block', id: 'n', blocked: true };
+    const { refused } = applied(fleet, stray, unknown, stray, sees(Idle, { pricePerHour: -1 }));
+    expect(refused.map(({ entry }) => entry.kind)).toEqual(['demand', 'block', 'demand', 'observe']);
   });
 
   it('given sixteen resources, when rows name more, then it says how many rows of which cluster, until there are none', () => {
@@ -102,12 +137,12 @@ describe('Journal', () => {
     expect(applied(fleet, demand(fits)).rowsSetAside).toEqual(new Map());
   });
 
-  it('given a new price, then the machine has changed but stands as it did; given a move, both', () => {
+  it('given a new price, then the machine has changed but not its status; given a move, both have', () => {
     const fleet = fleetWith(Idle);
-    expect(applied(fleet, sees(Idle, { pricePerHour: 9 }))).toMatchObject({ slots: [0], restood: [] });
+    expect(applied(fleet, sees(Idle, { pricePerHour: 9 }))).toMatchObject({ slots: [0], statusChanged: [] });
     expect(applied(fleet, sees(MachineState.Failed, { lastError: 'x' }))).toMatchObject({
       slots: [0],
-      restood: [0],
+      statusChanged: [0],
     });
   });
 });

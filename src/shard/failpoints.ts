@@ -11,7 +11,7 @@ export type Failpoint =
   | `bootstrap.${'asked' | 'answered'}`
   | 'reclaim.instructed'
   | 'list.applied'
-  | `cycle.${'frozen' | 'decided' | 'ended'}`;
+  | `cycle.${'committed' | 'decided' | 'ended'}`;
 
 export const FAILPOINTS: readonly Failpoint[] = [
   ...COMMANDS.flatMap((command) => STAGES.map((stage) => `${command}.${stage}` as const)),
@@ -22,7 +22,7 @@ export const FAILPOINTS: readonly Failpoint[] = [
   'bootstrap.answered',
   'reclaim.instructed',
   'list.applied',
-  'cycle.frozen',
+  'cycle.committed',
   'cycle.decided',
   'cycle.ended',
 ];

@@ -259,13 +259,13 @@ export class Scene {
 
   /** Submits an action as decided by a cycle; returns the reasons of refused actions, one word each. */
   decide(kind: ActionKind, machine: string, given: Partial<Action> = {}): readonly string[] {
-    this.ledger.applyPending();
+    this.ledger.commitMachines().writeRows();
     return this.actuation.accept([action(kind, machine, given)]).map(({ why }) => why);
   }
 
   /** A machine's record in the ledger that the next cycle would read. */
   committed(id: string) {
-    this.machineFacts.frozen(this.ledger.applyPending());
+    this.machineFacts.committed(this.ledger.commitMachines().writeRows());
     this.machineFacts.flush();
     return this.ledger.recordOf(id);
   }

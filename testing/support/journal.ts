@@ -55,7 +55,7 @@ export class Recorded {
   readonly engine = new Engine(this.fleet, { checkEvery: 0 });
   readonly recorder: Recorder;
   readonly told: ShardEvent[] = [];
-  readonly #entries = new PendingChanges();
+  readonly pending = new PendingChanges(this.fleet);
   #number = 0;
 
   constructor(sink: JournalSink, { limits, slice, epoch = 1n }: RecordedOptions = {}) {
@@ -70,8 +70,8 @@ export class Recorded {
   /** One cycle a second; null options: nothing is decided. */
   cycle(entries: readonly PendingChange[], options: DecisionOptions | null = ALL_READY): Decision | null {
     this.nowMs += 1000;
-    for (const entry of entries) this.#entries.append(entry);
-    const applied: AppliedChanges = this.fleet.applyPending(this.#entries);
+    for (const entry of entries) this.pending.append(entry);
+    const applied: AppliedChanges = this.pending.commitMachines().writeRows();
     const { nowMs } = this;
     this.recorder.input(applied, nowMs, options);
     if (options === null) return null;

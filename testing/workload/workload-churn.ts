@@ -9,7 +9,7 @@ import type { Fleet } from '../../src/fleet/index.ts';
 import type { LedgerMachine, Need } from '../../src/model/index.ts';
 import { Random } from '../../src/runtime/random.ts';
 import type { Workload } from './workload.ts';
-import { hostOf, STANDING } from './workload-machines.ts';
+import { hostOf, STATUS } from './workload-machines.ts';
 
 export interface RollUp {
   readonly cluster: string;
@@ -89,7 +89,7 @@ export class Churn {
     const { profile, machineCount } = this.#workload;
     const count = this.#change.machines > 0 ? partOf(this.#change.machines, machineCount) : 0;
     const repaired = this.#failed.splice(0, Math.floor(count / 2)).map((machine): LedgerMachine => {
-      return { ...machine, ...STANDING.idle };
+      return { ...machine, ...STATUS.idle };
     });
     const down = new Set(this.#failed.map(({ id }) => id));
     const failing: LedgerMachine[] = [];
@@ -108,8 +108,8 @@ export class Churn {
     const made = machines.recordAt(machines.slotOf(id)!);
     return {
       ...made,
-      ...STANDING.failed,
-      host: hostOf(id, STANDING.failed.state),
+      ...STATUS.failed,
+      host: hostOf(id, STATUS.failed.state),
       blocked: false,
       target: null,
       idleSinceMs: null,

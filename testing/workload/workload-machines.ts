@@ -52,7 +52,7 @@ const FAILED: MachineStatus = {
   state: MachineState.Failed,
   lastError: 'the host stopped answering',
 };
-export const STANDING = { idle: IDLE, speculative: SPECULATIVE, failed: FAILED } as const;
+export const STATUS = { idle: IDLE, speculative: SPECULATIVE, failed: FAILED } as const;
 
 /** Quota slots have no host. */
 export function hostOf(id: string, state: MachineState): HostRef | null {
@@ -185,13 +185,13 @@ export class MachineMaker {
     return (Math.floor(place / zones) * RACK_STRIDE) % this.#racksPerZone;
   }
 
-  machine(ordinal: number, site: Site, standing: MachineStatus): LedgerMachine {
+  machine(ordinal: number, site: Site, status: MachineStatus): LedgerMachine {
     const id = this.idOf(ordinal);
     const shape = this.#words.shapeOf(site);
     const labels = this.#words.labelsOf(site.zone, site.rack, site.setApart);
     const jittered = this.#profile.jitter > 0;
     const offered = jittered ? this.#jittered(shape, ordinal) : shape;
-    const { state, cluster, stamp, lastError } = standing;
+    const { state, cluster, stamp, lastError } = status;
     return {
       id,
       state,

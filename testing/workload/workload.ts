@@ -6,7 +6,7 @@ import { type ClusterPlan, holdingsOf, type Row, RowMaker } from '../../src/demo
 import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
 import { Fleet } from '../../src/fleet/index.ts';
 import { type LedgerMachine, MachineState, type Need } from '../../src/model/index.ts';
-import { MachineMaker, type MachineStatus, STANDING } from './workload-machines.ts';
+import { MachineMaker, type MachineStatus, STATUS } from './workload-machines.ts';
 import { type ExpectedActions, NOTHING_EXPECTED, Planting } from './workload-planted.ts';
 
 /**
@@ -102,7 +102,7 @@ export class Workload {
     }
     for (const pool of ['idle', 'speculative'] as const) {
       for (const site of this.#machines.poolSites(pool)) {
-        yield this.#machines.machine(ordinal++, site, STANDING[pool]);
+        yield this.#machines.machine(ordinal++, site, STATUS[pool]);
       }
     }
   }
@@ -114,7 +114,7 @@ export class Workload {
     for (const holding of this.planOf(cluster).holdings) {
       const bound: MachineStatus =
         this.beginning === 'cold'
-          ? STANDING.idle
+          ? STATUS.idle
           : {
               state: MachineState.Configured,
               cluster: name,
@@ -123,7 +123,7 @@ export class Workload {
             };
       let i = 0;
       for (const site of this.#machines.boundSites(holding, placement)) {
-        yield this.#machines.machine(ordinal++, site, i++ < holding.lost ? STANDING.failed : bound);
+        yield this.#machines.machine(ordinal++, site, i++ < holding.lost ? STATUS.failed : bound);
       }
     }
   }

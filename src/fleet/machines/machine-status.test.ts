@@ -26,9 +26,9 @@ const STAMP: Stamp = stampOf(row);
 const OTHER: NeedKey = { cluster: 'c2', fingerprint: 'other', group: '' };
 
 function applied(fleet: Fleet, ...entries: readonly PendingChange[]): AppliedChanges {
-  const pending = new PendingChanges();
+  const pending = new PendingChanges(fleet);
   for (const entry of entries) pending.append(entry);
-  return fleet.applyPending(pending);
+  return pending.commitMachines().writeRows();
 }
 
 /** A fleet with machine m as given, by default as our own commands would have left it in that state. */

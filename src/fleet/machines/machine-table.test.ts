@@ -77,8 +77,8 @@ function expectLedger(fleet: Fleet, model: Model): void {
 
   expect(machines.count).toBe(model.size);
   for (const { id, state, blocked, cluster, stamp, target, idleSinceMs } of all) {
-    const standing = machines.standingOf(machines.slotOf(id)!);
-    expect(standing).toEqual({ state, blocked, cluster, stamp, target, idleSinceMs });
+    const status = machines.statusOf(machines.slotOf(id)!);
+    expect(status).toEqual({ state, blocked, cluster, stamp, target, idleSinceMs });
   }
   // Ordinals sort in the same order as the ids.
   const slots = all.sort(byId).map((m) => machines.slotOf(m.id)!);
@@ -160,7 +160,7 @@ const stamp: fc.Arbitrary<Stamp> = fc.record({
   fingerprint: fc.constant('f'),
   group: fc.constantFrom('', 'g'),
 });
-const standing: fc.Arbitrary<MachineStatus> = fc
+const status: fc.Arbitrary<MachineStatus> = fc
   .record({
     state: fc.constantFrom(...STATES),
     blocked: fc.boolean(),
@@ -182,7 +182,7 @@ const facts = fc
   .map((given) => given satisfies Partial<LedgerMachine>);
 const id = fc.constantFrom(...['a', 'b', 'B', 'c', 'd', '10', '9', '\uffff', '\u{1f600}', '__proto__']);
 const machine = fc
-  .tuple(id, standing, facts)
+  .tuple(id, status, facts)
   .map(([name, known, shared]) => aMachine(name, known.state, { ...shared, ...known }));
 
 const change = fc.oneof(
@@ -195,7 +195,7 @@ const change = fc.oneof(
   {
     weight: 4,
     arbitrary: fc
-      .tuple(id, standing, fc.option(facts), fc.subarray(['state', 'blocked', 'stamp', 'target'] as const))
+      .tuple(id, status, fc.option(facts), fc.subarray(['state', 'blocked', 'stamp', 'target'] as const))
       .map(([name, known, shared, some]) => ({ kind: 'update' as const, name, known, shared, some })),
   },
 );

@@ -198,7 +198,7 @@ export class MachineTable {
     for (const [key, run] of targeted) this.#targeted.set(key, run);
   }
 
-  standingOf(slot: number): MachineStatus {
+  statusOf(slot: number): MachineStatus {
     const target = this.target[slot]!;
     const idleSinceMs = this.idleSinceMs[slot]!;
     return {
@@ -212,7 +212,7 @@ export class MachineTable {
   }
 
   recordAt(slot: number): LedgerRecord {
-    return { id: this.idOf(slot), ...this.classes.factsOf(this.classOf[slot]!), ...this.standingOf(slot) };
+    return { id: this.idOf(slot), ...this.classes.factsOf(this.classOf[slot]!), ...this.statusOf(slot) };
   }
 
   /** Writes many records atomically: all of them or, if one is refused, none. */

@@ -27,6 +27,9 @@ export type ClassFacts = Pick<
   | 'drainSeconds'
 >;
 
+/** The facts of a class that the provider states; the shard measures the drain time. */
+export type Offer = Omit<ClassFacts, 'drainSeconds'>;
+
 export class ClassTable {
   readonly #dimensions: Dimensions;
   readonly #numbers = new Map<string, number>();
@@ -175,13 +178,17 @@ export class ClassTable {
 
 /** Whether two records belong to the same class. */
 export function sameFacts(a: ClassFacts, b: ClassFacts): boolean {
+  return a.drainSeconds === b.drainSeconds && sameOffer(a, b);
+}
+
+/** Whether two records agree in all facts that the provider states. */
+export function sameOffer(a: Offer, b: Offer): boolean {
   return (
     a.instanceType === b.instanceType &&
     a.zone === b.zone &&
     a.capacityType === b.capacityType &&
     a.pricePerHour === b.pricePerHour &&
     a.interruptionProbability === b.interruptionProbability &&
-    a.drainSeconds === b.drainSeconds &&
     sameEntries(effectiveAllocatable(a), effectiveAllocatable(b)) &&
     sameEntries(a.labels, b.labels)
   );

@@ -255,7 +255,7 @@ export class ActionExecutor {
   #takeBack(task: Task, outcome: ActionOutcome): void {
     const { ledger, clock } = this.#parts;
     const { machine } = task.action;
-    const state = ledger.standing(machine)?.state;
+    const state = ledger.statusOf(machine)?.state;
     if (task.command === 'configure' && state === MachineState.Configuring)
       ledger.move(machine, { command: Command.Abandon }, clock.now());
     else ledger.withdraw(machine, task.before);

@@ -115,7 +115,7 @@ describe('actuation', () => {
     });
     scene.list(some(8, Speculative));
     scene.list([record('q-0', Speculative), record('q-1', Speculative)], { provider: 'q' });
-    scene.ledger.applyPending();
+    scene.ledger.commitMachines().writeRows();
     const names = ['m-0', 'm-1', 'm-2', 'm-3', 'm-4', 'q-0', 'q-1'];
     const refused = scene.actuation.accept(names.map((name) => action('Provision', name)));
     expect(scene.calls('create').map(({ machine }) => machine)).toEqual(['m-0', 'm-1', 'q-0']);

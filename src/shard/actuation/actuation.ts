@@ -3,7 +3,7 @@
 // has accepted the call, readings and decisions may use the machine again. The action stays pending until the state of the
 // machine shows its outcome, or until the deadline of the transitional state expires.
 
-import type { MachineStatus } from '../../fleet/index.ts';
+import type { MachineChange, MachineStatus } from '../../fleet/index.ts';
 import {
   type Action,
   COMMANDS,
@@ -119,7 +119,7 @@ export class Actuation {
       overdue: (id, state, sinceMs) => this.#overdue(id, state, sinceMs),
       passed: (id, from, to, seconds) => this.#passed(id, from, to, seconds),
     });
-    ledger.listen((id, before, after, seen) => this.#moved(id, before, after, seen));
+    ledger.listen((change) => this.#moved(change));
     scheduler.onBreaker((provider, state) => {
       this.#holdOrRelease(provider);
       if (state === 'half-open') this.#probe(provider);
@@ -257,7 +257,7 @@ export class Actuation {
 
   /** Unblocks a machine, quarantine and back-off included, and reads it again. False: the machine is not on record. */
   retry(machine: string): boolean {
-    if (this.#parts.ledger.standing(machine) === null) return false;
+    if (this.#parts.ledger.statusOf(machine) === null) return false;
     this.#stuck.delete(machine);
     this.#holds.forget(machine);
     this.#holds.release(machine);
@@ -268,7 +268,7 @@ export class Actuation {
 
   /** Blocks a machine until a person orders `retry`. False: the machine is not on record. */
   quarantine(machine: string, by: string, why: string): boolean {
-    if (this.#parts.ledger.standing(machine) === null) return false;
+    if (this.#parts.ledger.statusOf(machine) === null) return false;
     this.#parts.machineFacts.judge(machine, { quarantine: { by, why, sinceMs: this.#parts.clock.now() } });
     this.#holds.quarantine(machine, why);
     const task = this.#tasks.get(machine);
@@ -289,7 +289,7 @@ export class Actuation {
 
   /** Hides a Failed machine. It stays on record and its cost still counts. False: the machine is not Failed. */
   forget(machine: string): boolean {
-    if (this.#parts.ledger.standing(machine)?.state !== MachineState.Failed) return false;
+    if (this.#parts.ledger.statusOf(machine)?.state !== MachineState.Failed) return false;
     this.#parts.machineFacts.judge(machine, { isForgotten: true });
     return true;
   }
@@ -312,7 +312,7 @@ export class Actuation {
     const { machine, kind } = action;
     if (this.#isStopped) return 'stopped';
     if (this.isBusy(machine)) return 'deduped';
-    const before = ledger.standing(machine);
+    const before = ledger.statusOf(machine);
     const provider = ledger.ownerOf(machine);
     if (before === null || provider === undefined) return 'inventory_miss';
     const command = COMMAND_OF[kind];
@@ -395,7 +395,7 @@ export class Actuation {
     const { machine } = task.action;
     this.#letGo(task);
     task.acceptedMs = clock.now();
-    this.#pending.add(task, ledger.standing(machine), ledger.particularsOf(machine).lastError);
+    this.#pending.add(task, ledger.statusOf(machine), ledger.particularsOf(machine).lastError);
     this.#free(machine, this.#holds.isLost(machine));
   }
 
@@ -422,7 +422,7 @@ export class Actuation {
     for (const listener of this.#freed) listener(machine, mustLook);
   }
 
-  #moved(id: string, before: MachineStatus | null, after: MachineStatus | null, seen: Machine | null): void {
+  #moved({ id, before, after, seen }: MachineChange): void {
     this.#deadlines.moved(id, after);
     this.#instructions.moved(id, after);
     this.#pending.moved(id, after, seen);
@@ -520,7 +520,7 @@ export class Actuation {
       request: { command: 'get' },
       ended: (outcome, began) => {
         const isStale = this.isBusy(id) || !scheduler.isCurrent(id, began);
-        if (isStale || ledger.standing(id)?.state !== state) return;
+        if (isStale || ledger.statusOf(id)?.state !== state) return;
         if (outcome.kind === 'unknown-machine') ledger.lose(id);
         else if (outcome.kind !== 'found') this.#deadlines.extend(id);
         else if (outcome.machine.state !== state) ledger.observe(outcome.machine, provider, clock.now());

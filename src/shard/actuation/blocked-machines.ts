@@ -80,7 +80,7 @@ export class BlockedMachines {
   /** Whether the machine is blocked; if so, also sets the bit in the ledger. */
   check(id: string): boolean {
     const isBlocked = this.#isBlocked(id);
-    if (isBlocked) this.#parts.ledger.hold(id, true);
+    if (isBlocked) this.#parts.ledger.setBlocked(id, true);
     return isBlocked;
   }
 
@@ -115,8 +115,8 @@ export class BlockedMachines {
   seen(id: string): void {
     if (this.#machines.get(id)?.kind === 'call-lost') this.#machines.delete(id);
     // Offerings and providers block only Speculative and Idle machines, and the record may have changed the state.
-    if (this.#parts.ledger.standing(id)?.blocked === true && !this.#isBlocked(id))
-      this.#parts.ledger.hold(id, false);
+    if (this.#parts.ledger.statusOf(id)?.blocked === true && !this.#isBlocked(id))
+      this.#parts.ledger.setBlocked(id, false);
   }
 
   /** Resets the failure count of the machine after a successful action. */
@@ -133,7 +133,7 @@ export class BlockedMachines {
 
   release(id: string): void {
     this.#machines.delete(id);
-    if (!this.#isBlocked(id)) this.#parts.ledger.hold(id, false);
+    if (!this.#isBlocked(id)) this.#parts.ledger.setBlocked(id, false);
   }
 
   /** Drops the machine's hold and failure count without updating the ledger. */
@@ -166,7 +166,7 @@ export class BlockedMachines {
       this.#offerings.set(text, { blocked: null, failures });
       this.#releaseAll(this.#speculativeOf(key));
     });
-    for (const other of this.#speculativeOf(key)) this.#parts.ledger.hold(other, true);
+    for (const other of this.#speculativeOf(key)) this.#parts.ledger.setBlocked(other, true);
   }
 
   /** Blocks all free machines of a provider. A second call only replaces the reason. */
@@ -174,7 +174,7 @@ export class BlockedMachines {
     const isKnown = this.#providers.has(provider);
     this.#providers.set(provider, { kind, why, untilMs: null });
     if (isKnown) return;
-    for (const id of this.#freeOf(provider)) this.#parts.ledger.hold(id, true);
+    for (const id of this.#freeOf(provider)) this.#parts.ledger.setBlocked(id, true);
   }
 
   releaseProvider(provider: string): void {
@@ -190,11 +190,11 @@ export class BlockedMachines {
 
   #hold(blocked: BlockedMachine): void {
     this.#machines.set(blocked.machine, blocked);
-    this.#parts.ledger.hold(blocked.machine, true);
+    this.#parts.ledger.setBlocked(blocked.machine, true);
   }
 
   #releaseAll(ids: readonly string[]): void {
-    for (const id of ids) if (!this.#isBlocked(id)) this.#parts.ledger.hold(id, false);
+    for (const id of ids) if (!this.#isBlocked(id)) this.#parts.ledger.setBlocked(id, false);
   }
 
   #isBlocked(id: string): boolean {
@@ -205,7 +205,7 @@ export class BlockedMachines {
   #withOthers(id: string): Block | null {
     if (this.#offerings.size === 0 && this.#providers.size === 0) return null;
     const { ledger } = this.#parts;
-    const state = ledger.standing(id)?.state;
+    const state = ledger.statusOf(id)?.state;
     // Only acquisition is blocked: a bound machine may be drained once its provider answers again.
     if (state !== MachineState.Speculative && state !== MachineState.Idle) return null;
     const provider = ledger.ownerOf(id);

@@ -1,7 +1,7 @@
 // Number of Failed machines per class that still have a host. The ledger has no hosts, because no decision reads them, but
-// the cost depends on them. Updated incrementally from the changes of each freeze, without a pass over all machines.
+// the cost depends on them. Updated incrementally from the changes of each commit, without a pass over all machines.
 
-import type { AppliedChanges, Fleet } from '../../fleet/index.ts';
+import type { Fleet, WrittenMachines } from '../../fleet/index.ts';
 import { MachineState } from '../../model/index.ts';
 
 export class FailedHosts {
@@ -9,7 +9,7 @@ export class FailedHosts {
   /** By id: the class in which a machine is counted. At most as many entries as there are Failed machines. */
   readonly #classes = new Map<string, number>();
   readonly #counts = new Map<number, number>();
-  /** Machines with a record that says Failed since the last freeze. */
+  /** Machines with a record that says Failed since the last commit. */
   readonly #seen = new Set<string>();
 
   constructor(fleet: Fleet) {
@@ -26,8 +26,8 @@ export class FailedHosts {
     this.#seen.add(id);
   }
 
-  /** Updates the counts after a freeze. `hasHost` is called for Failed machines only. */
-  frozen({ slots, removed }: AppliedChanges, hasHost: (id: string) => boolean): void {
+  /** Updates the counts after a commit. `hasHost` is called for Failed machines only. */
+  committed({ slots, removed }: WrittenMachines, hasHost: (id: string) => boolean): void {
     const { machines } = this.#fleet;
     for (const id of removed) this.#count(id, undefined);
     for (const slot of slots) {

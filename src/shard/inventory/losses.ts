@@ -2,7 +2,7 @@
 // and journaled. Reports to people are bounded: a few machines of a zone are reported one by one, more within a minute as
 // one report with their number, and all zones together get a bounded number of reports per minute.
 
-import type { MachineStatus } from '../../fleet/index.ts';
+import type { MachineChange, MachineStatus } from '../../fleet/index.ts';
 import { CapacityType, excerpt, type Machine, MachineState, type NeedKey } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { capacityLabel } from '../planning/queries/action-view.ts';
@@ -42,7 +42,7 @@ export class Losses {
     this.#parts = parts;
     const { clock, tellOne, tellMany } = parts;
     this.#gather = new LossGather({ clock, tellOne, tellMany });
-    parts.ledger.listen((id, before, after, seen) => this.#moved(id, before, after, seen));
+    parts.ledger.listen((change) => this.#moved(change));
   }
 
   /** Reports pending batches immediately. */
@@ -65,7 +65,8 @@ export class Losses {
     this.#note(loss, health.hostsIn(provider, zone), capacityType);
   }
 
-  #moved(id: string, before: MachineStatus | null, after: MachineStatus | null, seen: Machine | null): void {
+  #moved(change: MachineChange): void {
+    const { id, before, after, seen } = change;
     const { health, hasAction } = this.#parts;
     // The shard's own moves have no record (`seen`); neither has a machine that is gone, but it counts as observed.
     const isObserved = seen !== null || after === null;
@@ -73,7 +74,7 @@ export class Losses {
       before === null || !isObserved || hasAction(id) ? null : this.#lossOf(id, before, after, seen);
     // Read before `health.moved` removes the machine from the count.
     const hosts = loss === null ? 0 : health.hostsIn(loss.provider, loss.zone);
-    health.moved(id, before, after, seen);
+    health.moved(change);
     if (loss !== null)
       this.#note(loss, hosts, this.#parts.ledger.recordOf(id)?.capacityType ?? CapacityType.Unspecified);
   }

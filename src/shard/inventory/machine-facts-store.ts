@@ -1,7 +1,7 @@
 // Facts about machines that must survive a restart and that no provider stores: target, current stamp, time since Idle, and
 // verdicts of people. They are written before the provider is called for a machine.
 
-import type { AppliedChanges } from '../../fleet/index.ts';
+import type { WrittenMachines } from '../../fleet/index.ts';
 import type { NeedKey, Stamp } from '../../model/index.ts';
 import type { MachineLedger } from './machine-ledger.ts';
 
@@ -58,7 +58,7 @@ export class MachineFactsStore {
       this.#recalled.set(facts.id, facts);
       if (isVerdict(facts)) this.#verdicts.set(facts.id, facts);
     }
-    ledger.listen((id, _before, after) => {
+    ledger.listen(({ id, after }) => {
       this.#unsaved.add(id);
       // A machine that appears under the same id later is a different one.
       if (after === null) this.#verdicts.delete(id);
@@ -105,9 +105,9 @@ export class MachineFactsStore {
     return dropped;
   }
 
-  /** Marks machines dirty whose status a freeze changed, by ended rows and re-stamps too. */
-  frozen({ restood }: AppliedChanges): void {
-    for (const slot of restood) this.#unsaved.add(this.#ledger.fleet.machines.idOf(slot));
+  /** Marks machines dirty whose status a commit changed, by ended rows and re-stamps too. */
+  committed({ statusChanged }: Pick<WrittenMachines, 'statusChanged'>): void {
+    for (const slot of statusChanged) this.#unsaved.add(this.#ledger.fleet.machines.idOf(slot));
   }
 
   /** Saves all dirty machines in one write. */
@@ -130,9 +130,9 @@ export class MachineFactsStore {
   }
 
   #factsOf(id: string): MachineFacts | null {
-    const standing = this.#ledger.standing(id);
-    if (standing === null) return null;
-    const { target, cluster, stamp, idleSinceMs } = standing;
+    const status = this.#ledger.statusOf(id);
+    if (status === null) return null;
+    const { target, cluster, stamp, idleSinceMs } = status;
     const verdicts = this.verdictsOn(id);
     if (target === null && stamp === null && idleSinceMs === null && !isVerdict(verdicts)) return null;
     const provider = this.#ledger.ownerOf(id) ?? '';

@@ -1,17 +1,14 @@
-// The ledger plus the changes since the last cycle. The ledger is immutable while a cycle reads it, so changes queue in a
-// journal until the next cycle. The ledger returns the current status of a machine with the journal applied, its provider,
-// and two fields that decisions do not read: its host and its last error.
+// The shard's view of its machines: the fleet with the changes that wait for the next commit. The fleet is immutable while a
+// cycle reads it, so changes are kept in `PendingChanges`, which also returns the current status of a machine. The ledger
+// adds the provider of each machine, and two fields that decisions do not read: its host and its last error.
 
 import {
-  type AppliedChanges,
-  afterMove,
-  afterSighting,
-  atFirstSight,
+  type Commit,
   type Fleet,
   type LedgerRecord,
+  type MachineChange,
   type MachineStatus,
   type Move,
-  type Overlap,
   type PendingChange,
   PendingChanges,
 } from '../../fleet/index.ts';
@@ -30,15 +27,10 @@ export type Portrait = Particulars &
   Pick<Machine, 'instanceType' | 'zone' | 'labels' | 'resources' | 'allocatable'>;
 
 /**
- * Called synchronously for every machine that is added, moved or removed. `seen` is the provider's record that caused the
- * change, if any; until all listeners have returned, `portraitOf` still returns the facts from before that record.
+ * Called synchronously for every machine that is added, moved or removed, and for every record of a provider.
+ * `particularsOf` returns those from before the change until all listeners have returned.
  */
-export type MachineStatusListener = (
-  id: string,
-  before: MachineStatus | null,
-  after: MachineStatus | null,
-  seen: Machine | null,
-) => void;
+export type MachineListener = (change: MachineChange) => void;
 
 /** null or omitted: any. */
 export interface MachineStatusFilter {
@@ -62,34 +54,24 @@ export class MachineLedger {
   readonly failedHosts: FailedHosts;
   readonly #pending: PendingChanges;
   readonly #owners = new Owners();
-  /** By id: the status of a machine once the journal is applied; null: removed. */
-  readonly #pendingStatus = new Map<string, MachineStatus | null>();
-  /** By cluster: machines of `#pendingStatus` that are in it, or were at some time since the last cycle. */
-  readonly #joined = new Map<string, Set<string>>();
-  /** By id: the latest record received since the last cycle. */
-  readonly #seen = new Map<string, Machine>();
   readonly #particulars = new Map<string, Particulars>();
-  readonly #listeners: MachineStatusListener[] = [];
-  /** Whether a machine stays blocked without a hold of actuation, as those of frozen clusters do. */
-  alwaysBlocked: (standing: MachineStatus) => boolean = () => false;
+  readonly #listeners: MachineListener[] = [];
+  /** Whether a machine stays blocked when actuation does not block it, as those of frozen clusters do. */
+  alwaysBlocked: (status: MachineStatus) => boolean = () => false;
 
-  constructor(fleet: Fleet, journal: PendingChanges = new PendingChanges()) {
+  constructor(fleet: Fleet) {
     this.fleet = fleet;
     this.failedHosts = new FailedHosts(fleet);
-    this.#pending = journal;
+    this.#pending = new PendingChanges(fleet);
   }
 
-  listen(listener: MachineStatusListener): void {
+  listen(listener: MachineListener): void {
     this.#listeners.push(listener);
   }
 
   /** The current status of a machine; null if it is not on record. */
-  standing(id: string): MachineStatus | null {
-    const pendingStatus = this.#pendingStatus.get(id);
-    if (pendingStatus !== undefined) return pendingStatus;
-    const { machines } = this.fleet;
-    const slot = machines.slotOf(id);
-    return slot === undefined ? null : machines.standingOf(slot);
+  statusOf(id: string): MachineStatus | null {
+    return this.#pending.statusOf(id);
   }
 
   /** The record as of the last cycle; null for a machine added since. */
@@ -116,35 +98,32 @@ export class MachineLedger {
       // Unused slots have state 0, which is not a MachineState.
       if (!states.has(machines.stateOf(slot)) || !this.#owners.hasSlot(provider, slot)) continue;
       const id = machines.idOf(slot);
-      if (!this.#pendingStatus.has(id)) yield id;
+      if (!this.#pending.hasChanged(id)) yield id;
     }
-    for (const [id, standing] of this.#pendingStatus) {
-      if (standing !== null && states.has(standing.state) && this.ownerOf(id) === provider) yield id;
-    }
+    for (const { id, status } of this.#pending.changedMachines())
+      if (status !== null && states.has(status.state) && this.ownerOf(id) === provider) yield id;
   }
 
   /** Ledger slots of the machines that match now. Machines added since the last cycle have no slot and are omitted. */
   slotsOf({ state, cluster, provider }: MachineStatusFilter): number[] {
     const { machines, clusters } = this.fleet;
-    const pendingStatus = new Map<number, MachineStatus | null>();
-    for (const [id, standing] of this.#pendingStatus) {
-      const slot = machines.slotOf(id);
-      if (slot !== undefined) pendingStatus.set(slot, standing);
-    }
+    const changed = new Map<number, MachineStatus | null>();
+    for (const { slot, status } of this.#pending.changedMachines())
+      if (slot !== undefined) changed.set(slot, status);
     const number = clusters.find(cluster ?? '');
     // `find` returns the number of the empty name for an unknown name, which must not match unbound machines.
     const isKnown = clusters.nameOf(number) === (cluster ?? '');
-    const stands = (slot: number): boolean => {
-      const moved = pendingStatus.get(slot);
-      if (moved === null) return false;
-      if (state !== null && (moved?.state ?? machines.stateOf(slot)) !== state) return false;
+    const matches = (slot: number): boolean => {
+      const status = changed.get(slot);
+      if (status === null) return false;
+      if (state !== null && (status?.state ?? machines.stateOf(slot)) !== state) return false;
       if (cluster === undefined) return true;
-      return moved === undefined ? isKnown && machines.cluster[slot] === number : moved.cluster === cluster;
+      return status === undefined ? isKnown && machines.cluster[slot] === number : status.cluster === cluster;
     };
     const found: number[] = [];
     for (let slot = 0; slot < machines.size; slot++) {
       // Unused slots have state 0.
-      if (machines.state[slot] === 0 || !stands(slot)) continue;
+      if (machines.state[slot] === 0 || !matches(slot)) continue;
       if (provider === undefined || this.#owners.hasSlot(provider, slot)) found.push(slot);
     }
     return found;
@@ -157,12 +136,12 @@ export class MachineLedger {
     for (const { offset, length } of runs === undefined ? [] : [runs.configured, runs.configuring]) {
       for (let i = offset; i < offset + length; i++) {
         const id = machines.idOf(machines.arena.data[i]!);
-        if (!this.#pendingStatus.has(id)) yield id;
+        if (!this.#pending.hasChanged(id)) yield id;
       }
     }
-    for (const id of this.#joined.get(cluster) ?? []) {
-      const standing = this.#pendingStatus.get(id);
-      if (standing?.cluster === cluster && isBound(standing.state)) yield id;
+    for (const id of this.#pending.changedIn(cluster)) {
+      const status = this.#pending.statusOf(id);
+      if (status?.cluster === cluster && isBound(status.state)) yield id;
     }
   }
 
@@ -172,116 +151,67 @@ export class MachineLedger {
 
   /** null if the machine is not on record. */
   portraitOf(id: string): Portrait | null {
-    const { machines, classes } = this.fleet;
-    const slot = machines.slotOf(id);
-    const facts =
-      this.#seen.get(id) ?? (slot === undefined ? null : classes.factsOf(machines.classOf[slot]!));
+    const facts = this.#pending.factsOf(id);
     return facts === null ? null : { ...facts, ...this.particularsOf(id) };
   }
 
-  /** The zone of a machine; inside a listener, the zone from before the record that caused the call. '' if unknown. */
-  zoneOf(id: string): string {
-    const seen = this.#seen.get(id);
-    if (seen !== undefined) return seen.zone;
-    const { machines, classes } = this.fleet;
-    const slot = machines.slotOf(id);
-    return slot === undefined ? '' : (classes.attributes[machines.classOf[slot]!]?.zone ?? '');
-  }
-
-  /** Applies a provider's record. The caller has validated it, and no other provider owns the machine. */
+  /**
+   * Applies a provider's record. The caller has validated it, and no other provider owns the machine. A record that exceeds
+   * a limit of the fleet is refused: it changes nothing, and the next commit reports it.
+   */
   observe(machine: Machine, provider: string, atMs: number): void {
-    const { id } = machine;
-    const known = this.standing(id);
-    if (known === null) this.#owners.note(id, provider);
-    this.#pending.append({ kind: 'observe', machine, atMs });
-    const after = known === null ? atFirstSight(machine, atMs) : afterSighting(known, machine, atMs);
-    this.#stand(id, known, after, machine);
+    const change = this.#pending.observe(machine, atMs);
+    if (change === null) return;
+    if (change.before === null) this.#owners.note(machine.id, provider);
+    this.#notify(change);
     this.#particularise(machine);
-    this.#seen.set(id, machine);
   }
 
   /** The provider no longer has the machine. */
   lose(id: string): void {
-    const known = this.standing(id);
-    if (known === null) return;
-    this.#pending.append({ kind: 'gone', id });
+    const change = this.#pending.lose(id);
+    if (change === null) return;
     // Before the owner is dropped, because listeners may still read it.
-    this.#stand(id, known, null, null);
+    this.#notify(change);
     this.#owners.forget(id, this.fleet.machines.slotOf(id));
     this.#particulars.delete(id);
-    this.#seen.delete(id);
   }
 
   /** Starts a move; throws BF_MOVE_ILLEGAL from the wrong state. */
   move(id: string, move: Move, atMs: number): void {
-    const known = this.#known(id);
-    const after = afterMove(known, move, atMs);
-    this.#pending.append({ kind: 'command', id, atMs, ...move });
-    this.#stand(id, known, after, null);
+    this.#notify(this.#pending.move(id, move, atMs));
   }
 
   /** Reverts a move whose call the provider did not receive, or whose outcome could not be read. */
   withdraw(id: string, before: MachineStatus): void {
-    const known = this.standing(id);
-    if (known === null) return;
-    this.#pending.append({ kind: 'withdraw', id, before });
-    this.#stand(id, known, { ...before, blocked: known.blocked }, null);
+    if (this.statusOf(id) !== null) this.#notify(this.#pending.withdraw(id, before));
   }
 
-  hold(id: string, isWanted: boolean): void {
-    const known = this.standing(id);
+  /** Blocks a machine or, unless it is `alwaysBlocked`, unblocks it. */
+  setBlocked(id: string, isWanted: boolean): void {
+    const known = this.statusOf(id);
     if (known === null) return;
     const blocked = isWanted || this.alwaysBlocked(known);
-    if (known.blocked === blocked) return;
-    this.#pending.append({ kind: 'block', id, blocked });
-    this.#setPending(id, { ...known, blocked });
+    if (known.blocked !== blocked) this.#pending.append({ kind: 'block', id, blocked });
   }
 
   /** Appends an entry that moves no machine. */
   append(entry: StillEntry): void {
     this.#pending.append(entry);
-    if (entry.kind !== 'restamp') return;
-    const { id, key, priority, interruptionPenaltyDollars, reclamationPenaltyDollars } = entry;
-    const known = this.standing(id);
-    if (known?.cluster !== key.cluster || !isBound(known.state)) return;
-    const { fingerprint, group } = key;
-    const penalties = { interruptionPenaltyDollars, reclamationPenaltyDollars };
-    this.#setPending(id, { ...known, stamp: { priority, ...penalties, fingerprint, group } });
   }
 
-  /** Applies the journal to the ledger, which yields the snapshot that the next cycle reads. */
-  applyPending(overlap?: Overlap): AppliedChanges {
-    const applied = this.fleet.applyPending(this.#pending, overlap);
-    this.#pendingStatus.clear();
-    this.#joined.clear();
-    this.#seen.clear();
+  /** Writes the machines, the first step of a commit; its `writeRows` completes what the next cycle reads. */
+  commitMachines(): Commit {
+    const commit = this.#pending.commitMachines();
     this.#owners.settle(this.fleet.machines);
-    this.failedHosts.frozen(applied, (id) =>
+    this.failedHosts.committed(commit.machines, (id) =>
       hasHost({ state: MachineState.Failed, host: this.particularsOf(id).host }),
     );
-    return applied;
+    return commit;
   }
 
-  #known(id: string): MachineStatus {
-    const known = this.standing(id);
-    if (known === null) throw new Error(`machine ${id} is not on record`);
-    return known;
-  }
-
-  #stand(id: string, before: MachineStatus | null, after: MachineStatus | null, seen: Machine | null): void {
-    this.#setPending(id, after);
-    for (const listener of this.#listeners) listener(id, before, after, seen);
-  }
-
-  #setPending(id: string, standing: MachineStatus | null): void {
-    this.#pendingStatus.set(id, standing);
-    if (standing !== null && standing.cluster !== '') this.#join(standing.cluster, id);
-  }
-
-  #join(cluster: string, id: string): void {
-    const joined = this.#joined.get(cluster);
-    if (joined === undefined) this.#joined.set(cluster, new Set([id]));
-    else joined.add(id);
+  #notify(change: MachineChange): void {
+    for (const listener of this.#listeners) listener(change);
   }
 
   #particularise(machine: Machine): void {

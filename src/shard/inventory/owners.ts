@@ -1,5 +1,5 @@
 // The provider of each machine: one byte per ledger slot, because a map of half a million names would cost more memory than
-// the machines themselves. A new machine gets its slot at the next freeze of the ledger; until then a map holds its provider.
+// the machines themselves. A new machine gets its slot at the next commit; until then a map holds its provider.
 
 import type { MachineTable } from '../../fleet/index.ts';
 
@@ -17,7 +17,7 @@ export class Owners {
     return number === 0 ? undefined : this.#names[number];
   }
 
-  /** Whether the machine in a ledger slot, as of the last freeze, belongs to the provider. */
+  /** Whether the machine in a ledger slot, as of the last commit, belongs to the provider. */
   hasSlot(provider: string, slot: number): boolean {
     return this.#column[slot] === this.#names.indexOf(provider);
   }
@@ -39,7 +39,7 @@ export class Owners {
     if (slot !== undefined && slot < this.#column.length) this.#column[slot] = 0;
   }
 
-  /** Moves machines from the map into the column, once the freeze has assigned their slots. */
+  /** Moves machines from the map into the column, once the commit has assigned their slots. */
   settle(machines: MachineTable): void {
     if (this.#waiting.size === 0) return;
     if (machines.size > this.#column.length) this.#grow(machines.size);

@@ -16,7 +16,7 @@ class Scene {
   readonly health = new ProvidersHealth(this.#ledger, () => this.nowMs);
 
   constructor() {
-    this.#ledger.listen((id, before, after, seen) => this.health.moved(id, before, after, seen));
+    this.#ledger.listen((change) => this.health.moved(change));
   }
 
   observe(state: MachineState, ids: readonly string[], given: Partial<Machine> = {}): void {

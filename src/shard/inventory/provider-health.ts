@@ -3,7 +3,7 @@
 // view depends on the zones with failing machines, not on the size of the fleet.
 
 import { firstOf } from '../../collections/first-of.ts';
-import type { MachineStatus } from '../../fleet/index.ts';
+import type { MachineChange, MachineStatus } from '../../fleet/index.ts';
 import { CapacityType, excerpt, type Machine, MachineState } from '../../model/index.ts';
 import type { ActionRecord } from '../actuation/action-records.ts';
 import type { LossView, ProviderHealth, ZoneHealth } from '../views.ts';
@@ -67,11 +67,11 @@ export class ProvidersHealth {
     return this.#fading.has(id) ? 0 : (this.#failing.get(id)?.atMs ?? 0);
   }
 
-  /** To be called from a listener of the ledger, which then still returns the facts from before the change. */
-  moved(id: string, before: MachineStatus | null, after: MachineStatus | null, seen: Machine | null): void {
+  /** To be called from a listener of the ledger. */
+  moved({ id, before, after, factsBefore, seen }: MachineChange): void {
     const provider = this.#ledger.ownerOf(id);
     if (provider === undefined) return;
-    const zone = this.#ledger.zoneOf(id);
+    const zone = factsBefore?.zone ?? '';
     const newZone = seen?.zone ?? zone;
     const hadHost = before !== null && WITH_HOST.has(before.state);
     const hasHost = after !== null && WITH_HOST.has(after.state);
@@ -94,7 +94,7 @@ export class ProvidersHealth {
     if (kind !== 'Provision' || outcome === 'success' || errorClass === null) return;
     if (errorClass === 'called-off' || errorClass === 'cluster' || outcome === 'superseded') return;
     this.#add(machine, { provider, zone, errorClass, isPurchase: true, atMs: this.#now() }, message);
-    if (this.#ledger.standing(machine)?.state !== Failed) this.#fade(machine);
+    if (this.#ledger.statusOf(machine)?.state !== Failed) this.#fade(machine);
   }
 
   /** By provider; those without a failing machine are omitted. `hidden`: machines that a person has hidden. */

@@ -241,7 +241,7 @@ export class Reconcile {
     seen?.add(id);
     source.guard.isThere(id);
     if (!this.#isCurrent(id, began)) this.#drop(id);
-    else if (isLoss(ledger.standing(id), machine)) this.check(id);
+    else if (isLoss(ledger.statusOf(id), machine)) this.check(id);
     else this.#take(source.name, machine);
   }
 
@@ -258,7 +258,7 @@ export class Reconcile {
     const { ledger, actuation, observer, clock } = this.#parts;
     const { id, state } = machine;
     if (!actuation.isShardEvent(machine)) return;
-    const known = ledger.standing(id);
+    const known = ledger.statusOf(id);
     if (known?.state === MachineState.Speculative && hasHost(state))
       observer.orphanFound(id, provider, state);
     if (known === null) this.#meet(provider, machine);
@@ -368,9 +368,9 @@ export class Reconcile {
   /** Removes a machine that a List no longer has; one that is in use, or busy, is confirmed with a Get first. */
   #lost(id: string, began: number): void {
     const { ledger } = this.#parts;
-    const standing = ledger.standing(id);
-    if (standing === null) return;
-    const isUsed = isBound(standing.state) || standing.state === MachineState.Draining;
+    const status = ledger.statusOf(id);
+    if (status === null) return;
+    const isUsed = isBound(status.state) || status.state === MachineState.Draining;
     if (isUsed || !this.#isCurrent(id, began)) this.check(id);
     else ledger.lose(id);
   }

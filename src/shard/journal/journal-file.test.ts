@@ -121,7 +121,7 @@ describe('JournalFile', () => {
       const file = fileAt(path);
       const recorded = new Recorded(file);
       recorded.cycle(seen('a'));
-      const applied = recorded.fleet.applyPending({ take: () => [] } as never);
+      const applied = recorded.pending.commitMachines().writeRows();
       recorded.recorder.input(applied, recorded.nowMs + 1, ALL_READY);
       file.close();
       expect(replayAll(path)).toMatchObject([{ isSame: true }, { isSame: null, recorded: null }]);

@@ -63,7 +63,7 @@ export class Recorder {
     this.#segmentMs = Math.min(parts.limits.maxAgeMs / SEGMENTS, LONGEST_SEGMENT_MS);
   }
 
-  /** What a freeze applied and, if a decision follows, the rest that it depends on. Before the decision. */
+  /** What a commit applied and, if a decision follows, the rest that it depends on. Before the decision. */
   input(applied: AppliedChanges, nowMs: number, options: DecisionOptions | null): void {
     this.#isWritten = false;
     if (this.#isBehind()) return;

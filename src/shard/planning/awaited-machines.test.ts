@@ -24,7 +24,7 @@ function scene() {
     reported.add(cluster);
     awaited.reported(cluster);
   };
-  const isBlocked = (id: string): boolean => ledger.standing(id)!.blocked;
+  const isBlocked = (id: string): boolean => ledger.statusOf(id)!.blocked;
   return { clock, ledger, heldElsewhere, report, isBlocked };
 }
 

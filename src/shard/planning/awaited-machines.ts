@@ -28,9 +28,9 @@ export class AwaitedMachines {
     this.#parts = parts;
     const { ledger, clock } = parts;
     const { alwaysBlocked } = ledger;
-    ledger.alwaysBlocked = (standing) => alwaysBlocked(standing) || this.#isAwaited(standing);
-    ledger.listen((id, _before, after) => {
-      if (after !== null && this.#isAwaited(after)) this.#hold(id, after.target!.cluster);
+    ledger.alwaysBlocked = (status) => alwaysBlocked(status) || this.#isAwaited(status);
+    ledger.listen(({ id, after }) => {
+      if (after !== null && this.#isAwaited(after)) this.#block(id, after.target!.cluster);
     });
     clock.after(AWAIT_MS, () => {
       this.#isOver = true;
@@ -43,7 +43,7 @@ export class AwaitedMachines {
     const { ledger, isBlocked } = this.#parts;
     const machines = this.#waiting.get(cluster);
     this.#waiting.delete(cluster);
-    for (const id of machines ?? []) ledger.hold(id, isBlocked(id));
+    for (const id of machines ?? []) ledger.setBlocked(id, isBlocked(id));
   }
 
   #isAwaited({ state, target }: MachineStatus): boolean {
@@ -51,9 +51,9 @@ export class AwaitedMachines {
     return !this.#parts.hasReported(target.cluster);
   }
 
-  #hold(id: string, cluster: string): void {
+  #block(id: string, cluster: string): void {
     const machines = this.#waiting.get(cluster) ?? new Set<string>();
     this.#waiting.set(cluster, machines.add(id));
-    this.#parts.ledger.hold(id, true);
+    this.#parts.ledger.setBlocked(id, true);
   }
 }

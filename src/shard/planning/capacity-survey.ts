@@ -1,6 +1,6 @@
 // Capacity available for a profile, computed by class, not by machine. Answers are cached for the life of the survey,
 // because many clusters ask the same question. `refresh` drops what is cached by class and cluster number, which the next
-// freeze may reassign.
+// commit may reassign.
 
 import type { Fleet, Pattern, ProfileEntry } from '../../fleet/index.ts';
 import { effectiveCost, MachineState, type ResourceVector } from '../../model/index.ts';

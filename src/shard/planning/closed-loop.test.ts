@@ -228,7 +228,7 @@ class World {
 
   #cycle(engine: Engine): void {
     const { ledger, machineFacts, actuation, reconcile } = this.scene;
-    machineFacts.frozen(ledger.applyPending());
+    machineFacts.committed(ledger.commitMachines().writeRows());
     machineFacts.flush();
     // A decision on one provider's inventory would buy again what the other already has.
     if (!reconcile.isReady) return;

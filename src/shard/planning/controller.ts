@@ -289,7 +289,7 @@ function stateOf(
   });
   const ended = new EndedRows(fleet);
   const reported = new Set<string>();
-  ledger.listen((_id, before, after) => {
+  ledger.listen(({ before, after }) => {
     const cluster = after?.target?.cluster;
     // A target that reappears, after a late first List or a reverted move, may be a row that ended long ago.
     if (cluster !== undefined && before?.target !== after!.target && reported.has(cluster))

@@ -2,7 +2,7 @@
 // order, but not before `spacingMs` after the previous one. A cycle reads all of its input before it writes anything.
 
 import { ClaimWatch, type Decision, type ServedHardware, ServedTally } from '../../engine/index.ts';
-import type { RowsSetAside } from '../../fleet/index.ts';
+import type { AppliedChanges, RowsSetAside } from '../../fleet/index.ts';
 import {
   type Action,
   type DecisionOptions,
@@ -32,8 +32,8 @@ import type { Shortfall } from './shortfalls.ts';
 const LONGEST_READY_WAITS = 20;
 /** Newly escalated rows per cycle that are logged in a line each. */
 const MAX_SHORT_LINES = 20;
-/** Between two freezes of the ledger while the first inventories are read. */
-const STARTING_FREEZE_MS = 5000;
+/** Between two commits of pending changes while the first inventories are read. */
+const STARTING_COMMIT_MS = 5000;
 
 export class Cycles {
   readonly #state: ControllerState;
@@ -43,7 +43,7 @@ export class Cycles {
   #cancel: () => void = () => {};
   #dueMs = Number.POSITIVE_INFINITY;
   #endedMs = Number.NEGATIVE_INFINITY;
-  #frozenMs = Number.NEGATIVE_INFINITY;
+  #committedMs = Number.NEGATIVE_INFINITY;
   #number = 0;
   #isStopped = false;
   #decision: Decision | null = null;
@@ -149,15 +149,15 @@ export class Cycles {
     const state = this.#state;
     const { ledger, machineFacts, profiles, metrics, recorder } = state;
     const { monotonicMs } = state.parts;
-    if (!this.#isFreezeDue()) return false;
-    // The old decision refers to rows and slots of the ledger by number, which the freeze invalidates.
+    if (!this.#isCommitDue()) return false;
+    // The old decision refers to rows and slots of the ledger by number, which the commit invalidates.
     this.#decision = null;
     profiles.forget();
-    const applied = ledger.applyPending(state.engine.overlap);
-    const frozen = monotonicMs();
-    machineFacts.frozen(applied);
+    const applied = this.#commit();
+    const committed = monotonicMs();
+    machineFacts.committed(applied);
     machineFacts.flush();
-    failpoint('cycle.frozen');
+    failpoint('cycle.committed');
     for (const { entry, problems } of applied.refused)
       this.#log('warn', 'entry-refused', { kind: entry.kind, problems: problems.slice(0, 3) });
     this.#noteSetAside(applied.rowsSetAside);
@@ -165,8 +165,8 @@ export class Cycles {
     const options = this.#mayDecide() ? this.#decisionOptions() : null;
     recorder?.input(applied, nowMs, options);
     if (options === null) return false;
-    metrics.phase('snapread', frozen - began);
-    metrics.phase('reconcile', monotonicMs() - frozen);
+    metrics.phase('snapread', committed - began);
+    metrics.phase('reconcile', monotonicMs() - committed);
     const decision = state.engine.decide(nowMs, options, {});
     this.#tellFailures(state.engine.threadFailures);
     this.#decision = decision;
@@ -192,14 +192,26 @@ export class Cycles {
     return admission.waiting.deferred.length > 0;
   }
 
+  /** Commits the pending changes. Other threads start on the next decision while the rows are written. */
+  #commit(): AppliedChanges {
+    const { ledger, engine } = this.#state;
+    const commit = ledger.commitMachines();
+    const endOverlap = engine.overlap(commit.reporting);
+    try {
+      return commit.writeRows();
+    } finally {
+      endOverlap();
+    }
+  }
+
   /**
-   * While the first inventories are read there are no decisions, and each freeze costs a pass over all machines read so
-   * far. One every `STARTING_FREEZE_MS` releases the memory of journaled records and shows the progress.
+   * While the first inventories are read there are no decisions, and each commit costs a pass over all machines read so
+   * far. One every `STARTING_COMMIT_MS` releases the memory of pending records and shows the progress.
    */
-  #isFreezeDue(): boolean {
-    const isRecent = this.#now - this.#frozenMs < STARTING_FREEZE_MS && this.#now >= this.#frozenMs;
+  #isCommitDue(): boolean {
+    const isRecent = this.#now - this.#committedMs < STARTING_COMMIT_MS && this.#now >= this.#committedMs;
     if (isRecent && this.#state.phase === 'starting' && this.#waitsForProviders) return false;
-    this.#frozenMs = this.#now;
+    this.#committedMs = this.#now;
     return true;
   }
 
@@ -265,8 +277,8 @@ export class Cycles {
       if (profile === undefined) continue;
       const stamp = stampOf(profile, key);
       // A restamp changes the row, not the priority and the penalties that the machine was bound with.
-      const priority = ledger.standing(id)?.stamp?.priority ?? profile.priority;
-      const { interruptionPenaltyDollars, reclamationPenaltyDollars } = ledger.standing(id)?.stamp ?? stamp;
+      const priority = ledger.statusOf(id)?.stamp?.priority ?? profile.priority;
+      const { interruptionPenaltyDollars, reclamationPenaltyDollars } = ledger.statusOf(id)?.stamp ?? stamp;
       ledger.append({
         kind: 'restamp',
         id,

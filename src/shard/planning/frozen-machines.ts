@@ -1,4 +1,4 @@
-// Machines of clusters that are frozen by name cannot be victims: the ledger's `held` bit is set for them, as for machines
+// Machines of clusters that are frozen by name cannot be victims: the ledger's `blocked` bit is set for them, as for machines
 // that actuation blocks. The bit is cleared when neither a freeze nor actuation has a reason left.
 
 import type { MachineStatus } from '../../fleet/index.ts';
@@ -18,8 +18,8 @@ export class FrozenMachines {
 
   constructor(parts: FrozenMachinesParts) {
     this.#parts = parts;
-    parts.ledger.alwaysBlocked = (standing) => parts.freezes.isBlocked(standing);
-    parts.ledger.listen((id, before, after) => {
+    parts.ledger.alwaysBlocked = (status) => parts.freezes.isBlocked(status);
+    parts.ledger.listen(({ id, before, after }) => {
       if (after !== null && isConcerned(before, after)) this.#settle(id);
     });
   }
@@ -31,7 +31,7 @@ export class FrozenMachines {
 
   #settle(id: string): void {
     const { ledger, isBlocked } = this.#parts;
-    ledger.hold(id, isBlocked(id));
+    ledger.setBlocked(id, isBlocked(id));
   }
 }
 

@@ -101,7 +101,7 @@ function viewOf(
 ): WaitingActionView {
   const { kind, machine, cluster, reason, need, preemptorPriority } = action;
   const known = ledger.recordOf(machine);
-  const standing = ledger.standing(machine);
+  const status = ledger.statusOf(machine);
   const freeze = why === 'frozen' ? freezes.freezeOf(action) : undefined;
   return {
     ...{ kind, machine, cluster, reason, why },
@@ -110,7 +110,7 @@ function viewOf(
     zone: known?.zone ?? '',
     pricePerHour: known?.pricePerHour ?? 0,
     need: need === null ? null : needRef(need, profiles.of(need)?.priority ?? preemptorPriority),
-    from: standing === null ? null : rowOf(standing),
+    from: status === null ? null : rowOf(status),
     leaving,
     freeze:
       freeze === undefined

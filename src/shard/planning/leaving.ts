@@ -33,7 +33,7 @@ export function leavingOf(
   { ledger, profiles, verdictOf }: LeavingParts,
 ): Leaving | null {
   const isExcess = kind === 'Reclaim' || (kind === 'Preempt' && reason === 'phase2.excess');
-  const { cluster, stamp } = ledger.standing(machine) ?? { cluster: '', stamp: null };
+  const { cluster, stamp } = ledger.statusOf(machine) ?? { cluster: '', stamp: null };
   const record = ledger.recordOf(machine);
   if (!isExcess || stamp === null || cluster === '' || record === null) return null;
   const key = { cluster, fingerprint: stamp.fingerprint, group: stamp.group };

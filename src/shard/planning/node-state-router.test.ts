@@ -51,7 +51,7 @@ describe('a cluster hears of its machines', () => {
     expect(scene.heardBy('c1')).toEqual([Configured]);
     scene.list([record('m', Configured)]);
     expect(scene.heardBy('c1')).toEqual([Configured, Configured]);
-    scene.ledger.applyPending();
+    scene.ledger.commitMachines().writeRows();
     scene.list([record('m', Configured, { pricePerHour: 2 })]);
     expect(scene.heardBy('c1')).toHaveLength(2);
     scene.list([record('m', Configured, change)]);
@@ -101,7 +101,7 @@ describe('when an operator comes back', () => {
     'its cluster hears how all of its machines stand (after a freeze: %s)',
     (isFrozen) => {
       const scene = sceneWith(...machines);
-      if (isFrozen) scene.ledger.applyPending();
+      if (isFrozen) scene.ledger.commitMachines().writeRows();
       const all = [
         ['a', Configured],
         ['b', Configuring],
@@ -131,7 +131,7 @@ describe('when an operator comes back', () => {
     before.committed('a');
     const after = new Scene({ store: before.store });
     after.list(machines);
-    after.ledger.applyPending();
+    after.ledger.commitMachines().writeRows();
     expect(replayed(after, 'c1').map(([id]) => id)).toEqual(['a', 'b', 'c']);
     expect(after.updatesTo('c1').map(({ providerId }) => providerId)).toEqual(['a', 'b', 'c']);
   });

@@ -1,8 +1,8 @@
 // Routes node state frames to clusters: one for every change of what a frame contains, the last one to the cluster that the
 // machine leaves, and a full set when an operator opens a session. node-state.ts builds the frames.
 
-import type { MachineStatus } from '../../fleet/index.ts';
-import { type Machine, MachineState } from '../../model/index.ts';
+import type { MachineChange, MachineStatus } from '../../fleet/index.ts';
+import { MachineState } from '../../model/index.ts';
 import type { NodeStateUpdate } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import type { Effect } from '../events.ts';
 import { type MachineLedger, type Portrait, particularsIn } from '../inventory/machine-ledger.ts';
@@ -17,24 +17,24 @@ export class NodeStateRouter {
   constructor(ledger: MachineLedger, emit: (effect: Effect) => void) {
     this.#ledger = ledger;
     this.#emit = emit;
-    ledger.listen((id, before, after, seen) => this.#moved(id, before, after, seen));
+    ledger.listen((change) => this.#moved(change));
   }
 
   /** Sends a cluster the state of all its machines, draining ones included. */
   tellAll(cluster: string): void {
     for (const id of [...this.#ledger.boundTo(cluster), ...(this.#leaving.get(cluster) ?? [])]) {
-      const record = recordOf(id, this.#ledger.standing(id), this.#ledger.portraitOf(id));
+      const record = recordOf(id, this.#ledger.statusOf(id), this.#ledger.portraitOf(id));
       if (record !== null) this.#tell(nodeStateUpdate(record));
     }
   }
 
-  #moved(id: string, before: MachineStatus | null, after: MachineStatus | null, seen: Machine | null): void {
+  #moved({ id, before, after, factsBefore, seen }: MachineChange): void {
     const was = before?.cluster ?? '';
     const is = after?.cluster ?? '';
     if (was === '' && is === '') return;
     if (before?.state === MachineState.Draining) this.#left(was, id);
     if (after?.state === MachineState.Draining) this.#leave(is, id);
-    const known = this.#ledger.portraitOf(id);
+    const known = factsBefore === null ? null : { ...factsBefore, ...this.#ledger.particularsOf(id) };
     const now = seen === null ? known : { ...seen, ...particularsIn(seen) };
     const updates = nodeStateUpdates(recordOf(id, before, known), recordOf(id, after, now));
     for (const update of updates) this.#tell(update);
@@ -57,8 +57,8 @@ export class NodeStateRouter {
   }
 }
 
-function recordOf(id: string, standing: MachineStatus | null, portrait: Portrait | null): NodeRecord | null {
-  if (standing === null || portrait === null) return null;
-  const { state, cluster } = standing;
+function recordOf(id: string, status: MachineStatus | null, portrait: Portrait | null): NodeRecord | null {
+  if (status === null || portrait === null) return null;
+  const { state, cluster } = status;
   return { ...portrait, id, state, cluster };
 }

@@ -115,7 +115,7 @@ function retry({ actuation, reconcile, ledger, scheduler }: ControllerState, mac
 function forget({ actuation, ledger }: ControllerState, machine: string): OrderResult {
   if (actuation.forget(machine))
     return done(`Machine ${excerpt(machine)} is hidden. It stays on record and costs what it costs.`);
-  const isThere = ledger.standing(machine) !== null;
+  const isThere = ledger.statusOf(machine) !== null;
   return refused(
     isThere ? `Machine ${excerpt(machine)} is not Failed.` : `There is no machine ${excerpt(machine)}.`,
   );

@@ -49,7 +49,7 @@ export class SupplyTally {
     this.ownedPrices = options.ownedPrices ?? new OwnedPrices(new Map());
   }
 
-  /** Totals as of the last freeze. O(blocks of classes), independent of the number of machines. */
+  /** Totals as of the last commit. O(blocks of classes), independent of the number of machines. */
   total(): Supply {
     const { dimensions } = this.#fleet;
     this.#refresh();

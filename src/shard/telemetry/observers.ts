@@ -83,7 +83,7 @@ export class Observers {
     this.#parts = parts;
     const { ledger, metrics } = parts;
     this.#provisioning = new Provisioning(ledger.fleet, (seconds) => metrics.provisioning.observe(seconds));
-    ledger.listen((_id, before, after) => {
+    ledger.listen(({ before, after }) => {
       if (after?.state === State.Configured && before !== null && before.state !== State.Configured)
         this.#provisioning.configured(after, parts.parts.clock.now());
       if (before?.state === State.Deleting && after?.state === State.Speculative) metrics.idleReleases.add(1);

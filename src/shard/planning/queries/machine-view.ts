@@ -16,18 +16,18 @@ const MAX_WHY_BYTES = 1000;
 /** null: the machine is not on record, or was added after the last freeze. */
 export function machineView(state: ControllerState, id: string, maxLabels: number): MachineView | null {
   const { ledger, machineFacts, actuation, profiles } = state;
-  const standing = ledger.standing(id);
+  const status = ledger.statusOf(id);
   const record = ledger.recordOf(id);
-  if (standing === null || record === null) return null;
+  if (status === null || record === null) return null;
   const { host, lastError } = ledger.particularsOf(id);
   const { quarantine, isForgotten } = machineFacts.verdictsOn(id);
-  const { fingerprint = '', group = '', priority = 0 } = standing.stamp ?? {};
-  const { cluster, target } = standing;
+  const { fingerprint = '', group = '', priority = 0 } = status.stamp ?? {};
+  const { cluster, target } = status;
   const key = target ?? (fingerprint === '' ? null : { cluster, fingerprint, group });
   const action = actuation.actionOf(id);
   const hold = actuation.holdOf(id);
   return {
-    ...{ id, provider: ledger.ownerOf(id) ?? '', state: stateLabel(standing.state), cluster },
+    ...{ id, provider: ledger.ownerOf(id) ?? '', state: stateLabel(status.state), cluster },
     ...{ instanceType: record.instanceType, zone: record.zone },
     capacityType: capacityLabel(record.capacityType),
     ...{ pricePerHour: record.pricePerHour, interruptionProbability: record.interruptionProbability },
@@ -36,7 +36,7 @@ export function machineView(state: ControllerState, id: string, maxLabels: numbe
     labelsNotShown: Math.max(0, record.labels.size - maxLabels),
     ...{ hostRef: host?.ref ?? '', lastError },
     need: key === null ? null : needRef(key, profiles.of(key)?.priority ?? priority ?? 0),
-    idleSinceMs: standing.idleSinceMs,
+    idleSinceMs: status.idleSinceMs,
     held: hold === null ? null : { ...hold, why: excerpt(hold.why, MAX_WHY_BYTES) },
     ...{ quarantine, isForgotten },
     action: action === null ? null : actionView(action),

@@ -189,17 +189,17 @@ class ObstacleTally {
 
   #frozenOrAwaiting(id: string): void {
     const { ledger, freezes } = this.#state;
-    const standing = ledger.standing(id);
-    const freeze = standing === null ? null : freezes.heldBy(standing);
+    const status = ledger.statusOf(id);
+    const freeze = status === null ? null : freezes.heldBy(status);
     // The machine was removed since the last cycle.
-    if (standing === null) return;
+    if (status === null) return;
     if (freeze === null) {
       // The block that the last cycle saw may have ended since.
-      const cause = standing.blocked ? 'awaiting-report' : 'released';
+      const cause = status.blocked ? 'awaiting-report' : 'released';
       this.#group(cause, '', { cause, machines: 0 });
       return;
     }
-    const cluster = excerpt(standing.cluster);
+    const cluster = excerpt(status.cluster);
     const who = excerpt(freeze.who);
     this.#group('frozen', cluster, {
       cause: 'frozen',

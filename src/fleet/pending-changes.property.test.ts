@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aMachine, aNeed, RACK_KEY, resources, same } from '../../testing/support/fleets.ts';
-import { Command, MachineState, type NeedKey } from '../model/index.ts';
-import { type AppliedChanges, Fleet, type PendingChange, PendingChanges } from './index.ts';
+import { Command, effectiveAllocatable, MachineState, type NeedKey } from '../model/index.ts';
+import { type AppliedChanges, type ClassFacts, Fleet, type PendingChange, PendingChanges } from './index.ts';
 
 const IDS = ['a', 'b', 'c', 'd'];
 const KEYS: readonly NeedKey[] = ['c1', 'c2'].map((cluster) => ({ cluster, fingerprint: 'f', group: '' }));
@@ -62,10 +62,17 @@ const demand = fc
     );
     return { kind: 'demand', cluster, needs };
   });
+const unbound = { blocked: false, cluster: '', stamp: null, idleSinceMs: null };
+const withdraw = fc
+  .record({ id, state: fc.constantFrom(MachineState.Speculative, MachineState.Idle), target: key })
+  .map(({ id: name, ...before }): PendingChange => {
+    return { kind: 'withdraw', id: name, before: { ...unbound, ...before } };
+  });
 const entry: fc.Arbitrary<PendingChange> = fc.oneof(
   { weight: 6, arbitrary: observe },
   { weight: 6, arbitrary: command },
   { weight: 2, arbitrary: demand },
+  { weight: 1, arbitrary: withdraw },
   { weight: 1, arbitrary: id.map((name): PendingChange => ({ kind: 'gone', id: name })) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('block' as const), id, blocked: fc.boolean() }) },
   { weight: 1, arbitrary: key.map((ended): PendingChange => ({ kind: 'row-ended', key: ended })) },
@@ -98,10 +105,10 @@ function fleetNearTheLimit(): Fleet {
   return fleet;
 }
 
-function frozen(fleet: Fleet, entries: readonly PendingChange[]): AppliedChanges {
-  const pending = new PendingChanges();
+function committed(fleet: Fleet, entries: readonly PendingChange[]): AppliedChanges {
+  const pending = new PendingChanges(fleet);
   for (const it of entries) pending.append(it);
-  return fleet.applyPending(pending);
+  return pending.commitMachines().writeRows();
 }
 
 /** Everything a cycle can read, by name instead of by number. */
@@ -133,24 +140,29 @@ function viewOf(fleet: Fleet) {
   };
 }
 
-describe('freezing', () => {
-  it('where freezes cut pending changes makes no difference: to the ledgers, to what was seen, to what was refused', () => {
+/** Facts by what they offer: a class keeps all amounts in `allocatable`. */
+function offered(facts: ClassFacts | null) {
+  return facts && { ...facts, resources: null, allocatable: effectiveAllocatable(facts) };
+}
+
+describe('a commit of pending changes', () => {
+  it('where commits cut a sequence makes no difference: to the ledgers, to what was seen, to what was refused', () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 30 }), fc.array(fc.nat(30)), (entries, cuts) => {
         const whole = fleetNearTheLimit();
-        const at = frozen(whole, entries);
+        const at = committed(whole, entries);
         const single = fleetNearTheLimit();
-        const one = entries.map((it) => frozen(single, [it]));
+        const one = entries.map((it) => committed(single, [it]));
         const ends = [...new Set([...cuts, entries.length])].sort((a, b) => a - b);
         const cut = fleetNearTheLimit();
-        const some = ends.map((end, i) => frozen(cut, entries.slice(ends[i - 1] ?? 0, end)));
+        const some = ends.map((end, i) => committed(cut, entries.slice(ends[i - 1] ?? 0, end)));
         for (const [fleet, parts] of [[single, one] as const, [cut, some] as const]) {
           fleet.machines.settleOrdinals();
           whole.machines.settleOrdinals();
           expect(viewOf(fleet)).toEqual(viewOf(whole));
           expect(parts.flatMap((part) => part.sightings)).toEqual(at.sightings);
           expect(parts.flatMap((part) => part.refused)).toEqual(at.refused);
-          // Changes of a single freeze are a subset of those of many freezes, which also report changes undone later.
+          // Changes of a single commit are a subset of those of many commits, which also report changes undone later.
           const named = new Set(parts.flatMap((part) => part.clusters.map((n) => fleet.clusters.nameOf(n))));
           for (const number of at.clusters) expect(named).toContain(whole.clusters.nameOf(number));
         }
@@ -159,20 +171,46 @@ describe('freezing', () => {
     );
   });
 
-  it('what a freeze does not name has not changed', () => {
+  it('a status or facts read before a commit are those on record after it', () => {
+    fc.assert(
+      fc.property(
+        fc.array(entry, { maxLength: 10 }),
+        fc.array(entry, { maxLength: 20 }),
+        (before, entries) => {
+          const fleet = fleetNearTheLimit();
+          committed(fleet, before);
+          const pending = new PendingChanges(fleet);
+          for (const it of entries) pending.append(it);
+          const read = IDS.map((name) => [pending.statusOf(name), offered(pending.factsOf(name))]);
+          pending.commitMachines().writeRows();
+          const { machines, classes } = fleet;
+          const written = IDS.map((name) => {
+            const slot = machines.slotOf(name);
+            if (slot === undefined) return [null, null];
+            return [machines.statusOf(slot), offered(classes.factsOf(machines.classOf[slot]!))];
+          });
+          expect(read).toEqual(written);
+          expect(IDS.map((name) => pending.statusOf(name))).toEqual(written.map(([status]) => status));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('what a commit does not name has not changed', () => {
     fc.assert(
       fc.property(
         fc.array(entry, { maxLength: 15 }),
         fc.array(entry, { maxLength: 6 }),
         (before, entries) => {
           const fleet = fleetNearTheLimit();
-          frozen(fleet, before);
+          committed(fleet, before);
           const recordOf = (name: string) => {
             const slot = fleet.machines.slotOf(name);
             return slot === undefined ? null : fleet.machines.recordAt(slot);
           };
           const known = new Map(IDS.map((name) => [name, recordOf(name)]));
-          const { slots, removed, retimed } = frozen(fleet, entries);
+          const { slots, removed, retimed } = committed(fleet, entries);
           const named = new Set([...removed, ...slots.map((slot) => fleet.machines.idOf(slot))]);
           for (const name of IDS) {
             if (named.has(name)) continue;
