@@ -41,7 +41,7 @@ const SIDE_DOORS = [
   '^src/provider/conformance/harness/behaviour\\.ts$',
   '^src/provider/fake/settings\\.ts$',
   '^src/shard/planning/freezes\\.ts$',
-  '^src/shard/config/(index|nearest)\\.ts$',
+  '^src/shard/config/index\\.ts$',
   '^src/shard/journal/(format|history|journal-reader|replay)\\.ts$',
   '^src/shard/telemetry/logger\\.ts$',
   '^src/scenario/(offerings-file|plan-json|scenario)\\.ts$',

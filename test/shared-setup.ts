@@ -7,8 +7,8 @@ import { afterAll, expect, vi } from 'vitest';
 const LASTING = ['ChildProcess', 'ProcessWrap', 'TCPServerWrap', 'PipeServerWrap', 'MessagePort', 'Worker'];
 /** How long handles that a file closed at its end may take to close. */
 const CLOSING_MS = 10_000;
-/** Globals that the CommonJS build of tslib defines when a dependency first loads it: __decorate and such. */
-const HELPER = /^__[a-z]+([A-Z][a-z]+)*$/;
+/** Globals that packages define when they are first loaded: helpers of tslib (__decorate) and the registry of zod. */
+const HELPER = /^__(zod_\w+|[a-z]+([A-Z][a-z]+)*)$/;
 
 const before = traces();
 

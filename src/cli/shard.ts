@@ -4,8 +4,8 @@
 import { readFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { BigFleetError, type Problem, printable, type Result } from '../model/index.ts';
+import { didYouMean } from '../runtime/nearest.ts';
 import {
-  didYouMean,
   type LoadedConfig,
   loadConfig,
   printConfig,

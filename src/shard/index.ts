@@ -19,7 +19,6 @@ export { addShardRead } from './api/shard-read-grpc.ts';
 export type { ConfigSources, LoadedConfig, ShardConfig } from './config/config.ts';
 export { controllerOptionsOf, defaultConfig, loadConfig } from './config/config.ts';
 export type { ProviderSpec } from './config/kinds.ts';
-export { didYouMean } from './config/nearest.ts';
 export { configurationPage } from './config/page.ts';
 export { printConfig } from './config/print.ts';
 export type { Setting, SettingKey } from './config/settings.ts';

@@ -9,7 +9,7 @@ import {
   unmetAdvice,
   unmetText,
 } from '../../model/index.ts';
-import { didYouMean } from '../../shard/config/nearest.ts';
+import { didYouMean } from '../../runtime/nearest.ts';
 import {
   ACTION_REASONS,
   ACTIONS,

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CapacityType, MachineState } from '../../model/index.ts';
+import { didYouMean } from '../../runtime/nearest.ts';
 import { DEFAULT_CONTROLLER } from '../planning/options.ts';
 import { sessionLimits } from '../sessions/limits.ts';
 import {
@@ -13,7 +14,6 @@ import {
   type LoadedConfig,
   loadConfig,
 } from './config.ts';
-import { didYouMean } from './nearest.ts';
 import { printConfig } from './print.ts';
 import { KEYS, settingOf, variableOf } from './settings.ts';
 

@@ -2,7 +2,6 @@
 
 export type { LoadedConfig, ShardConfig } from './config.ts';
 export { loadConfig } from './config.ts';
-export { didYouMean } from './nearest.ts';
 export { printConfig } from './print.ts';
 export type { SettingKey } from './settings.ts';
 export { KEYS as SETTING_KEYS, settingOf } from './settings.ts';

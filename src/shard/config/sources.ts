@@ -3,7 +3,7 @@
 
 import { isAlias, isMap, isScalar, LineCounter, type ParsedNode, parseDocument } from 'yaml';
 import { type Problem, printable } from '../../model/index.ts';
-import { didYouMean } from './nearest.ts';
+import { didYouMean } from '../../runtime/nearest.ts';
 import { isSettingKey, KEYS, type SettingKey, settingOf, VARIABLE_PREFIX, variableOf } from './settings.ts';
 
 export interface Given {

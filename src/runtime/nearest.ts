@@ -1,10 +1,12 @@
 // Suggestions for misspelt words.
 
-/** The candidate nearest to a word, as a question to put behind a refusal; '' if none is near. */
+/** The candidate nearest to a word, as a question to append to a refusal; '' if none is near. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   let nearest = '';
   let least = Math.max(2, Math.floor(word.length / 3)) + 1;
   for (const candidate of candidates) {
+    // The difference in length is a lower bound of the distance; it spares the computation for very long words.
+    if (!isTail(word, candidate) && Math.abs(word.length - candidate.length) >= least) continue;
     const edits = isTail(word, candidate) ? 1 : distance(word.toLowerCase(), candidate.toLowerCase());
     if (edits >= least) continue;
     least = edits;
@@ -13,12 +15,12 @@ export function didYouMean(word: string, candidates: Iterable<string>): string {
   return nearest === '' ? '' : ` Did you mean ${nearest}?`;
 }
 
-/** A key without its section. */
+/** Whether the word is a key without its section. */
 function isTail(word: string, candidate: string): boolean {
   return candidate.endsWith(`.${word}`);
 }
 
-/** Letters to put in, take out or exchange, two neighbours that change places counting as two. */
+/** Levenshtein distance: insertions, deletions and substitutions of one letter. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
