@@ -26,7 +26,7 @@ interface Remark {
 }
 
 export interface Live {
-  /** null until the first news of a cycle. */
+  /** null until the first event of a cycle. */
   readonly status: Status | null;
   /** The last to begin first. */
   readonly actions: readonly Action[];
@@ -48,7 +48,7 @@ export interface Live {
   readonly plan: Plan | null;
 }
 
-/** What no news brings: views ask for it now and then. Of the freezes, only whether the whole fleet is frozen. */
+/** Data that events do not carry; views poll it. Of the freezes, only whether the whole fleet is frozen. */
 export type Details = Pick<
   Live,
   'shortfalls' | 'clusters' | 'clustersTotal' | 'failed' | 'failedTotal' | 'freezes' | 'plan'

@@ -22,7 +22,7 @@ import { heldOnPurpose, kindName, wouldText } from './plan-text.ts';
 /** For a first-time visitor. */
 export const WHAT_IT_IS = 'BigFleet gives clusters the machines their work needs, and returns the rest.';
 
-/** What people can cause while they watch. `key` is pressed on the terminal, `name` is the end of `/up/stories/NAME`. */
+/** Demo scenarios that a viewer can start. `key` is pressed on the terminal, `name` is the end of `/up/stories/NAME`. */
 export const DEMO_SCENARIOS = [
   { key: 'b', name: 'deploy-burst', label: 'deploy burst' },
   { key: 'g', name: 'gpu-gang', label: 'GPU gang' },

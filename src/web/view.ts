@@ -30,11 +30,11 @@ export type { Tree } from './tree.ts';
 /** What the page knows besides the shard. */
 export interface PageState {
   readonly live: Live;
-  /** '' while news come in; else what is wrong with the connection. */
+  /** '' while events arrive; otherwise what is wrong with the connection. */
   readonly trouble: string;
   /** The answer to the last button, or that the shard is a new one. */
   readonly notice: string;
-  /** Stories that can be caused here; a shard of its own has none. */
+  /** Demo scenarios that can be started here; none at a shard outside the demo. */
   readonly stories: readonly string[];
 }
 

@@ -38,7 +38,7 @@ const JOB_TAKEN = 0.92;
 const STREAM = { offset: 0xd11, level: 0xd12, stories: 0xd13 } as const;
 
 const STORY_MS = 15 * MINUTE_MS;
-/** Lower bound at any speed, so that a story remains visible. */
+/** Lower bound at any speed, so that a scenario remains visible. */
 const SHORTEST_STORY_MS = 45_000;
 /** Above all services, below critical workloads. */
 const STORY_PRIORITY = 5000;
@@ -59,7 +59,7 @@ export class LivingDemand {
     this.#random = new Random(parts.seed, STREAM.stories);
   }
 
-  /** Texts of the active stories. */
+  /** Texts of the active scenarios. */
   get stories(): readonly string[] {
     return Array.from(this.#stories.keys(), ({ text }) => text);
   }

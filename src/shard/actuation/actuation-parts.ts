@@ -16,7 +16,7 @@ export type Refusal =
   | 'deduped'
   /** The provider's queue already holds `queuePerProvider` actions. */
   | 'dropped'
-  /** The machine is blocked (see holds.ts), or its provider is being probed after a denial. */
+  /** The machine is blocked (see blocked-machines.ts), or its provider is being probed after a denial. */
   | 'held'
   /** The shard was fenced or is shutting down. */
   | 'stopped'

@@ -72,7 +72,10 @@ export class BlockedMachines {
     return [...this.#offerings.values()].flatMap(({ blocked }) => blocked ?? []);
   }
 
-  /** Why a machine is blocked; null if it is not. Its own hold takes precedence over its provider's and its offering's. */
+  /**
+   * Why a machine is blocked; null if it is not. Its own block takes precedence over those of its provider and its
+   * offering.
+   */
   of(id: string): Block | null {
     return this.#machines.get(id) ?? this.#withOthers(id);
   }
@@ -101,7 +104,7 @@ export class BlockedMachines {
     this.#hold({ machine: id, kind: 'quarantined', why, untilMs: null });
   }
 
-  /** Blocks a machine after a call whose outcome could not be read; a hold that exists already is kept. */
+  /** Blocks a machine after a call whose outcome could not be read; an existing block is kept. */
   lostSight(id: string, why: string): void {
     if (this.#machines.has(id)) return;
     this.#hold({ machine: id, kind: 'call-lost', why, untilMs: null });
@@ -136,7 +139,7 @@ export class BlockedMachines {
     if (!this.#isBlocked(id)) this.#parts.ledger.setBlocked(id, false);
   }
 
-  /** Drops the machine's hold and failure count without updating the ledger. */
+  /** Drops the machine's block and failure count without updating the ledger. */
   forget(id: string): void {
     this.#machines.delete(id);
     this.#failures.delete(id);
@@ -201,7 +204,7 @@ export class BlockedMachines {
     return this.of(id) !== null;
   }
 
-  /** The hold of the machine's provider or, for a Speculative machine, of its offering. */
+  /** The block of the machine's provider or, for a Speculative machine, of its offering. */
   #withOthers(id: string): Block | null {
     if (this.#offerings.size === 0 && this.#providers.size === 0) return null;
     const { ledger } = this.#parts;

@@ -80,7 +80,7 @@ export class BootstrapRequests {
   }
 
   /**
-   * OutstandingRequests the cluster's operator. The request survives the end of the session: it is sent again if a new session opens
+   * Asks the cluster's operator. The request survives the end of the session: it is sent again if a new session opens
    * before the timeout. The returned function withdraws the request and returns whether it was still open.
    */
   ask(question: BlobQuestion, answered: (answer: BlobAnswer) => void): () => boolean {

@@ -214,10 +214,10 @@ function recorderOf({ journal, clock, options, tell }: ControllerParts, fleet: F
   return new Recorder({ ...journal, fleet, clock, tell, epoch: options.epoch });
 }
 
-/** Parts that keep the news of the shard. */
+/** Parts that keep the events of the shard. */
 type Memories = Pick<ControllerState, 'recorder' | 'series' | 'events'>;
 
-/** Wraps `tell`: stamps every piece of news with an id and a time, and stores it for later readers. */
+/** Wraps `tell`: stamps every event with an id and a time, and stores it for later readers. */
 function heardBy({ recorder, series, events }: Memories, parts: ControllerParts): ControllerParts {
   const tell = (event: ShardEvent): void => {
     const stamped = events.add(event);

@@ -28,7 +28,7 @@ export class Provisioning {
     if (!this.#hasOne(cluster, number)) this.#tell(Math.max(0, nowMs - need.firstSeenMs) / 1000);
   }
 
-  /** Whether a machine of the cluster was Configured for the row at the last freeze. */
+  /** Whether a machine of the cluster was Configured for the row at the last commit. */
   #hasOne(cluster: string, key: number): boolean {
     const { clusters, machines } = this.#fleet;
     const run = machines.boundOf(clusters.find(cluster))?.configured;

@@ -51,6 +51,6 @@ export class SessionCounters {
   outboxOverflows = 0;
   /** Requests and instructions sent again to a new session. */
   asksReissued = 0;
-  /** Open asks evicted because a cluster had too many: a new session is not sent them. */
+  /** Outstanding requests evicted because a cluster had too many; they are not sent to a new session. */
   asksForgotten = 0;
 }

@@ -1,7 +1,7 @@
-// Places for streams that have not said hello. Their sender is not known yet, so they are bounded by what can be known:
-// the connection and, under TLS, the certificate. When all places are taken, a newcomer of a connection that has fewer
-// than another gets one of the other's. So the connection with most streams loses first, and an operator, which says hello
-// at once, has left its place long before its stream is the oldest.
+// Slots for streams that have not sent a hello. Their sender is not known yet, so they are bounded by what is known:
+// the connection and, under TLS, the certificate. When all slots are taken, a new stream of a connection that has fewer
+// than another gets one of the other's. So the connection with most streams loses first, and an operator, which sends
+// its hello at once, has freed its slot long before its stream is the oldest.
 
 import type { SessionLimits } from './limits.ts';
 import type { Origin } from './port.ts';
@@ -26,12 +26,12 @@ export class GreetingPlaces<T> {
     this.#limits = limits;
   }
 
-  /** Streams that have a place. */
+  /** Streams that occupy a slot. */
   get size(): number {
     return this.#origins.size;
   }
 
-  /** Why there is no place for a stream; null if there is, or one can be made. Costs nothing. */
+  /** Why there is no slot for a stream; null if there is one, or one can be freed. Changes nothing. */
   refusal({ connection, identity }: Origin): string | null {
     const { greeting, greetingPerPeer } = this.#limits;
     const own = this.#peers.get(connection)?.streams.size ?? 0;
@@ -42,7 +42,7 @@ export class GreetingPlaces<T> {
     return `${this.size} streams have not said hello yet.`;
   }
 
-  /** Gives a stream a place, after `refusal` found one. Returns the stream that has to give way to it, if any. */
+  /** Assigns a slot to a stream, after `refusal` returned null. Returns the stream that is evicted for it, if any. */
   enter(stream: T, origin: Origin): T | null {
     const evicted = this.size < this.#limits.greeting ? null : this.#longest();
     if (evicted !== null) this.leave(evicted);
@@ -52,7 +52,7 @@ export class GreetingPlaces<T> {
     return evicted;
   }
 
-  /** It has said hello, or has ended. */
+  /** The stream has sent its hello, or has ended. */
   leave(stream: T): void {
     const origin = this.#origins.get(stream);
     if (origin === undefined) return;

@@ -1,4 +1,4 @@
-// Whether the first frame of a session is a hello that its sender may say.
+// Validates the first frame of a session: a hello of a sender that is authorised for the cluster.
 
 import { excerpt } from '../../model/index.ts';
 import { denied, type OperatorFrame, RpcError } from '../../wire/index.ts';
@@ -11,7 +11,7 @@ export function helloProblem(frame: OperatorFrame): string | null {
   return `The first frame is ${frame.kind === 'unknown' ? 'of an unknown kind' : `a ${frame.kind}`}.`;
 }
 
-/** Why the caller may not speak for a cluster; null if it may. */
+/** Why the caller is not authorised for a cluster; null if it is. */
 export function identityProblem(identify: Identify, cluster: string): SessionStatus | null {
   try {
     const caller = identify();

@@ -1,7 +1,7 @@
-// What sessions may cost a shard. Each limit is generous for a real operator and keeps a broken or hostile one from
-// filling memory; what lies beyond is refused or ended with its number in the message, and counted.
+// Limits of sessions. Each is generous for a real operator and keeps a broken or hostile one from
+// filling memory; beyond it, a frame or session is refused or ended, with the limit in the message, and counted.
 
-/** What depends on the size of the machine that a shard runs on; settings `limits.*`. */
+/** Limits that depend on the size of the host; settings `limits.*`. */
 export interface SessionLimits {
   /** Clusters with a session at the same time. */
   readonly sessions: number;
@@ -12,19 +12,22 @@ export interface SessionLimits {
    * puts the streams of many operators on one connection needs more.
    */
   readonly greetingPerPeer: number;
-  /** Clusters that demand is remembered of, with a session or without. They are never forgotten. */
+  /** Clusters whose demand is kept, with a session or without. They are never evicted. */
   readonly clusters: number;
   /** Rows of one roll-up, by their weight (see `RollupSize`); realistic ones have a few hundred. */
   readonly rollupRows: number;
   /** Rows of all clusters together, by their weight. A row costs about a kilobyte in sessions, controller and engine. */
   readonly demandRows: number;
-  /** Bytes of all accepted and held roll-ups, which are kept to compare the next ones with. */
+  /** Bytes of all accepted and quarantined roll-ups, which are kept to compare the next ones with. */
   readonly demandBytes: number;
   /** Bytes of one frame. A roll-up of 10,000 rows is about 3 MB. */
   readonly frameBytes: number;
-  /** Bytes of roll-ups that wait for their turn or are being read. */
+  /** Bytes of roll-ups that are queued or being read. */
   readonly waitingBytes: number;
-  /** Least time between two roll-ups of one cluster that are read. Small: one cluster can keep the reader busy. */
+  /**
+   * Minimum interval between two roll-ups of one cluster that are read. If it is small, one cluster can occupy the
+   * reader.
+   */
   readonly rollupIntervalMs: number;
 }
 
@@ -44,7 +47,7 @@ export const DEFAULT_HANDS_LIMITS: SessionLimits = {
   rollupIntervalMs: 1000,
 };
 
-/** The least and the largest `frameBytes` that can be set. */
+/** Bounds of the setting `frameBytes`. */
 export const FRAME_BYTES_RANGE = { min: MIB, max: 256 * MIB } as const;
 
 /** All limits, with defaults for those that are not given. */
@@ -59,26 +62,29 @@ export function roomForFrames(frameBytes: number): number {
 }
 
 /**
- * The largest frame that the transport takes. What lies between the two limits is dropped and the session stays; a frame
- * beyond this ends its session.
+ * The largest frame that the transport accepts. A frame between the two limits is dropped and the session stays; a
+ * larger one ends its session.
  */
 export function transportBytes(frameBytes: number): number {
   return Math.min(2 * frameBytes, FRAME_BYTES_RANGE.max + MIB);
 }
 
-/** What an operator is told to wait that was refused for want of room. Room comes when another cluster goes. */
+/**
+ * Retry delay sent to an operator that was refused because a limit is reached. Capacity becomes free when another
+ * cluster leaves.
+ */
 export const FULL_RETRY_MS = 30_000;
 
-/** What an operator is told to wait whose stream found no place to say hello in. Places are free after seconds. */
+/** Retry delay sent to an operator whose stream found no slot for its hello. Slots become free within seconds. */
 export const GREETING_RETRY_MS = 5_000;
 
 /** The first frame of a stream: 64 KiB. A hello has less than a hundred bytes, and its sender is not known yet. */
 export const MAX_FIRST_FRAME_BYTES = 64 * 1024;
 
-/** How long a connection may stay without a hello. Longer than any network, shorter than a flood needs. */
+/** Timeout of the hello. Longer than any network round trip, shorter than a flood needs to fill all slots. */
 export const HELLO_TIMEOUT_MS = 10_000;
 
-/** How long a frame may stay incomplete without another byte. Then its session is ended and its bytes are let go. */
+/** Timeout of an incomplete frame without another byte. Then its session is ended and its bytes are freed. */
 export const FRAME_STALL_MS = 60_000;
 
 /**
@@ -93,13 +99,13 @@ export const MAX_STREAMS_PER_CONNECTION = 1000;
  */
 export const MAX_OUTBOX_FRAMES = 32_768;
 
-/** How long a reader may take nothing while frames wait. Then its session is ended and the frames are let go. */
+/** Timeout of a reader that accepts nothing while frames are queued. Then its session is ended and the frames are dropped. */
 export const STALL_TIMEOUT_MS = 60_000;
 
-/** Questions and instructions to one cluster that are open at the same time. */
+/** Requests and instructions to one cluster that are outstanding at the same time. */
 export const MAX_ASKS = 8192;
 
-/** Keys of one cluster that are remembered although it no longer reports them. */
+/** Keys of one cluster that are kept although it no longer reports them. */
 export const MAX_ABSENT = 20_000;
 
 /** Characters of such keys: a key has a few hundred as a rule, but may have a quarter of a million. */

@@ -1,4 +1,4 @@
-// What the sessions say of themselves. Names of events are stable: people search and alert by them.
+// Log events of the sessions. Names are stable: people search and alert by them.
 
 export type LogLevel = 'info' | 'warn' | 'error';
 
@@ -17,7 +17,7 @@ export type SessionLogEvent =
   | 'asks-forgotten'
   | 'store-failed';
 
-/** Never given a bootstrap blob or anything else that is secret. */
+/** Must never receive a bootstrap blob or another secret. */
 export type SessionLog = (
   level: LogLevel,
   event: SessionLogEvent,

@@ -1,4 +1,4 @@
-// What the controller says to a cluster, and the frames it becomes. The key of a frame names what a newer one replaces.
+// Messages of the controller to a cluster, and their frames. A newer frame replaces a queued one of equal key.
 
 import type { Requirement } from '../../model/index.ts';
 import type {
@@ -9,7 +9,7 @@ import type {
 } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { requirementsToWire } from '../../wire/index.ts';
 
-/** OutstandingRequests the operator for what a machine needs to join; answered by `bootstrap-answered`. */
+/** Asks the operator for what a machine needs to join; answered by `bootstrap-answered`. */
 interface BootstrapAsk {
   readonly kind: 'bootstrap';
   readonly cluster: string;
@@ -18,14 +18,14 @@ interface BootstrapAsk {
   readonly requirements: readonly Requirement[];
 }
 
-/** Tells the operator to empty a node; answered by `reclaim-acked`. */
+/** Instructs the operator to drain a node; answered by `reclaim-acked`. */
 interface ReclaimAsk {
   readonly kind: 'reclaim';
   readonly cluster: string;
   /** Never used twice. */
   readonly id: string;
   readonly machine: string;
-  /** When the pods must have left, by the clock of the shard: what is sent is the rest. */
+  /** Deadline of the eviction by the clock of the shard; the remaining time is sent. */
   readonly deadlineMs: number;
   readonly preemptorPriority: number;
 }
@@ -62,7 +62,7 @@ export function ackFrame(echo: 'hello' | 'rollup', shardEpoch: bigint): Outgoing
   });
 }
 
-/** What became of the last roll-up. A newer one replaces one that waits. */
+/** Outcome of the last roll-up. A newer report replaces a queued one. */
 export function rollupReportFrame(value: RollupReport): Outgoing {
   return outgoing(ROLLUP_REPORT_KEY, { $case: 'rollupReport', value });
 }
@@ -91,7 +91,7 @@ export function askFrame(ask: Ask, nowMs: number): Outgoing {
     };
     return outgoing(key, { $case: 'bootstrapRequest', value });
   }
-  // Operators take 0 for "not given".
+  // Operators interpret 0 as "unset".
   const seconds = Math.max(1, Math.ceil((ask.deadlineMs - nowMs) / 1000));
   const value = {
     instructionId: ask.id,

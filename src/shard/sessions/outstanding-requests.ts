@@ -1,5 +1,5 @@
 // Outstanding requests and instructions to clusters. They belong to the cluster, not to a session: all of them are sent
-// again to a new session. The controller decides when to give one up, and then withdraws it.
+// again to a new session. The controller decides when to abandon one, and then withdraws it.
 
 import { MAX_ASKS } from './limits.ts';
 import { type Ask, askKey } from './messages.ts';
@@ -12,7 +12,7 @@ export class OutstandingRequests {
     this.#capacity = capacity;
   }
 
-  /** Adds an ask. Returns the oldest one, evicted, if the cluster has more than its capacity. */
+  /** Adds a request. Returns the oldest one, evicted, if the cluster exceeds its capacity. */
   add(ask: Ask): Ask | null {
     const open = this.#open.get(ask.cluster) ?? new Map<string, Ask>();
     this.#open.set(ask.cluster, open);
@@ -23,7 +23,10 @@ export class OutstandingRequests {
     return oldest;
   }
 
-  /** Removes the ask; returns whether it was open. An answer counts only if it comes from the cluster that was asked. */
+  /**
+   * Removes the request; returns whether it was outstanding. An answer counts only if it comes from the cluster that
+   * was asked.
+   */
   settle(cluster: string, ask: Pick<Ask, 'kind' | 'id'>): boolean {
     const open = this.#open.get(cluster);
     const wasOpen = open?.delete(askKey(ask)) ?? false;
@@ -36,8 +39,8 @@ export class OutstandingRequests {
   }
 
   /**
-   * Open asks of a cluster, oldest first. An instruction whose grace period is over is dropped: the machine may have left
-   * long ago and be serving the same cluster again.
+   * Outstanding requests of a cluster, oldest first. An instruction whose grace period is over is dropped: the machine
+   * may have left long ago and be serving the same cluster again.
    */
   openOf(cluster: string, nowMs: number): readonly Ask[] {
     const open = [...(this.#open.get(cluster)?.values() ?? [])];

@@ -34,9 +34,9 @@ const service = bindService(ShardDefinition, { session: { request: rawBytes } })
 type Call = ServerDuplexStream<Uint8Array, ShardMessage>;
 
 /**
- * Options for the server of sessions. grpc-js itself refuses only what is beyond the limit of the transport: what is
- * smaller and still too large, the session drops. Pings find peers that are gone without a word, which otherwise keep
- * their session until they come back.
+ * Options for the server of sessions. grpc-js itself refuses only what is beyond the limit of the transport: the
+ * session drops smaller frames that are still too large. Keepalive pings detect peers that vanished, whose session
+ * would otherwise stay until they reconnect.
  */
 export function sessionServerOptions({ frameBytes }: Pick<SessionLimits, 'frameBytes'>): ChannelOptions {
   return {
@@ -48,13 +48,13 @@ export function sessionServerOptions({ frameBytes }: Pick<SessionLimits, 'frameB
   };
 }
 
-/** Where gRPC itself says how long a caller should wait. */
+/** The trailer in which gRPC carries a retry delay. */
 const RETRY_HINT = 'grpc-retry-pushback-ms';
 
-/** Then the stream of an operator that does not read is reset. Until then it may read on and see its status. */
+/** After this time the stream of an operator that does not read is reset. Until then it may read its status. */
 const FAREWELL_MS = 10_000;
 
-/** All callers whose certificate has no name of ours. They are refused at their hello, and share the places before it. */
+/** All callers whose certificate has no BigFleet identity. They are refused at their hello, and share the slots before it. */
 const UNNAMED = '';
 
 export interface SessionServerOptions {
@@ -63,7 +63,7 @@ export interface SessionServerOptions {
   readonly farewellMs?: number;
 }
 
-/** Adds the service to a server. Without TLS there are no identities, and any caller may speak for any cluster. */
+/** Adds the service to a server. Without TLS there are no identities, and any caller may act for any cluster. */
 export function addSessions(server: Server, sessions: Sessions, options: SessionServerOptions): void {
   const { hasTls, farewellMs = FAREWELL_MS } = options;
   const maxBytes = roomForFrames(sessions.limits.frameBytes);
@@ -80,7 +80,7 @@ export function addSessions(server: Server, sessions: Sessions, options: Session
       inflateFrames(call, link, { port, inflater, frameBytes: sessions.limits.frameBytes });
       call.on('data', (frame) => link.receive(frame));
       call.on('drain', () => link.drained());
-      // The operator says no more: so do we. It may have stopped reading, too.
+      // The operator has half-closed the stream, so the shard closes it. It may have stopped reading, too.
       call.on('end', () => {
         link.closed();
         closeWithStatus(call, status.OK, farewellMs);
@@ -153,7 +153,7 @@ class CallPort implements SessionPort {
   readonly #call: Call;
   readonly #farewellMs: number;
   hasEnded = false;
-  /** Reads nothing more from the stream, and lets go of what is incomplete. */
+  /** Reads nothing more from the stream, and frees incomplete frames. */
   stopReceiving: () => void = () => {};
   onPause: (isPaused: boolean) => void = () => {};
   control: ReadControl | null = null;

@@ -1,4 +1,4 @@
-// The cost of the fleet as gauges, by what machines do and by cluster: written when a scrape asks for it.
+// The cost of the fleet as gauges, by use of machines and by cluster; computed on each scrape.
 
 import type { ClusterCosts } from '../planning/queries/cluster-costs.ts';
 import { COST_PARTS, costView } from './cost.ts';

@@ -1,11 +1,11 @@
-// What the machines of a fleet cost per hour, by what they do: the one definition for every surface. A machine costs its
+// The cost of a fleet per hour, by use of its machines: the one definition for every surface. A machine costs its
 // price while it has a host (`hasHost` of the model) and nothing otherwise: what could be bought, what is being bought and
 // what failed before a host came up is not paid for. Sums are whole micro-dollars, so that parts add up to their total
 // exactly, in any order, up to nine billion dollars per hour.
 
 import { MachineState } from '../../model/index.ts';
 
-/** What a machine with a host does. `failed`: it does nothing and still has its host. */
+/** What a machine with a host is used for. `failed`: nothing, but it still has its host. */
 export const COST_PARTS = ['serving', 'joining', 'idle', 'draining', 'deleting', 'failed'] as const;
 export type CostPart = (typeof COST_PARTS)[number];
 

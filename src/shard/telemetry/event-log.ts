@@ -28,7 +28,7 @@ export class EventLog {
     for (const { atMs, event } of events) this.#keep(event, atMs);
   }
 
-  /** Stores news and returns it with id and time; a cycle is returned unchanged and not stored. */
+  /** Stores an event and returns it with id and time; a cycle is returned unchanged and not stored. */
   add(event: ShardEvent): ShardEvent {
     return event.kind === 'cycle' ? event : this.#keep(event, this.#clock.now());
   }

@@ -1,7 +1,7 @@
 // The text that Prometheus reads (format 0.0.4): families of samples, each with a line of help and its type.
 
 export interface Sample {
-  /** What follows the family's name: a histogram's samples have one. */
+  /** Suffix of the family's name, for samples of a histogram. */
   readonly suffix: '' | '_bucket' | '_sum' | '_count';
   readonly labels: readonly Label[];
   readonly value: number;
@@ -31,7 +31,7 @@ export function expositionText(families: Iterable<Family>): string {
 
 /**
  * The samples of a histogram. `counts` has one entry for each bound, with the values up to it and above the one before,
- * and a last one for all that are larger; what Prometheus wants is how many are below each.
+ * and a last one for larger values; Prometheus expects cumulative counts.
  */
 export function* histogramSamples(
   labels: readonly Label[],

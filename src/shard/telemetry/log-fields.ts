@@ -16,10 +16,10 @@ export function plainFields(fields: Fields, limits: FieldLimits): Record<string,
   return new FieldWriter(limits).entries(Object.entries(fields), 0);
 }
 
-/** Deeper things are named, not opened; nothing that is logged nests so far, unless it turns in a circle. */
+/** Deeper values are replaced by their type; only cyclic values nest this deep. */
 const MAX_DEPTH = 8;
 
-/** In place of a text for which there is no room at all. */
+/** Replaces a text that does not fit at all. */
 const CUT = '…';
 /** Room for the marks of what was cut, on every level. */
 const MARK_BYTES = 64;

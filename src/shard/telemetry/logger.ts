@@ -1,4 +1,4 @@
-// What a shard writes about itself: one line for each event, as JSON for programs or as text for people. Names of events
+// The log of a shard: one line for each event, as JSON for programs or as text for people. Names of events
 // are stable; people search and alert by them. Bytes are never written, only how many there are: a bootstrap blob is a
 // secret, and nothing else that is logged is bytes.
 
@@ -76,7 +76,7 @@ interface LogFormat {
 /** A line has at most 16 KiB: its fields, and a kilobyte for what every line has. One text is at most a long stack. */
 const FIELD_LIMITS: FieldLimits = { bytes: 15 * 1024, textBytes: 4_000 };
 
-/** What every line has. A field of that name gets an underscore, so that neither is lost. */
+/** Fields of every line. An event's field of the same name gets an underscore, so that neither is lost. */
 const RESERVED = new Set(['level', 'time', 'shard', 'event']);
 
 function lineFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -96,7 +96,7 @@ interface Line {
 
 const STYLES = { debug: 'gray', info: 'green', warn: 'yellow', error: 'red' } as const;
 
-/** `12:00:00.123Z WARN  rollup-held cluster=c1 rows=0`: one line, with nothing in it that a terminal would obey. */
+/** `12:00:00.123Z WARN  rollup-held cluster=c1 rows=0`: one line, without control characters. */
 function lineOf({ level, time, event, ...fields }: Line, isColoured: boolean): string {
   const paint = (style: (typeof STYLES)[ShardLogLevel] | 'bold', text: string): string =>
     isColoured ? styleText(style, text, { validateStream: false }) : text;

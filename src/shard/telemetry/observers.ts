@@ -1,4 +1,4 @@
-// Turns events of reconcile and actuation into metrics, log lines and news.
+// Turns events of reconcile and actuation into metrics, log lines and events.
 
 import type { PlanDifference } from '../../engine/index.ts';
 import {
@@ -122,7 +122,7 @@ export class Observers {
     dropped: () => this.#parts.metrics.observationsStale.add(1),
   };
 
-  /** Reported losses: one log line and one piece of news each. */
+  /** Reported losses: one log line and one event each. */
   readonly losses: Pick<LossesParts, 'tellOne' | 'tellMany'> = {
     tellOne: (loss) => {
       const { atMs: _, machine, cluster, need, zone, ...rest } = loss;
@@ -162,7 +162,7 @@ export class Observers {
     this.#log('error', 'incremental-difference', { cycle });
   }
 
-  /** Increments each metric, logs a failed action, and emits one piece of news. */
+  /** Increments each metric, logs a failed action, and emits one event. */
   #ended(record: ActionRecord): void {
     const { kind, provider, outcome, errorClass, capacityType } = record;
     const { outcomes, results } = this.#parts.metrics;

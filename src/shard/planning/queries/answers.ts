@@ -233,7 +233,7 @@ export class Answers {
   }
 }
 
-/** Bounds on the lists in the story of a Need: together well below 1 MB for names of any length. */
+/** Bounds on the lists in the explanation of a Need: together well below 1 MB for names of any length. */
 const STORY = {
   /** The newest. */
   actions: 20,

@@ -13,7 +13,7 @@ export const LISTED_LABELS = 64;
 /** Bytes shown of the reason why a machine is blocked, which may be a provider's message. */
 const MAX_WHY_BYTES = 1000;
 
-/** null: the machine is not on record, or was added after the last freeze. */
+/** null: the machine is not on record, or was added after the last commit. */
 export function machineView(state: ControllerState, id: string, maxLabels: number): MachineView | null {
   const { ledger, machineFacts, actuation, profiles } = state;
   const status = ledger.statusOf(id);

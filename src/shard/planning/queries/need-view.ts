@@ -1,5 +1,5 @@
 // View of a row for display. A Need may name thousands of values, and its fingerprint repeats all of them, so both are
-// truncated: shorter in a list, longer in the story of one Need.
+// truncated: shorter in a list, longer in the explanation of one Need.
 
 import {
   excerpt,
