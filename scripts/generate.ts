@@ -1,19 +1,23 @@
 // `npm run generate`: everything that is made from something else and committed: the wire types from api/proto,
-// docs/reference/errors.md from the error catalogue, docs/reference/configuration.md from the settings of a shard, and the
-// pages with figures from bench/results. With --check nothing is written and any difference is an error.
+// docs/reference/errors.md from the error catalogue, docs/reference/configuration.md from the settings of a shard, the
+// invariants in docs/internals/robustness.md from the simulation, and the pages with figures from bench/results. With
+// --check nothing is written and any difference is an error.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { betweenMarkers, markdownTable } from '../bench/record/markdown.ts';
 import { SPEED_PAGES } from '../bench/record/write.ts';
 import { ERRORS } from '../src/model/index.ts';
 import { configurationPage } from '../src/shard/index.ts';
+import { INVARIANTS } from '../testing/world/invariants.ts';
 
 const GENERATED_TYPES = 'src/wire/gen';
 const PAGES: Readonly<Record<string, () => string>> = {
   'docs/reference/errors.md': errorPage,
   'docs/reference/configuration.md': configurationPage,
+  'docs/internals/robustness.md': withInvariants,
   ...SPEED_PAGES,
 };
 
@@ -79,6 +83,13 @@ function read(file: string): string {
   } catch {
     return '';
   }
+}
+
+/** The page with the list of invariants, which is written once, beside the code that watches them. */
+function withInvariants(): string {
+  const rows = Object.entries(INVARIANTS).map(([name, text]) => [`\`${name}\``, text]);
+  const table = markdownTable([{ header: 'name' }, { header: 'what holds' }], rows);
+  return betweenMarkers(read('docs/internals/robustness.md'), 'invariants', table);
 }
 
 function errorPage(): string {
