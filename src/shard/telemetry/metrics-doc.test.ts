@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { NEED, some } from '../../../testing/support/actuation-scene.ts';
 import { ControllerScene } from '../../../testing/support/controller-scene.ts';
 import type { Sessions } from '../sessions/sessions.ts';
@@ -65,5 +66,37 @@ describe('docs/reference/metrics.md', () => {
     const text = scrape();
     for (const phase of ['snapread', 'reconcile', 'phase1', 'phase2', 'phase3', 'emit', 'execute'])
       expect(text).toMatch(new RegExp(`cycle_phase_duration_seconds_count\\{phase="${phase}"\\} [1-9]`));
+  });
+});
+
+describe('docs/operate/alerts.yaml', () => {
+  /** By name of the alert: its expression. */
+  function alerts(): Map<string, string> {
+    const text = readFileSync(new URL('../../../docs/operate/alerts.yaml', import.meta.url), 'utf8');
+    const { groups } = parse(text) as { groups: { rules: { alert: string; expr: string }[] }[] };
+    return new Map(groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => [alert, expr])));
+  }
+
+  it('names metrics that a shard exposes, with labels that they have', () => {
+    const labelsOf = documented();
+    const unknown = [...alerts()].flatMap(([alert, expr]) =>
+      [...expr.matchAll(/(bigfleet_\w+?)(?:_bucket|_sum|_count)?\b(?:\{([^}]*)\})?/g)].flatMap(
+        ([, name, matchers]) => {
+          const labels = labelsOf.get(name!)?.split(',');
+          if (labels === undefined) return [`${alert}: ${name}`];
+          const used = [...(matchers ?? '').matchAll(/(\w+)\s*[=!]/g)].map(([, label]) => label!);
+          return used
+            .filter((label) => !labels.includes(label))
+            .map((label) => `${alert}: ${name}{${label}}`);
+        },
+      ),
+    );
+    expect(alerts().size).toBeGreaterThan(15);
+    expect(unknown).toEqual([]);
+  });
+
+  it('gives every alert a line in docs/operate/alerts.md', () => {
+    const page = readFileSync(new URL('../../../docs/operate/alerts.md', import.meta.url), 'utf8');
+    expect([...alerts().keys()].filter((alert) => !page.includes(`| \`${alert}\` |`))).toEqual([]);
   });
 });
