@@ -22,7 +22,7 @@ import {
 } from '../../model/index.ts';
 import type { PendingRollUps } from '../demand/pending-roll-ups.ts';
 import type { Fleet } from '../fleet.ts';
-import { type ClassFacts, sameFacts, sameOffer } from '../tables/classes.ts';
+import { type ClassFacts, classText, sameFacts, sameOffer } from '../tables/classes.ts';
 import { afterMove, afterSighting, atFirstSight, type Move, sameStatus } from './machine-status.ts';
 import type { MachineStatus } from './machine-table.ts';
 
@@ -109,6 +109,8 @@ export class MachineDrafts {
   /** By instance type. Applied lazily: when the facts of a machine are next read, or to its class at the commit. */
   readonly #measured = new Map<string, Measurement>();
   #measurements = 0;
+  /** By text of a class: the facts that drafts of it share. */
+  readonly #facts = new Map<string, ClassFacts>();
   readonly #sightings: Seen[] = [];
 
   /** `rollUps` are those that arrived since the same commit. */
@@ -162,7 +164,7 @@ export class MachineDrafts {
       return { id, before, after: before, factsBefore, seen: machine };
     if (!isSameClass) {
       this.#admit(machine);
-      draft.facts = this.#factsFrom(machine, factsBefore);
+      draft.facts = this.#shared(this.#factsFrom(machine, factsBefore));
       draft.measured = this.#measurements;
     }
     this.#noteSighting(id, before?.state ?? null, machine.state);
@@ -253,7 +255,7 @@ export class MachineDrafts {
             machines.remove(draft.id);
             removed.push(draft.id);
           } else if (draft.slot === undefined) {
-            const slot = machines.put({ id: draft.id, ...draft.status, ...this.#factsOf(draft) });
+            const slot = machines.insert(draft.id, draft.status, this.#factsOf(draft));
             slots.push(slot);
             statusChanged.push(slot);
           } else this.#rewrite(draft.slot, draft as Known, slots, statusChanged);
@@ -376,6 +378,16 @@ export class MachineDrafts {
     const drainSeconds =
       known?.instanceType === instanceType ? known.drainSeconds : this.#drainSecondsOf(instanceType);
     return { instanceType, zone, labels, capacityType, ...offer, drainSeconds };
+  }
+
+  /** One object for all equal facts: a full List has millions of machines of few classes. */
+  #shared(facts: ClassFacts): ClassFacts {
+    const text = classText(facts);
+    const known = this.#facts.get(text);
+    if (known !== undefined) return known;
+    this.#facts.set(text, facts);
+    this.#fleet.classes.keepText(facts, text);
+    return facts;
   }
 
   #drainSecondsOf(instanceType: string): number {

@@ -246,11 +246,16 @@ export class MachineTable {
 
   /** Inserts or replaces a record that the caller has validated. */
   put(machine: LedgerRecord): number {
+    return this.insert(machine.id, machine, machine);
+  }
+
+  /** `put` for a machine in two parts. */
+  insert(id: string, status: MachineStatus, facts: ClassFacts): number {
     // Done first, because it is the only step that can refuse the record.
-    const joined = this.classes.join(machine);
-    let slot = this.#ids.slotOf(machine.id);
+    const joined = this.classes.join(facts);
+    let slot = this.#ids.slotOf(id);
     if (slot === undefined) {
-      slot = this.#ids.add(machine.id);
+      slot = this.#ids.add(id);
       if (slot >= this.state.length) this.bySlot.reserve(slot + 1);
       if (this.#batch === null) this.settleOrdinals();
     } else {
@@ -258,7 +263,7 @@ export class MachineTable {
       this.#leaveClass(slot, joined);
     }
     this.classOf[slot] = joined;
-    this.#write(slot, machine);
+    this.#write(slot, status);
     this.#place(slot);
     return slot;
   }

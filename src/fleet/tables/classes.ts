@@ -34,6 +34,10 @@ export class ClassTable {
   readonly #dimensions: Dimensions;
   readonly #numbers = new Map<string, number>();
   readonly #texts: string[] = [];
+  /** By number: the result of `factsOf`, once it was asked for. */
+  readonly #facts: (ClassFacts | undefined)[] = [];
+  /** Texts of facts that many machines share, for as long as a machine refers to them. */
+  readonly #sharedTexts = new WeakMap<ClassFacts, string>();
   readonly #free: number[] = [];
   readonly #members: number[] = [];
   /** Incremented whenever a class is added or removed. */
@@ -81,10 +85,15 @@ export class ClassTable {
     this.#dimensions.admit(machines.map(effectiveAllocatable));
   }
 
+  /** Keeps the class text of facts that many machines are going to join with: it takes longer to build than all else. */
+  keepText(facts: ClassFacts, text: string): void {
+    this.#sharedTexts.set(facts, text);
+  }
+
   /** Adds a member to the class of a record and returns its number. Throws, without a change, beyond `MAX_DIMENSIONS`. */
   join(machine: ClassFacts): number {
     const offered = effectiveAllocatable(machine);
-    const text = classText(machine, offered);
+    const text = this.#sharedTexts.get(machine) ?? classText(machine);
     let number = this.#numbers.get(text);
     if (number === undefined) {
       this.#dimensions.admit([offered]);
@@ -102,6 +111,7 @@ export class ClassTable {
         labels: machine.labels,
       };
       this.offered[number] = offered;
+      this.#facts[number] = undefined;
       this.#members[number] = 0;
       this.version++;
       this.changes.add(number);
@@ -143,7 +153,7 @@ export class ClassTable {
     for (const [number, attributes] of this.attributes.entries()) {
       if (attributes?.instanceType !== instanceType || this.drainSeconds[number] === seconds) continue;
       const facts = { ...this.factsOf(number), drainSeconds: seconds };
-      const text = classText(facts, this.offered[number]!);
+      const text = classText(facts);
       if (this.#numbers.has(text)) {
         collided.push(number);
         continue;
@@ -152,6 +162,7 @@ export class ClassTable {
       this.#numbers.set(text, number);
       this.#texts[number] = text;
       this.drainSeconds[number] = seconds;
+      this.#facts[number] = facts;
       // A new object, so that publishers that compare by identity send the class to the workers again.
       this.attributes[number] = { ...attributes };
     }
@@ -160,7 +171,9 @@ export class ClassTable {
 
   /** The shared facts of a class; all amounts are in `allocatable`, and `resources` is empty. */
   factsOf(number: number): ClassFacts {
-    return {
+    const known = this.#facts[number];
+    if (known !== undefined) return known;
+    const facts: ClassFacts = {
       ...this.attributes[number]!,
       capacityType: this.capacityTypeOf(number),
       pricePerHour: this.price[number]!,
@@ -169,6 +182,8 @@ export class ClassTable {
       allocatable: this.offered[number]!,
       drainSeconds: this.drainSeconds[number]!,
     };
+    this.#facts[number] = facts;
+    return facts;
   }
 
   capacityTypeOf(number: number): CapacityType {
@@ -201,7 +216,9 @@ function sameEntries<T>(a: ReadonlyMap<string, T>, b: ReadonlyMap<string, T>): b
   return true;
 }
 
-function classText(machine: ClassFacts, offered: ResourceVector): string {
+/** Equal for facts of the same class only. */
+export function classText(machine: ClassFacts): string {
+  const offered = effectiveAllocatable(machine);
   const parts: (string | number)[] = [
     machine.instanceType,
     machine.zone,
