@@ -1,6 +1,6 @@
 // What you write: five calls that touch your cloud. Fencing, idempotency, operation ids, revisions, timeouts and crash
 // recovery are the kit's. Each call resolves when the transition has really ended and throws when it failed for good; the
-// words of the error become the machine's last_error, so say what a person on call needs to know.
+// message of the error becomes the machine's last_error, so say what a person on call needs to know.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -10,9 +10,10 @@ import {
   type HostRef,
   type Offering,
   type Operation,
+  OutOfStockError,
   type Subject,
 } from 'bigfleet/provider';
-import type { Flavour, Nimbus, ServerStatus } from './nimbus.ts';
+import { type Flavour, type Nimbus, NimbusError, type ServerStatus } from './nimbus.ts';
 
 const POLL_MS = 2;
 const GIB = 2 ** 30;
@@ -38,7 +39,7 @@ export class NimbusBackend implements Backend {
 
   async create({ instanceType, zone }: Subject, operation: Operation): Promise<HostRef> {
     // The operation id is the same for every repetition of this transition: pass it on as your cloud's client token.
-    const server = await this.#nimbus.launch(instanceType, zone, operation.id);
+    const server = await this.#nimbus.launch(instanceType, zone, operation.id).catch(asKitError);
     await this.#until(server, 'running', operation.signal);
     return { provider: 'nimbus', ref: server };
   }
@@ -64,6 +65,14 @@ export class NimbusBackend implements Backend {
   async #until(server: string, wanted: ServerStatus, signal: AbortSignal): Promise<void> {
     while ((await this.#nimbus.status(server)) !== wanted) await sleep(POLL_MS, undefined, { signal });
   }
+}
+
+/** Tells the kit when nothing is left, so that shards stop buying this type in this zone for a while. */
+function asKitError(error: unknown): never {
+  if (error instanceof NimbusError && error.code === 'NoServersLeft') {
+    throw new OutOfStockError(error.message, { cause: error });
+  }
+  throw error;
 }
 
 function offeringOf(flavour: Flavour, number: number): Offering {

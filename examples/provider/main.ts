@@ -13,6 +13,8 @@ const { values } = parseArgs({
     /** Without it nothing outlives the process; only for trying out. */
     state: { type: 'string' },
     'seed-count': { type: 'string', default: '32' },
+    /** Flavours that Nimbus has none of, separated by commas, to see what a shard does then. */
+    'sold-out': { type: 'string', default: '' },
     /** In ms. Longer than your slowest good day, or hosts fail that would have come up. */
     'transition-timeout': { type: 'string', default: '300000ms' },
     /** Fail on request, for the fault profile of the conformance suite. */
@@ -28,7 +30,7 @@ const { values } = parseArgs({
 /** Prices move; shards see them after the next refresh. */
 const REFRESH_MS = 60_000;
 
-const nimbus = new NimbusBackend(new Nimbus(), Number(values['seed-count']));
+const nimbus = new NimbusBackend(new Nimbus(values['sold-out'].split(',')), Number(values['seed-count']));
 // Loaded on demand: a provider in production runs without the testing entry point.
 const backend = values.faults
   ? (await import('bigfleet/provider/testing')).withFaultSelectors(nimbus, systemClock, 'nimbus')

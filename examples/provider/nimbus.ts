@@ -17,9 +17,25 @@ export type ServerStatus = 'booting' | 'running' | 'joined' | 'evicting' | 'gone
 
 const STEP_MS = 5;
 
+/** As SDKs do it: one class of error, and a code that says which. */
+export class NimbusError extends Error {
+  readonly code: 'NoServersLeft';
+
+  constructor(code: 'NoServersLeft', message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
 export class Nimbus {
   readonly #servers = new Map<string, ServerStatus>();
   readonly #byToken = new Map<string, string>();
+  readonly #soldOut: ReadonlySet<string>;
+
+  /** `soldOut` names flavours that it has none of. */
+  constructor(soldOut: readonly string[] = []) {
+    this.#soldOut = new Set(soldOut);
+  }
 
   async flavours(): Promise<readonly Flavour[]> {
     const small = { cpus: 4, memoryGiB: 16 };
@@ -33,6 +49,9 @@ export class Nimbus {
   async launch(flavour: string, zone: string, token: string): Promise<string> {
     const known = this.#byToken.get(token);
     if (known !== undefined) return known;
+    if (this.#soldOut.has(flavour)) {
+      throw new NimbusError('NoServersLeft', `${zone} cannot serve ${flavour} at present`);
+    }
     const server = `srv-${zone}-${flavour}-${this.#servers.size + 1}`;
     this.#byToken.set(token, server);
     this.#become(server, 'booting', 'running');

@@ -215,6 +215,15 @@ export const ERRORS = {
     summary: 'A provider failed a call, or refused it without a reason.',
     remedy: 'See the log of the provider, and read the machine with Get before deciding again.',
   },
+  BF_OUT_OF_STOCK: {
+    summary: 'The cloud has no more hosts of an instance type in a zone.',
+    remedy: 'Wait, or offer other types or zones; shards block the offering for a while and then try again.',
+  },
+  BF_BACKEND_FAILED: {
+    summary: 'The cloud of a provider failed to create, configure, drain or delete a machine.',
+    remedy:
+      'The text after the code is from the cloud; repair the cause, then recover the machine in the provider.',
+  },
   BF_PROVIDER_LIMIT: {
     summary: 'An id, the metadata or the bootstrap blob of a call exceeds the limit of the provider.',
     remedy: 'Send less; the message names the limit, and nothing was changed.',

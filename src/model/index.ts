@@ -32,6 +32,7 @@ export { CLAIMED_CAUSES, MAX_CLAIMANTS, OBSTACLE_CAUSES, WIRE_UNMET_REASON } fro
 export type { ErrorCode, Problem, Where } from './errors.ts';
 export { BigFleetError, ERRORS, revivedError } from './errors.ts';
 
+export { codedText, withCode } from './last-error.ts';
 export type { Leaving } from './leaving.ts';
 export { leavingOfRow } from './leaving.ts';
 export type { Sighting } from './lifecycle.ts';

@@ -52,7 +52,8 @@ export interface Binding {
 
 /**
  * A cloud. Calls resolve when the transition has really ended and reject when it failed for good; the message of the
- * error becomes the machine's `last_error`. Calls for different machines run side by side; one machine has one at a time.
+ * error becomes the machine's `last_error`, behind the code `BF_OUT_OF_STOCK` for an `OutOfStockError` and
+ * `BF_BACKEND_FAILED` for any other. Calls for different machines run side by side; one machine has one at a time.
  */
 export interface Backend {
   /**
@@ -63,7 +64,7 @@ export interface Backend {
   readonly resumable?: boolean;
   /** Everything on offer. Called at the start and at every refresh; prices, probabilities, sizes and labels may change. */
   describe(signal: AbortSignal): Promise<readonly Offering[]>;
-  /** Speculative → Idle. Returns the host. */
+  /** Speculative → Idle. Returns the host. Throws an `OutOfStockError` if the cloud has none left. */
   create(machine: Subject, operation: Operation): Promise<HostRef>;
   /** Idle → Configured. Resolves when the node is Ready in its cluster, not before. */
   configure(machine: Subject, binding: Binding, operation: Operation): Promise<void>;

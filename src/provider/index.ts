@@ -66,3 +66,4 @@ export { SqliteStore } from './kit/sqlite-store.ts';
 export type { Changes, Store, StoredState } from './kit/store.ts';
 
 export type { TransitionKind } from './kit/transitions.ts';
+export { OutOfStockError } from './out-of-stock.ts';

@@ -204,7 +204,7 @@ describe('trap', () => {
     await settles('m-1', Idle);
     await create('f-1');
     await settles('f-1', MachineState.Failed);
-    expect((await rpc.get({ id: 'f-1' })).lastError).toBe('out of stock');
+    expect((await rpc.get({ id: 'f-1' })).lastError).toBe('BF_BACKEND_FAILED: out of stock');
   });
 
   it('9: marks are per shard and machine, not per shard', async () => {

@@ -155,7 +155,7 @@ describe('supply', () => {
     await raise(scene, [GENERAL, 'fake-general-zone-b-0']);
     expect(await machine(scene, GENERAL)).toMatchObject({
       state: Failed,
-      lastError: expect.stringMatching(/insufficient capacity/),
+      lastError: expect.stringMatching(/^BF_OUT_OF_STOCK: insufficient capacity/),
     });
     expect(await machine(scene, 'fake-general-zone-b-0')).toMatchObject({ state: Idle });
     await scene.clock.advance(6 * MINUTE_MS);
@@ -334,14 +334,14 @@ describe('losses', () => {
     expect(scene.fake.cloud.outage('zone-a', 20 * MINUTE_MS).length).toBeGreaterThanOrEqual(120);
     await scene.clock.advance(MINUTE_MS);
     expect(await machine(scene, 'fake-compute-zone-a-0')).toMatchObject({
-      lastError: 'zone-a is unavailable',
+      lastError: 'BF_BACKEND_FAILED: zone-a is unavailable',
     });
     expect(await machine(scene, 'fake-general-zone-b-0')).toMatchObject({ state: Configured });
     await scene.clock.advance(5 * MINUTE_MS);
     await raise(scene, [GENERAL]);
     expect(await machine(scene, GENERAL)).toMatchObject({
       state: Failed,
-      lastError: 'zone-a is unavailable',
+      lastError: 'BF_BACKEND_FAILED: zone-a is unavailable',
     });
     await scene.clock.advance(20 * MINUTE_MS);
     await raise(scene, [GENERAL]);

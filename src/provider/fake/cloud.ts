@@ -11,6 +11,7 @@ import type { Random } from '../../runtime/random.ts';
 import type { Backend, Binding, Offering, Operation, Subject } from '../backend.ts';
 import type { Loss } from '../kit/provider.ts';
 import type { TransitionKind } from '../kit/transitions.ts';
+import { OutOfStockError } from '../out-of-stock.ts';
 import {
   type CatalogueEntry,
   type CloudPool,
@@ -330,7 +331,9 @@ export class FakeCloud implements Backend {
     const now = this.#clock.now();
     const { quotas, stock } = this.#settings;
     const isOut = (this.#stockOuts.get(pool) ?? 0) > now || this.#market.isOutOfStock(pool, stock, now);
-    if (isOut) throw new Error(`insufficient capacity: no ${pool.entry.name} in ${pool.zone} at the moment`);
+    if (isOut) {
+      throw new OutOfStockError(`insufficient capacity: no ${pool.entry.name} in ${pool.zone} at the moment`);
+    }
     const quota = quotas[pool.name] ?? quotas[pool.entry.name] ?? Number.POSITIVE_INFINITY;
     if ((this.#taken.get(pool) ?? 0) >= quota) {
       throw new Error(`quota exceeded: ${quota} hosts of ${pool.entry.name} in ${pool.zone}`);

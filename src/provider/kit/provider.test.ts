@@ -218,13 +218,17 @@ describe('refusals', () => {
 });
 
 describe('failure', () => {
-  it('given a backend error, then Failed with its message, for good', async () => {
+  it('given a backend error, then Failed with a code and its message, for good', async () => {
     const { provider, backend } = await scene();
     await provider.create(createOf('m-0'));
     backend.last.fail('no stock in zone-a');
     await turns();
     const failed = await provider.get({ id: 'm-0' });
-    expect(failed).toMatchObject({ state: Failed, lastError: 'no stock in zone-a', host: undefined });
+    expect(failed).toMatchObject({
+      state: Failed,
+      lastError: 'BF_BACKEND_FAILED: no stock in zone-a',
+      host: undefined,
+    });
     for (const call of [
       provider.create(createOf('m-0')),
       provider.configure(configureOf('m-0')),

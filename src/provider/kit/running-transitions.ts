@@ -1,9 +1,10 @@
-// In-flight transitions, at most one per machine. A transition ends once, with the backend's result or its timeout, whichever is
-// first; a later result is dropped.
+// In-flight transitions, at most one per machine. A transition ends once, with the backend's result or its timeout,
+// whichever is first; a later result is dropped.
 
-import type { HostRef } from '../../model/index.ts';
+import { type HostRef, withCode } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Operation } from '../backend.ts';
+import { isOutOfStock } from '../out-of-stock.ts';
 import type { TransitionKind } from './transitions.ts';
 
 export interface RunningTransition {
@@ -17,6 +18,7 @@ export interface RunningTransition {
 
 export type Ending =
   | { readonly ok: true; readonly host: HostRef | undefined }
+  /** An error of the backend begins with its code, so that shards need not guess its kind from the text. */
   | { readonly ok: false; readonly reason: string };
 
 /** Longest delay of a Node timer; a longer one fires at once. */
@@ -108,7 +110,10 @@ async function settle(run: RunningTransition): Promise<Ending> {
   try {
     return { ok: true, host: await run.work() };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { ok: false, reason };
+    const message = error instanceof Error ? error.message : String(error);
+    return {
+      ok: false,
+      reason: withCode(isOutOfStock(error) ? 'BF_OUT_OF_STOCK' : 'BF_BACKEND_FAILED', message),
+    };
   }
 }

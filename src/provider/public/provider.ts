@@ -20,3 +20,4 @@ export { SqliteStore } from '../kit/sqlite-store.ts';
 export type * as storage from '../kit/store.ts';
 export type { Store } from '../kit/store.ts';
 export type { TransitionKind, TransitionTimeouts } from '../kit/transitions.ts';
+export { OutOfStockError } from '../out-of-stock.ts';

@@ -8,6 +8,7 @@ import {
   type Action,
   COMMANDS,
   Command,
+  codedText,
   dollarsOfBucket,
   type Leaving,
   type Machine,
@@ -21,7 +22,7 @@ import {
 import type { ActuationEvent } from '../events.ts';
 import { failpoint } from '../failpoints.ts';
 import { ANY_STATE } from '../inventory/machine-ledger.ts';
-import { looksSoldOut } from '../inventory/sold-out.ts';
+import { isSoldOut } from '../inventory/sold-out.ts';
 import { rowOf } from '../planning/leaving.ts';
 import { capacityLabel } from '../planning/queries/action-view.ts';
 import { needRef } from '../planning/queries/need-names.ts';
@@ -438,7 +439,7 @@ export class Actuation {
     if (before?.state === MachineState.Creating && after?.state === MachineState.Idle)
       this.#holds.inStock(id);
     const isFailedBuy = before?.state === MachineState.Creating && seen?.state === MachineState.Failed;
-    if (isFailedBuy && looksSoldOut(seen.lastError)) this.#soldOut(id, seen.lastError);
+    if (isFailedBuy && isSoldOut(seen.lastError)) this.#soldOut(id, codedText(seen.lastError).text);
   }
 
   /** Blocks the machine's offering and withdraws queued purchases of the same offering. */

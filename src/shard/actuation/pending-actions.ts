@@ -3,7 +3,7 @@
 
 import type { MachineStatus } from '../../fleet/index.ts';
 import { type Machine, MachineState } from '../../model/index.ts';
-import { looksSoldOut } from '../inventory/sold-out.ts';
+import { isSoldOut } from '../inventory/sold-out.ts';
 import type { ActionOutcome } from './action-records.ts';
 import type { MutationCommand, Task } from './task.ts';
 
@@ -116,5 +116,5 @@ function outcomeOf(
 
 /** Outcome of an accepted action whose machine became Failed. */
 export function failedAs(lastError: string): ActionOutcome {
-  return looksSoldOut(lastError) ? 'stock_out' : 'machine_failed';
+  return isSoldOut(lastError) ? 'stock_out' : 'machine_failed';
 }

@@ -4,6 +4,9 @@ import { classOfError, type ErrorClass } from './error-class.ts';
 describe('the class of an error', () => {
   it.each<[string, ErrorClass]>([
     ['insufficient capacity: no big in za at the moment', 'stock-out'],
+    ['BF_OUT_OF_STOCK: quota exceeded', 'stock-out'],
+    ['BF_BACKEND_FAILED: no capacity in the subnet', 'other'],
+    ['BF_BACKEND_FAILED: za is unavailable', 'zone-outage'],
     ['quota exceeded: 4 hosts of big in za', 'quota'],
     ['VcpuLimitExceeded: limit exceeded', 'quota'],
     ['AccessDenied: not permitted', 'denied'],

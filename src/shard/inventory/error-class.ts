@@ -1,8 +1,10 @@
 // A small closed list of what goes wrong with machines and actions, so that metrics can be alerted on. The contract has
-// no codes for errors of machines: `last_error` is free text, so clouds' usual wordings are recognised here. A text that
-// matches none is `other`; it is shown as it came wherever a class is.
+// no codes for errors of machines: `last_error` is free text. Providers of the kit begin it with a code that settles whether
+// it is a stock-out; for the rest, clouds' usual wordings are recognised here. A text that matches none is `other`; it is
+// shown as it came wherever a class is.
 
-import { looksSoldOut } from './sold-out.ts';
+import { codedText } from '../../model/index.ts';
+import { isSoldOut } from './sold-out.ts';
 
 export const ERROR_CLASSES = [
   /** Nothing of the kind is available now. */
@@ -52,9 +54,10 @@ const PATTERNS: readonly (readonly [ErrorClass, RegExp])[] = [
 
 /** The class of what a provider said of a machine. */
 export function classOfError(error: string, { zone, isSpot }: ErrorSubject): ErrorClass {
-  if (looksSoldOut(error)) return 'stock-out';
-  if (namesDarkZone(error, zone)) return 'zone-outage';
-  const [found] = PATTERNS.find(([, pattern]) => pattern.test(error)) ?? ['other'];
+  if (isSoldOut(error)) return 'stock-out';
+  const { text } = codedText(error);
+  if (namesDarkZone(text, zone)) return 'zone-outage';
+  const [found] = PATTERNS.find(([, pattern]) => pattern.test(text)) ?? ['other'];
   // Only spot hosts are taken back; of another one the text means something else.
   return found === 'interrupted' && !isSpot ? 'host-failed' : found;
 }

@@ -3,7 +3,14 @@
 // one report with their number, and all zones together get a bounded number of reports per minute.
 
 import type { MachineChange, MachineStatus } from '../../fleet/index.ts';
-import { CapacityType, excerpt, type Machine, MachineState, type NeedKey } from '../../model/index.ts';
+import {
+  CapacityType,
+  codedText,
+  excerpt,
+  type Machine,
+  MachineState,
+  type NeedKey,
+} from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { capacityLabel } from '../planning/queries/action-view.ts';
 import { needRef } from '../planning/queries/need-names.ts';
@@ -129,7 +136,7 @@ function errorOf(
   const error = seen?.lastError ?? '';
   const errorClass = classOfError(error, { zone, isSpot: capacityType === CapacityType.Spot });
   const loss = errorClass === 'interrupted' ? 'interrupted' : 'failed';
-  return { loss, errorClass, error: excerpt(error, MAX_ERROR_BYTES) };
+  return { loss, errorClass, error: excerpt(codedText(error).text, MAX_ERROR_BYTES) };
 }
 
 const CLASS_OF: Readonly<Record<'vanished' | 'unbound', ErrorClass>> = {

@@ -4,7 +4,7 @@
 
 import { firstOf } from '../../collections/first-of.ts';
 import type { MachineChange, MachineStatus } from '../../fleet/index.ts';
-import { CapacityType, excerpt, type Machine, MachineState } from '../../model/index.ts';
+import { CapacityType, codedText, excerpt, type Machine, MachineState } from '../../model/index.ts';
 import type { ActionRecord } from '../actuation/action-records.ts';
 import type { LossView, ProviderHealth, ZoneHealth } from '../views.ts';
 import { classOfError } from './error-class.ts';
@@ -123,7 +123,7 @@ export class ProvidersHealth {
     const { zone, lastError, capacityType } = seen;
     const errorClass = classOfError(lastError, { zone, isSpot: capacityType === CapacityType.Spot });
     const isPurchase = before?.state === MachineState.Creating;
-    this.#add(id, { provider, zone, errorClass, isPurchase, atMs: this.#now() }, lastError);
+    this.#add(id, { provider, zone, errorClass, isPurchase, atMs: this.#now() }, codedText(lastError).text);
   }
 
   #recovered(id: string, after: MachineStatus | null): void {

@@ -19,6 +19,7 @@ import {
   inProcess,
   MemoryStore,
   type Offering,
+  OutOfStockError,
   Provider,
   ProviderClient,
   type ProviderTransport,
@@ -278,6 +279,34 @@ describe('on a calm day', () => {
       ['Reclaim', 3],
       ['Delete', 3],
     ]);
+  });
+});
+
+describe('a cloud that cannot create', () => {
+  async function worldWhere(left: Error) {
+    const world = await new World(1, CALM).open();
+    world.clouds[0]!.create = () => Promise.reject(left);
+    world.want(NEED, 4);
+    await world.clock.advance(10_000);
+    return { world, blocked: world.scene.actuation.blockedOfferings };
+  }
+
+  it.each(['none left', 'error 4711', 'quota exceeded'])(
+    'given an OutOfStockError that says "%s", when the shard buys, then the offering is blocked as out of stock',
+    async (message) => {
+      const { world, blocked } = await worldWhere(new OutOfStockError(message));
+      expect(blocked).toMatchObject([{ kind: 'out-of-stock', provider: 'left', why: message }]);
+      expect(world.scene.ended[0]).toMatchObject({ outcome: 'stock_out' });
+      await world.clock.advance(50_000);
+      expect(count(await world.there(), Configured, 'c1')).toBe(4);
+    },
+  );
+
+  it('given another error that mentions "no capacity", when the shard buys, then no offering is blocked', async () => {
+    const { world, blocked } = await worldWhere(new Error('no capacity in the subnet for more addresses'));
+    expect(blocked).toEqual([]);
+    expect(world.scene.ended.map(({ outcome }) => outcome)).toContain('machine_failed');
+    expect(world.scene.ended.map(({ outcome }) => outcome)).not.toContain('stock_out');
   });
 });
 

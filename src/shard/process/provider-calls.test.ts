@@ -30,9 +30,16 @@ describe('what the controller hears of an error', () => {
     'insufficient capacity: no big in za at the moment',
     'ZONE_RESOURCE_POOL_EXHAUSTED: out of capacity',
     'sold out',
+    'BF_OUT_OF_STOCK: error 4711',
+    '8 RESOURCE_EXHAUSTED: BF_OUT_OF_STOCK: error 4711',
   ])('a Create refused with "%s" is a stock-out, other calls are not', (detail) => {
     expect(outcomeOf(failed('throttled', detail), 'create').kind).toBe('stock-out');
     expect(outcomeOf(failed('throttled', detail), 'configure').kind).toBe('transient');
+  });
+
+  it('given a refusal of the kit that mentions "no capacity", then a Create is not taken for a stock-out', () => {
+    const detail = 'BF_MOVE_ILLEGAL: no capacity-1: Cannot create a Failed machine.';
+    expect(outcomeOf(failed('internal', detail), 'create').kind).toBe('transient');
   });
 
   it('anything else that is thrown is transient', () => {

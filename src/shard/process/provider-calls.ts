@@ -21,7 +21,7 @@ import type {
   ProviderRequest,
 } from '../events.ts';
 import { failpoint } from '../failpoints.ts';
-import { looksSoldOut } from '../inventory/sold-out.ts';
+import { isSoldOut } from '../inventory/sold-out.ts';
 
 /** `InventoryReader`, or a proxy to one on another thread. */
 export interface Inventory {
@@ -181,6 +181,11 @@ export function outcomeOf(error: unknown, command: Exclude<CallName, 'list'>): C
   const message = messageOf(error);
   const kind = MEANINGS[error.kind];
   if (kind === 'fenced' || kind === 'unknown-machine') return { kind };
-  if (command === 'create' && looksSoldOut(message)) return { kind: 'stock-out', message };
+  if (command === 'create' && isSoldOut(detailOf(error))) return { kind: 'stock-out', message };
   return { kind, message };
+}
+
+/** The provider's own words, without our code in front and our advice behind. */
+function detailOf({ problems, message }: ProviderError): string {
+  return problems[0]?.message ?? message;
 }

@@ -4,6 +4,7 @@
 import { explain } from '../../../engine/index.ts';
 import {
   CLAIMED_CAUSES,
+  codedText,
   type DecisionOptions,
   type Explanation,
   excerpt,
@@ -137,7 +138,7 @@ class ObstacleTally {
     const { lastError } = ledger.particularsOf(id);
     if (lastError === '' || failedMs <= this.#newestFailureMs) return;
     this.#newestFailureMs = failedMs;
-    group.error = excerpt(lastError, MAX_ERROR_BYTES);
+    group.error = excerpt(codedText(lastError).text, MAX_ERROR_BYTES);
   }
 
   #held(id: string): void {
