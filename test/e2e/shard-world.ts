@@ -231,7 +231,7 @@ export class World {
       random: new Random(this.operators.size),
       dialer: grpcDialer(this.#listen),
       times: {
-        ...{ rollupMs: ROLLUP_MS, blobMs: [1, 20], firstBackoffMs: 50, longestBackoffMs: 200 },
+        ...{ rollupMs: ROLLUP_MS, blobMs: [1, 20], reconnect: { baseMs: 50, maxMs: 200 } },
         resyncMs: 1000,
         ...times,
       },

@@ -38,8 +38,7 @@ const RACK_KEY = 'topology.bigfleet/rack';
 const TIMES = {
   rollupMs: 4000,
   blobMs: [20, 600],
-  firstBackoffMs: 300,
-  longestBackoffMs: 3000,
+  reconnect: { baseMs: 300, maxMs: 3000 },
   helloMs: 4000,
   resyncMs: 20_000,
 } as const;

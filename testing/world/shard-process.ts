@@ -57,9 +57,9 @@ const CALL_LIMITS = {
   callMs: 9000,
   attemptMs: 2500,
   listMs: 6000,
-  attempts: 3,
-  backoffMs: 200,
-  maxBackoffMs: 1000,
+  readAttempts: 3,
+  mutationAttempts: 3,
+  backoff: { baseMs: 200, maxMs: 1000 },
 };
 
 export class ShardProcess {

@@ -45,7 +45,7 @@ async function served(tls: TlsFiles | null = null) {
 }
 
 /** Reports once per connection and never times out waiting for the hello, so that a slow machine changes no count. */
-const PATIENT = { firstBackoffMs: 20, rollupMs: 3_600_000, helloMs: 3_600_000 };
+const PATIENT = { reconnect: { baseMs: 20, maxMs: 30_000 }, rollupMs: 3_600_000, helloMs: 3_600_000 };
 
 /** `at` is read on each attempt to connect. */
 function started(

@@ -4,6 +4,7 @@
 // real process and on virtual time alike.
 
 import type { Need } from '../../model/index.ts';
+import { type BackoffLimits, backoffMs } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { CapacityNeed } from '../../wire/gen/bigfleet/v1alpha1/capacity.ts';
@@ -33,9 +34,8 @@ export interface OperatorTimes {
   readonly rollupMs: number;
   /** Range of the time that a blob takes. */
   readonly blobMs: readonly [least: number, most: number];
-  /** Delay before the second attempt to connect; doubles with each failure. */
-  readonly firstBackoffMs: number;
-  readonly longestBackoffMs: number;
+  /** Before another attempt to connect. */
+  readonly reconnect: BackoffLimits;
   /** Timeout of the hello; a connection without an acknowledgement by then is closed. */
   readonly helloMs: number;
   /** Time after a hello by which the shard has reported every machine that is ours. */
@@ -45,8 +45,7 @@ export interface OperatorTimes {
 const OPERATOR_TIMES: OperatorTimes = {
   rollupMs: 10_000,
   blobMs: [20, 200],
-  firstBackoffMs: 500,
-  longestBackoffMs: 30_000,
+  reconnect: { baseMs: 500, maxMs: 30_000 },
   helloMs: 10_000,
   resyncMs: 60_000,
 };
@@ -194,10 +193,8 @@ export class SimOperator {
   #lost(why: string): void {
     this.#hangUp(why);
     if (!this.#isRunning) return;
-    const { firstBackoffMs, longestBackoffMs } = this.#times;
-    const backoffMs = Math.min(longestBackoffMs, firstBackoffMs * 2 ** this.#failures++);
-    // Jitter: thousands of operators that lost the same shard must not reconnect at the same moment.
-    this.#after((backoffMs * this.#parts.random.between(50, 100)) / 100, () => this.#dial());
+    // With jitter: thousands of operators that lost the same shard must not reconnect at the same moment.
+    this.#after(backoffMs(this.#parts.random, this.#times.reconnect, ++this.#failures), () => this.#dial());
   }
 
   #hangUp(why: string): void {

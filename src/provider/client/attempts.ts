@@ -1,6 +1,7 @@
-// Retries of one call: each attempt has a timeout, and the backoff between two doubles and has jitter, so that callers who
-// lost the same provider do not retry in lockstep.
+// Attempts of one call: each has a timeout, and between two is a backoff. The only retry loop of Get and List; for
+// mutations `CallLimits.mutationAttempts` switches it off where the caller has its own.
 
+import { backoffMs } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { CallLimits } from './call-limits.ts';
@@ -48,8 +49,10 @@ export class Attempts {
     make: (limits: AttemptLimits) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
-    const { clock, limits, onAttempt } = this.#parts;
+    const { clock, random, limits, onAttempt } = this.#parts;
     const isList = subject.call === 'list';
+    const isRead = isList || subject.call === 'get';
+    const attempts = isRead ? limits.readAttempts : limits.mutationAttempts;
     const end = clock.now() + (isList ? limits.listMs : limits.callMs);
     for (let number = 1; ; number++) {
       const started = clock.now();
@@ -63,19 +66,13 @@ export class Attempts {
         return answer;
       } catch (cause) {
         const error = asProviderError(cause, subject.call);
-        const wait = this.#waitAfter(number);
-        const isLast = !error.isRetrySafe || number >= limits.attempts || clock.now() + wait >= end;
+        const wait = backoffMs(random, limits.backoff, number);
+        const isLast = !error.isRetrySafe || number >= attempts || clock.now() + wait >= end;
         tell(error.kind, isLast ? null : wait);
         if (isLast) throw error;
         await this.#wait(subject.call, wait, signal);
       }
     }
-  }
-
-  #waitAfter(number: number): number {
-    const { limits, random } = this.#parts;
-    const most = Math.min(limits.maxBackoffMs, limits.backoffMs * 2 ** (number - 1));
-    return most / 2 + random.below(Math.ceil(most / 2) + 1);
   }
 
   /** One attempt. A result after the timeout or the caller's abort is dropped, even if the transport ignores both. */

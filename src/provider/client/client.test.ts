@@ -86,7 +86,7 @@ describe('calls to a provider', () => {
     [status.DEADLINE_EXCEEDED, 'late', 'deadline'],
   ])('given gRPC status %i with "%s", then the kind is %s', async (code, text, kind) => {
     const fail = (): Promise<never> => Promise.reject(new RpcError(code, text));
-    const { client } = clientOf(transportOf({ create: fail }), new ManualClock(), { attempts: 1 });
+    const { client } = clientOf(transportOf({ create: fail }), new ManualClock(), { mutationAttempts: 1 });
     expect(await kindOf(client.create('m-0'))).toBe(kind);
   });
 
@@ -123,7 +123,7 @@ describe('attempts', () => {
 
   it('given waits between attempts, then they double, are drawn from the upper half, and end with the attempts', async () => {
     const clock = new ManualClock();
-    const { client, attempts } = clientOf(transportOf({ get: lost }), clock, { attempts: 5 });
+    const { client, attempts } = clientOf(transportOf({ get: lost }), clock, { readAttempts: 5 });
     const call = kindOf(client.get('m-0'));
     for (let i = 0; i < 8; i++) await clock.advance(5000 / 8);
     expect(await call).toBe('unavailable');

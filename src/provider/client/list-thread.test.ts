@@ -16,6 +16,7 @@ import { grpcTransport } from './grpc-transport.ts';
 import { ListThread } from './list-thread.ts';
 import type { RecordBatch } from './records.ts';
 
+const FAST = { baseMs: 10, maxMs: 10 };
 const LOOPBACK = '127.0.0.1:0';
 const service = bindService(CapacityProviderDefinition, { list: { response: rawBytes } });
 const closing: (() => unknown)[] = [];
@@ -104,13 +105,13 @@ describe('calls over gRPC', () => {
   });
 
   it('given nobody at the address, then calls are unavailable after their attempts', async () => {
-    const client = clientTo('127.0.0.1:1', { attempts: 2, backoffMs: 10 });
+    const client = clientTo('127.0.0.1:1', { readAttempts: 2, backoff: FAST });
     expect(await kindOf(client.get('m-0'))).toBe('unavailable');
   });
 
   it('given a provider that hangs, then a call ends at its deadline', async () => {
     const { address } = await hostileProvider(() => listOf([]), { get: () => new Promise(() => {}) });
-    const client = clientTo(address, { attemptMs: 100, callMs: 200, attempts: 2, backoffMs: 10 });
+    const client = clientTo(address, { attemptMs: 100, callMs: 200, readAttempts: 2, backoff: FAST });
     expect(await kindOf(client.get('m-0'))).toBe('deadline');
   });
 
@@ -124,7 +125,7 @@ describe('calls over gRPC', () => {
       server.bindAsync(LOOPBACK, ServerCredentials.createInsecure(), (_, bound) => resolve(bound)),
     );
     closing.push(() => server.forceShutdown());
-    expect(await kindOf(clientTo(`127.0.0.1:${port}`, { attempts: 1 }).get('m-0'))).toBe('malformed');
+    expect(await kindOf(clientTo(`127.0.0.1:${port}`, { readAttempts: 1 }).get('m-0'))).toBe('malformed');
   });
 });
 
@@ -172,11 +173,11 @@ describe('the list thread', () => {
       isHanging ? new Promise(() => {}) : listOf([wireMachine('a')]),
     );
     // The second reading has as long: enough for a slow machine.
-    const { thread } = threadTo(address, { listMs: 5000, attempts: 1 });
+    const { thread } = threadTo(address, { listMs: 5000, readAttempts: 1 });
     expect(await kindOf(thread.read('full', new Copy()))).toBe('deadline');
     isHanging = false;
     expect(await thread.read('full', new Copy())).toMatchObject({ added: 1 });
-    const { thread: other } = threadTo('127.0.0.1:1', { attempts: 1 });
+    const { thread: other } = threadTo('127.0.0.1:1', { readAttempts: 1 });
     expect(await kindOf(other.read('full', new Copy()))).toBe('unavailable');
   });
 

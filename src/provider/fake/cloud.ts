@@ -6,6 +6,7 @@
 // owned.
 
 import { BigFleetError, CapacityType, type HostRef, printable } from '../../model/index.ts';
+import { longestBackoffMs } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Backend, Binding, Offering, Operation, Subject } from '../backend.ts';
@@ -84,7 +85,7 @@ const DEFAULT_SPELL_MS = 30 * 60_000;
  * size of `#deaths` alone, which has an entry for every host.
  */
 const MAX_GONE = 1024;
-/** Backoff before the second attempt, as a fraction of the kind's median latency; doubles with each attempt. */
+/** Backoff before the second attempt, as a fraction of the kind's median latency. No jitter: the latency has it. */
 const BACKOFF_SHARE = 0.1;
 
 /** A backend that simulates latencies, stock-outs, failures, interruptions and dead hosts, the same for equal seeds. */
@@ -319,11 +320,11 @@ export class FakeCloud implements Backend {
 
   /** Waits out the backoffs of transient errors; throws when all attempts failed. */
   async #retry(kind: TransitionKind, failedAttempts: number, signal: AbortSignal): Promise<void> {
-    const firstMs = this.#settings.latency[kind].medianMs * BACKOFF_SHARE;
+    const baseMs = this.#settings.latency[kind].medianMs * BACKOFF_SHARE;
     for (let attempt = 0; attempt < failedAttempts; attempt++) {
       if (attempt === MAX_ATTEMPTS - 1)
         throw new Error(`the cloud failed ${MAX_ATTEMPTS} times: internal error`);
-      await sleep(this.#clock, firstMs * 2 ** attempt, signal);
+      await sleep(this.#clock, longestBackoffMs({ baseMs, maxMs: Infinity }, attempt + 1), signal);
     }
   }
 

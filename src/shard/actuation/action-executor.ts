@@ -2,7 +2,7 @@
 // was lost, read the machine with a Get before any retry. Actions run concurrently, at most one per machine.
 
 import { Command, type Machine, MachineState } from '../../model/index.ts';
-import { waitMs } from '../../runtime/backoff.ts';
+import { backoffMs } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import { stampToMetadata } from '../../wire/index.ts';
@@ -181,7 +181,7 @@ export class ActionExecutor {
       return;
     }
     task.stage = 'waiting';
-    clock.after(waitMs(random, limits.retry, task.blindLooks), () => this.#look(task, failure));
+    clock.after(backoffMs(random, limits.retry, task.blindLooks), () => this.#look(task, failure));
   }
 
   #resolve(task: Task, failure: Failure, machine: Machine): void {
@@ -202,7 +202,7 @@ export class ActionExecutor {
     const { clock, random, limits } = this.#parts;
     task.stage = 'waiting';
     task.retryOf = failure;
-    const cancel = clock.after(waitMs(random, limits.retry, task.attempts), () => {
+    const cancel = clock.after(backoffMs(random, limits.retry, task.attempts), () => {
       const isStale = task.blob !== null && task.blob.validUntilMs <= clock.now();
       if (isStale) this.#ask(task);
       else this.#call(task);

@@ -3,7 +3,7 @@
 // the reasons are kept here.
 
 import { type BlockedCause, type CapacityType, MachineState } from '../../model/index.ts';
-import { type BackoffLimits, waitMs } from '../../runtime/backoff.ts';
+import { type BackoffLimits, backoffMs } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { MachineLedger } from '../inventory/machine-ledger.ts';
@@ -92,7 +92,7 @@ export class BlockedMachines {
     const { clock, random, machine } = this.#parts;
     const failures = (this.#failures.get(id) ?? 0) + 1;
     this.#failures.set(id, failures);
-    const wait = waitMs(random, machine, failures);
+    const wait = backoffMs(random, machine, failures);
     const blocked: BlockedMachine = { machine: id, kind: 'backing-off', why, untilMs: clock.now() + wait };
     this.#hold(blocked);
     clock.after(wait, () => {
@@ -160,7 +160,7 @@ export class BlockedMachines {
     if (known?.blocked) return;
     const { clock, random, offering } = this.#parts;
     const failures = (known?.failures ?? 0) + 1;
-    const wait = waitMs(random, offering, failures);
+    const wait = backoffMs(random, offering, failures);
     const blocked: BlockedOffering = { ...key, kind: 'out-of-stock', why, untilMs: clock.now() + wait };
     this.#offerings.set(text, { blocked, failures });
     clock.after(wait, () => {

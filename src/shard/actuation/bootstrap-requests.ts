@@ -2,7 +2,7 @@
 // one that does not answer in time or answers with an error is muted for a back-off. The machine is not blocked.
 
 import { excerpt, type NeedKey, type Requirement } from '../../model/index.ts';
-import { type BackoffLimits, waitMs } from '../../runtime/backoff.ts';
+import { type BackoffLimits, backoffMs } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { ActuationEvent, Effect } from '../events.ts';
@@ -136,7 +136,7 @@ export class BootstrapRequests {
     if (this.#isMuted(cluster)) return;
     const { clock, random, backoff } = this.#parts;
     const failures = (this.#failed.get(cluster)?.failures ?? 0) + 1;
-    const untilMs = clock.now() + waitMs(random, backoff, failures);
+    const untilMs = clock.now() + backoffMs(random, backoff, failures);
     this.#failed.set(cluster, { cluster, why, untilMs, failures });
   }
 

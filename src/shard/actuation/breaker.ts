@@ -1,7 +1,7 @@
 // Circuit breaker of one provider. Open: no calls are made, because each would run into its timeout. Half-open: one call
 // probes the provider. `answered` closes it; for reachability a refusal is an answer too.
 
-import { type BackoffLimits, waitMs } from '../../runtime/backoff.ts';
+import { type BackoffLimits, backoffMs } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 
@@ -45,7 +45,7 @@ export class Breaker {
     if (this.#state === 'open' || (!isProbe && this.#failures < this.#parts.failures)) return;
     this.#openings++;
     const { clock, random, backoff } = this.#parts;
-    const wait = waitMs(random, backoff, this.#openings);
+    const wait = backoffMs(random, backoff, this.#openings);
     this.#cancel = clock.after(wait, () => this.#become('half-open'));
     this.#become('open');
   }

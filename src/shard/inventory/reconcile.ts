@@ -6,7 +6,7 @@
 import type { MachineStatus } from '../../fleet/index.ts';
 import { isBound, type Machine, MachineState } from '../../model/index.ts';
 import { type ListKind, type ListReport, machinesOf } from '../../provider/index.ts';
-import { waitMs } from '../../runtime/backoff.ts';
+import { backoffMs } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Actuation } from '../actuation/actuation.ts';
@@ -202,7 +202,7 @@ export class Reconcile {
   #checked(id: string, provider: string, outcome: CallOutcome, failures: number): void {
     const { clock, random, limits, ledger } = this.#parts;
     if (outcome.kind !== 'found' && outcome.kind !== 'unknown-machine') {
-      const wait = waitMs(random, limits.retry, failures);
+      const wait = backoffMs(random, limits.retry, failures);
       this.#backingOff.set(
         id,
         clock.after(wait, () => this.#checkAgain(id, failures)),
@@ -297,7 +297,7 @@ export class Reconcile {
     if (report === null) {
       source.failures++;
       observer.listFailed(source.name, error);
-      clock.after(waitMs(random, limits.retry, source.failures), () => this.#read(source));
+      clock.after(backoffMs(random, limits.retry, source.failures), () => this.#read(source));
     } else {
       source.failures = 0;
       source.lastListMs = clock.now();

@@ -212,7 +212,13 @@ class World {
     for (const [name, provider] of this.#providers) {
       const transport = lossy(inProcess(provider), clock, random, weather.loss);
       // One attempt per call, so that actuation has to handle lost calls.
-      const client = new ProviderClient({ transport, fence, clock, random, limits: { attempts: 1 } });
+      const client = new ProviderClient({
+        transport,
+        fence,
+        clock,
+        random,
+        limits: { readAttempts: 1, mutationAttempts: 1 },
+      });
       const inventory = new InventoryReader({ listBytes: (query) => client.listBytes(query), seed: 1 });
       ends.set(name, { client, inventory });
     }
