@@ -78,7 +78,7 @@ export type { InlineParts } from './process/inline-controller.ts';
 export { InlineController } from './process/inline-controller.ts';
 export { PacedController } from './process/paced-controller.ts';
 export type { ProviderEnd } from './process/provider-calls.ts';
-export { ProviderCalls } from './process/provider-calls.ts';
+export { ProviderCalls, shardClient } from './process/provider-calls.ts';
 export type { EndReason, RunningShard, ShardIo, StartShard } from './process/running.ts';
 export { startShard } from './process/shard.ts';
 export { ShardFacade } from './process/shard-facade.ts';

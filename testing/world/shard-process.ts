@@ -2,12 +2,7 @@
 // `kill` is a crash: nothing is completed, flushed or sent afterwards.
 
 import { MachineState } from '../../src/model/index.ts';
-import {
-  InventoryReader,
-  ProviderClient,
-  type ProviderTransport,
-  type TransitionKind,
-} from '../../src/provider/index.ts';
+import { InventoryReader, type ProviderTransport, type TransitionKind } from '../../src/provider/index.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { Random } from '../../src/runtime/random.ts';
 import {
@@ -25,6 +20,7 @@ import {
   Sessions,
   type ShardEvent,
   ShardFacade,
+  shardClient,
 } from '../../src/shard/index.ts';
 import type { WorldPlan } from './plan.ts';
 import { ProcessClock } from './process-clock.ts';
@@ -58,7 +54,6 @@ const CALL_LIMITS = {
   attemptMs: 2500,
   listMs: 6000,
   readAttempts: 3,
-  mutationAttempts: 3,
   backoff: { baseMs: 200, maxMs: 1000 },
 };
 
@@ -212,7 +207,7 @@ export class ShardProcess {
     const fence = { shardId: SHARD_ID, epoch, nextSequence: () => ++sequence };
     const ends = new Map<string, ProviderEnd>();
     for (const [name, transport] of transports) {
-      const client = new ProviderClient({
+      const client = shardClient({
         ...{ fence, random, clock: this.#clock, limits: CALL_LIMITS },
         transport: this.#watched(transport),
       });

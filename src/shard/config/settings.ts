@@ -232,7 +232,7 @@ const SETTINGS = {
   'actuation.attempts': setting(
     whole(1, 100),
     actuation.attempts,
-    'Times a change is tried before its machine is given up for now.',
+    'Times a change is sent to a provider before its machine is given up for now. Before each further one the machine is read.',
   ),
   'actuation.bootstrapTimeout': setting(
     duration('1s'),
@@ -274,13 +274,13 @@ const SETTINGS = {
   'calls.timeout': setting(
     duration('100ms'),
     DEFAULT_CALL_LIMITS.callMs,
-    'How long a call to a provider may take, with all its attempts. A provider that hangs is found out after this.',
+    'How long a call to a provider may take, with all its attempts; only reads have several. A provider that hangs is detected after this.',
     'call-timeout',
   ),
   'calls.attemptTimeout': setting(
     duration('100ms'),
     DEFAULT_CALL_LIMITS.attemptMs,
-    'How long one attempt may take. Short leaves time for another when an answer is lost.',
+    'How long one attempt of a call may take. Short leaves time for another when an answer is lost.',
   ),
   'calls.listTimeout': setting(
     duration('100ms'),

@@ -21,14 +21,13 @@ import {
   type Offering,
   OutOfStockError,
   Provider,
-  ProviderClient,
   type ProviderTransport,
 } from '../../provider/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { Random } from '../../runtime/random.ts';
 import { RpcError, status } from '../../wire/index.ts';
 import type { ActuationEvent, Effect, ListEvent } from '../events.ts';
-import { ProviderCalls, type ProviderEnd } from '../process/provider-calls.ts';
+import { ProviderCalls, type ProviderEnd, shardClient } from '../process/provider-calls.ts';
 import { MemoryMachines } from '../storage/controller-store-memory.ts';
 
 const { Speculative, Idle, Configured } = MachineState;
@@ -211,14 +210,8 @@ class World {
     const ends = new Map<string, ProviderEnd>();
     for (const [name, provider] of this.#providers) {
       const transport = lossy(inProcess(provider), clock, random, weather.loss);
-      // One attempt per call, so that actuation has to handle lost calls.
-      const client = new ProviderClient({
-        transport,
-        fence,
-        clock,
-        random,
-        limits: { readAttempts: 1, mutationAttempts: 1 },
-      });
+      // One attempt per read as well, so that actuation has to handle every lost call.
+      const client = shardClient({ transport, fence, clock, random, limits: { readAttempts: 1 } });
       const inventory = new InventoryReader({ listBytes: (query) => client.listBytes(query), seed: 1 });
       ends.set(name, { client, inventory });
     }

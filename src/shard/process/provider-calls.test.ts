@@ -1,8 +1,13 @@
+import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
+import { kindOf, transportOf } from '../../../testing/support/provider-client.ts';
 import type { Machine } from '../../model/index.ts';
 import { type ListReport, ProviderError, type ProviderErrorKind } from '../../provider/index.ts';
+import { Random } from '../../runtime/random.ts';
+import { VirtualClock } from '../../runtime/virtual-clock.ts';
+import { RpcError } from '../../wire/index.ts';
 import type { ActuationEvent, ListEvent } from '../events.ts';
-import { outcomeOf, ProviderCalls, type ProviderEnd } from './provider-calls.ts';
+import { outcomeOf, ProviderCalls, type ProviderEnd, shardClient } from './provider-calls.ts';
 
 const failed = (kind: ProviderErrorKind, detail = 'so it is') => new ProviderError(kind, 'create', detail);
 
@@ -129,4 +134,34 @@ describe('provider calls of a shard that has given way', () => {
 
     expect(events).toMatchObject([{ kind: 'call-ended', call: 1, outcome: { kind: 'permanent' } }]);
   });
+});
+
+describe('the client of a shard', () => {
+  const binding = { cluster: 'c', bootstrapBlob: new Uint8Array(), metadata: new Map() };
+
+  it.each([
+    ['create', 1, (client) => client.create('m')],
+    ['configure', 1, (client) => client.configure('m', binding)],
+    ['drain', 1, (client) => client.drain('m', 0)],
+    ['delete', 1, (client) => client.delete('m')],
+    ['get', 4, (client) => client.get('m')],
+  ] as readonly [keyof ProviderEnd['client'], number, (client: ProviderEnd['client']) => Promise<unknown>][])(
+    'given a provider that is unavailable, then %s is sent %i times',
+    async (call, times, make) => {
+      let sent = 0;
+      const lost = (): Promise<never> => {
+        sent++;
+        return Promise.reject(new RpcError(status.UNAVAILABLE, 'connection dropped'));
+      };
+      const clock = new VirtualClock();
+      const client = shardClient({
+        ...{ transport: transportOf({ [call]: lost }), clock, random: new Random(1) },
+        fence: { shardId: 's', epoch: 1n, nextSequence: () => 1n },
+      });
+      const kind = kindOf(make(client));
+      await clock.advance(60_000);
+      expect(await kind).toBe('unavailable');
+      expect(sent).toBe(times);
+    },
+  );
 });

@@ -8,7 +8,8 @@ import {
   type ListKind,
   type ListReport,
   type ListSink,
-  type ProviderClient,
+  ProviderClient,
+  type ProviderClientParts,
   ProviderError,
   type ProviderErrorKind,
 } from '../../provider/index.ts';
@@ -31,6 +32,14 @@ export interface Inventory {
 export interface ProviderEnd {
   readonly client: Pick<ProviderClient, 'create' | 'configure' | 'drain' | 'delete' | 'get'>;
   readonly inventory: Inventory;
+}
+
+/**
+ * The client through which a shard calls a provider. It retries Get and List, and attempts a mutation once: after a failed
+ * mutation `ActionExecutor` reads the machine before it decides on another one, and a retry by the client would skip that.
+ */
+export function shardClient(parts: ProviderClientParts): ProviderClient {
+  return new ProviderClient({ ...parts, limits: { ...parts.limits, mutationAttempts: 1 } });
 }
 
 export class ProviderCalls {

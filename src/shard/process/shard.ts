@@ -5,7 +5,7 @@ import { randomInt } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Server } from '@grpc/grpc-js';
 import { BigFleetError } from '../../model/index.ts';
-import { grpcTransport, ListThread, ProviderClient } from '../../provider/index.ts';
+import { grpcTransport, ListThread } from '../../provider/index.ts';
 import { moduleBeside } from '../../runtime/module-path.ts';
 import { Random } from '../../runtime/random.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
@@ -26,7 +26,7 @@ import type { StatusView } from '../views.ts';
 import { ControllerThread } from './controller-thread.ts';
 import { carryOut } from './effects.ts';
 import { PacedController } from './paced-controller.ts';
-import { ProviderCalls, type ProviderEnd } from './provider-calls.ts';
+import { ProviderCalls, type ProviderEnd, shardClient } from './provider-calls.ts';
 import type { EndReason, RunningShard, StartShard } from './running.ts';
 import { ShardFacade } from './shard-facade.ts';
 
@@ -194,7 +194,7 @@ function providerEnds(config: ShardConfig, epoch: bigint, parts: Parts): Readonl
   for (const { name, address } of config.providers) {
     const provider = { address, tls, insecure };
     const transport = parts.add(grpcTransport(provider), (it) => it.close());
-    const client = new ProviderClient({ transport, fence, clock: systemClock, random, limits });
+    const client = shardClient({ transport, fence, clock: systemClock, random, limits });
     const inventory = parts.add(
       new ListThread({ provider, limits, seed: random.below(2 ** 31), shardId }),
       (it) => it.close(),
