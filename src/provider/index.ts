@@ -8,7 +8,7 @@ export type { Backend, Offering, Subject } from './backend.ts';
 
 export type { CallLimits } from './client/call-limits.ts';
 
-export type { Accepted } from './client/client.ts';
+export type { Accepted, ProviderClientParts } from './client/client.ts';
 export { ProviderClient } from './client/client.ts';
 export type { CallName, ProviderErrorKind } from './client/errors.ts';
 export { ProviderError } from './client/errors.ts';
