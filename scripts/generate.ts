@@ -1,10 +1,11 @@
 // `npm run generate`: everything that is made from something else and committed: the wire types from api/proto,
 // docs/reference/errors.md from the error catalogue, docs/reference/configuration.md from the settings of a shard, the
-// invariants in docs/internals/robustness.md from the simulation, and the pages with figures from bench/results. With
+// import rules in docs/internals/architecture.md, the invariants in docs/internals/robustness.md from the simulation, and the pages with figures from bench/results. With
 // --check nothing is written and any difference is an error.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { betweenMarkers, markdownTable } from '../bench/record/markdown.ts';
@@ -17,6 +18,7 @@ const GENERATED_TYPES = 'src/wire/gen';
 const PAGES: Readonly<Record<string, () => string>> = {
   'docs/reference/errors.md': errorPage,
   'docs/reference/configuration.md': configurationPage,
+  'docs/internals/architecture.md': withImportRules,
   'docs/internals/robustness.md': withInvariants,
   ...SPEED_PAGES,
 };
@@ -83,6 +85,19 @@ function read(file: string): string {
   } catch {
     return '';
   }
+}
+
+/** The page with the import rules, as the check applies them. */
+function withImportRules(): string {
+  const require = createRequire(import.meta.url);
+  const { forbidden } = require('../.dependency-cruiser.cjs') as {
+    forbidden: readonly { readonly name: string; readonly comment?: string }[];
+  };
+  const rows = forbidden.flatMap(({ name, comment }) =>
+    comment === undefined ? [] : [[`\`${name}\``, comment]],
+  );
+  const table = markdownTable([{ header: 'rule' }, { header: 'what it says' }], rows);
+  return betweenMarkers(read('docs/internals/architecture.md'), 'imports', table);
 }
 
 /** The page with the list of invariants, which is written once, beside the code that watches them. */
