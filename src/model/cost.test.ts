@@ -15,12 +15,14 @@ const PINNED = dollarsOfBucket(BUCKET_PINNED);
 const int32 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
 
 describe('effectiveCost', () => {
-  it('case 3: given a chance to be interrupted, then its expected cost is added; given none, it is the price alone', () => {
+  // Case 3 of the specification.
+  it('given a chance to be interrupted, then its expected cost is added; given none, it is the price alone', () => {
     expect(effectiveCost(1.8, 0.1, 5)).toBeCloseTo(2.3, 12);
     expect(effectiveCost(6, 0, 100)).toBe(6);
   });
 
-  it('case 4: given spot 1.80@0.10 and on-demand 6.00@0, then spot wins below a penalty of 42 and loses above', () => {
+  // Case 4 of the specification.
+  it('given spot 1.80@0.10 and on-demand 6.00@0, then spot wins below a penalty of 42 and loses above', () => {
     const spot = (penalty: number): number => effectiveCost(1.8, 0.1, penalty);
     const onDemand = (penalty: number): number => effectiveCost(6, 0, penalty);
     expect(spot(5)).toBeLessThan(onDemand(5));
@@ -31,17 +33,20 @@ describe('effectiveCost', () => {
     expect(spot(42.01)).toBeGreaterThan(onDemand(42.01));
   });
 
-  it('case 5: given a negative penalty, then it counts as none', () => {
+  // Case 5 of the specification.
+  it('given a negative penalty, then it counts as none', () => {
     expect(effectiveCost(2, 0.5, -10)).toBe(2);
     expect(effectiveCost(2, 0.5, Number.NEGATIVE_INFINITY)).toBe(2);
   });
 
-  it('7.6.12, case 6: given a pinned workload, then a machine that is never interrupted costs its price', () => {
+  // 7.6.12, case 6 of the specification.
+  it('given a pinned workload, then a machine that is never interrupted costs its price', () => {
     expect(effectiveCost(3, 0, PINNED)).toBe(3);
     expect(effectiveCost(0, 0, PINNED)).toBe(0);
   });
 
-  it('case 6: given a pinned workload, then a machine that can be interrupted costs infinity and sorts last', () => {
+  // Case 6 of the specification.
+  it('given a pinned workload, then a machine that can be interrupted costs infinity and sorts last', () => {
     const offers = [
       { id: 'spot-b', cost: effectiveCost(0.1, 0.01, PINNED), price: 0.1 },
       { id: 'spot-a', cost: effectiveCost(0.1, 0.9, PINNED), price: 0.1 },
@@ -56,7 +61,8 @@ describe('effectiveCost', () => {
     expect(offers.map((offer) => offer.id)).toEqual(['owned', 'spot-free', 'spot-a', 'spot-b']);
   });
 
-  it('case 7: given tiers 1.0@0.05 and 0.3@0.30, then $0 rows go to the second, $8 rows to the first, break-even 2.8', () => {
+  // Case 7 of the specification.
+  it('given tiers 1.0@0.05 and 0.3@0.30, then $0 rows go to the second, $8 rows to the first, break-even 2.8', () => {
     const first = (penalty: number): number => effectiveCost(1, 0.05, penalty);
     const second = (penalty: number): number => effectiveCost(0.3, 0.3, penalty);
     expect(second(0)).toBeLessThan(first(0));
@@ -94,17 +100,19 @@ describe('drainGraceSeconds', () => {
     [900_000, 600],
     [900_001, 600],
     [1_000_000, 600],
-  ])('case 8: given preemptor 1,000,000 and victim %d, then the grace is %d s', (victim, seconds) => {
+  ])('given preemptor 1,000,000 and victim %d, then the grace is %d s', (victim, seconds) => {
     expect(drainGraceSeconds(1_000_000, victim)).toBe(seconds);
   });
 
-  it('7.6.13, case 9: given a gap beyond 32 bits, then the grace is the shortest', () => {
+  // 7.6.13, case 9 of the specification.
+  it('given a gap beyond 32 bits, then the grace is the shortest', () => {
     expect(drainGraceSeconds(2_000_000_000, -1_000_000_000)).toBe(10);
     expect(drainGraceSeconds(2 ** 31 - 1, -(2 ** 31))).toBe(10);
     expect(drainGraceSeconds(-(2 ** 31), 2 ** 31 - 1)).toBe(600);
   });
 
-  it('P10: depends on the gap alone and never grows with it', () => {
+  // P10 of the specification.
+  it('depends on the gap alone and never grows with it', () => {
     const gap = fc.oneof(fc.integer({ min: 0, max: 2 ** 32 - 1 }), fc.integer({ min: 0, max: 1_000_001 }));
     fc.assert(
       fc.property(gap, gap, int32, (a, b, victim) => {
@@ -125,7 +133,8 @@ describe('victimScore', () => {
     victimScore(preemptor, victim, DEFAULT_SCORE_WEIGHTS);
   const victim: Victim = { priority: 100, drainSeconds: 30, interruptionDollars: 8, reclamationDollars: 8 };
 
-  it('case 10: given a lower priority, a shorter drain or a lower penalty, then the score is higher', () => {
+  // Case 10 of the specification.
+  it('given a lower priority, a shorter drain or a lower penalty, then the score is higher', () => {
     const base = score(1000, victim);
     expect(score(1000, { ...victim, priority: 99 })).toBeGreaterThan(base);
     expect(score(1000, { ...victim, drainSeconds: 29 })).toBeGreaterThan(base);
@@ -133,12 +142,14 @@ describe('victimScore', () => {
     expect(score(1000, { ...victim, reclamationDollars: 4 })).toBeGreaterThan(base);
   });
 
-  it('case 10: given zero penalties and a zero drain, then the score is finite', () => {
+  // Case 10 of the specification.
+  it('given zero penalties and a zero drain, then the score is finite', () => {
     const free: Victim = { priority: 0, drainSeconds: 0, interruptionDollars: 0, reclamationDollars: 0 };
     expect(score(1_000_000, free)).toBeCloseTo(1_000_020.1, 9);
   });
 
-  it('case 11: given cheap penalties, then they may outvote some twenty points of priority', () => {
+  // Case 11 of the specification.
+  it('given cheap penalties, then they may outvote some twenty points of priority', () => {
     const cheap: Victim = { priority: 115, drainSeconds: 30, interruptionDollars: 0, reclamationDollars: 0 };
     const dear: Victim = {
       priority: 100,

@@ -53,7 +53,8 @@ describe('effectiveAllocatable', () => {
     ['memory', 4 * 2 ** 30],
   ]);
 
-  it('case 19: given an allocatable with any entry, then it is taken whole, not per dimension', () => {
+  // Case 19 of the specification.
+  it('given an allocatable with any entry, then it is taken whole, not per dimension', () => {
     const allocatable: ResourceVector = new Map([['cpu', 16_000]]);
     expect(effectiveAllocatable({ allocatable, resources })).toEqual(new Map([['cpu', 16_000]]));
     expect(effectiveAllocatable({ allocatable: new Map([['cpu', 0]]), resources })).toEqual(
@@ -61,7 +62,8 @@ describe('effectiveAllocatable', () => {
     );
   });
 
-  it('case 19: given no allocatable, then the base resources count', () => {
+  // Case 19 of the specification.
+  it('given no allocatable, then the base resources count', () => {
     expect(effectiveAllocatable({ allocatable: NO_RESOURCES, resources })).toBe(resources);
   });
 });

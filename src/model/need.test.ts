@@ -71,19 +71,22 @@ describe('comparePrecedence', () => {
     return makeProfile({ priority, interruptionBucket, reclamationBucket });
   };
 
-  it('case 12: given a higher priority, then it wins whatever the penalties', () => {
+  // Case 12 of the specification.
+  it('given a higher priority, then it wins whatever the penalties', () => {
     expect(comparePrecedence(row(200, 0, 0), row(100, 27, 27))).toBeGreaterThan(0);
     expect(comparePrecedence(row(100, 27, 27), row(200, 0, 0))).toBeLessThan(0);
     expect(comparePrecedence(row(2 ** 31 - 1, 0, 0), row(-(2 ** 31), 27, 27))).toBeGreaterThan(0);
   });
 
-  it('case 12: given equal priority, then the larger interruption bucket wins, then the larger reclamation bucket', () => {
+  // Case 12 of the specification.
+  it('given equal priority, then the larger interruption bucket wins, then the larger reclamation bucket', () => {
     expect(comparePrecedence(row(100, 5, 0), row(100, 4, 27))).toBeGreaterThan(0);
     expect(comparePrecedence(row(100, 5, 3), row(100, 5, 2))).toBeGreaterThan(0);
     expect(comparePrecedence(row(100, 27, 0), row(100, 26, 0))).toBeGreaterThan(0);
   });
 
-  it('case 12: given the same, then it is not ahead of itself; other parts of a profile do not count', () => {
+  // Case 12 of the specification.
+  it('given the same, then it is not ahead of itself; other parts of a profile do not count', () => {
     const gpu = makeProfile({
       priority: 1,
       requirements: [{ key: 'gpu', operator: Operator.Exists, values: [] }],
@@ -150,7 +153,8 @@ describe('keys', () => {
     group: fc.oneof(name, fc.string()),
   });
 
-  it('case 17: given another group, cluster, time or amount, then the fingerprint is the same', () => {
+  // Case 17 of the specification.
+  it('given another group, cluster, time or amount, then the fingerprint is the same', () => {
     const row = need({ priority: 7 });
     const others: Partial<Need>[] = [
       { group: 'g' },
@@ -192,7 +196,8 @@ describe('keys', () => {
 });
 
 describe('mergeNeeds', () => {
-  it('case 24: given rows with one key, then amounts add, the largest pod and the earliest known time win', () => {
+  // Case 24 of the specification.
+  it('given rows with one key, then amounts add, the largest pod and the earliest known time win', () => {
     const merged = mergeNeeds([
       need({}, { aggregate: amounts(10, 40), minUnit: amounts(1, 8), firstSeenMs: 30 }),
       need({}, { aggregate: amounts(5, 60), minUnit: amounts(4, 2), firstSeenMs: 0 }),
@@ -210,7 +215,8 @@ describe('mergeNeeds', () => {
     ]);
   });
 
-  it('case 24: given other groups, clusters or profiles, then rows stay apart, in order of appearance', () => {
+  // Case 24 of the specification.
+  it('given other groups, clusters or profiles, then rows stay apart, in order of appearance', () => {
     const rows = [
       need({}, { group: 'b' }),
       need({}, { group: 'a' }),
@@ -221,7 +227,8 @@ describe('mergeNeeds', () => {
     expect(mergeNeeds(rows)).toEqual(rows);
   });
 
-  it('case 24: given profiles spelled differently, then they are one row', () => {
+  // Case 24 of the specification.
+  it('given profiles spelled differently, then they are one row', () => {
     const spelled = (...values: string[]): ProfileParts => ({
       requirements: [{ key: 'k', operator: Operator.In, values }],
     });

@@ -36,7 +36,7 @@ describe('penalty buckets', () => {
     [0.5 + Number.EPSILON, BUCKET_ONE_DOLLAR],
     [Number.POSITIVE_INFINITY, BUCKET_PINNED],
     [Number.NEGATIVE_INFINITY, BUCKET_ZERO],
-  ])('case 1: given $%d, when bucketed, then it is bucket %d', (dollars, bucket) => {
+  ])('given $%d, when bucketed, then it is bucket %d', (dollars, bucket) => {
     expect(bucketOfDollars(dollars)).toBe(bucket);
   });
 
@@ -51,7 +51,7 @@ describe('penalty buckets', () => {
     [23, 1_048_576],
     [26, 8_388_608],
     [27, Number.POSITIVE_INFINITY],
-  ])('case 2: given bucket %d, then its upper bound is $%d', (bucket, dollars) => {
+  ])('given bucket %d, then its upper bound is $%d', (bucket, dollars) => {
     expect(dollarsOfBucket(bucket)).toBe(dollars);
   });
 
@@ -81,7 +81,7 @@ describe('penalty buckets', () => {
   });
 });
 
-describe('P14', () => {
+describe('penalty buckets for any amount', () => {
   const dollars = fc.oneof(
     fc.double({ noNaN: true }),
     fc.double({ min: 0, max: 2 ** 23, noNaN: true }),
@@ -90,7 +90,8 @@ describe('P14', () => {
     }),
   );
 
-  it('P14: the bucket never falls as dollars rise', () => {
+  // P14 of the specification.
+  it('the bucket never falls as dollars rise', () => {
     fc.assert(
       fc.property(dollars, dollars, (a, b) => {
         const [low, high] = a <= b ? [a, b] : [b, a];
@@ -100,7 +101,8 @@ describe('P14', () => {
     );
   });
 
-  it('P14: the upper bound is at least the dollars, and less than twice them above $0.50', () => {
+  // P14 of the specification.
+  it('the upper bound is at least the dollars, and less than twice them above $0.50', () => {
     fc.assert(
       fc.property(dollars, (x) => {
         const bucket = bucketOfDollars(x);
@@ -112,7 +114,8 @@ describe('P14', () => {
     );
   });
 
-  it('P14: the bucket of an upper bound is that bucket again, except for unspecified', () => {
+  // P14 of the specification.
+  it('the bucket of an upper bound is that bucket again, except for unspecified', () => {
     for (let bucket = BUCKET_ZERO; bucket <= BUCKET_PINNED; bucket++) {
       expect(bucketOfDollars(dollarsOfBucket(bucket))).toBe(bucket);
     }

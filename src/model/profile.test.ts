@@ -67,7 +67,8 @@ describe('fingerprint', () => {
     expect(fingerprint(parts)).toBe(text);
   });
 
-  it('case 16: given the same terms in another order, then the fingerprint is the same', () => {
+  // Case 16 of the specification.
+  it('given the same terms in another order, then the fingerprint is the same', () => {
     const turned: ProfileParts = {
       ...BASE,
       requirements: [term('type', In, 'c5', 'm5'), term('zone', NotIn, 'z1', 'z3')],
@@ -76,7 +77,8 @@ describe('fingerprint', () => {
     expect(fingerprint(turned)).toBe(fingerprint(BASE));
   });
 
-  it('case 16: given a change to priority, a bucket, a requirement or a spread term, then it is another one', () => {
+  // Case 16 of the specification.
+  it('given a change to priority, a bucket, a requirement or a spread term, then it is another one', () => {
     const changed: ProfileParts[] = [
       BASE,
       { ...BASE, priority: 1001 },
@@ -95,13 +97,15 @@ describe('fingerprint', () => {
     expect(new Set(changed.map(fingerprint)).size).toBe(changed.length);
   });
 
-  it('case 18: given values that contain the joiner, then they do not collide with two values', () => {
+  // Case 18 of the specification.
+  it('given values that contain the joiner, then they do not collide with two values', () => {
     const one = { requirements: [term('k', In, 'a,b')] };
     const two = { requirements: [term('k', In, 'a', 'b')] };
     expect(fingerprint(one)).not.toBe(fingerprint(two));
   });
 
-  it('case 18: given two requirements with equal key and operator, then they have one order', () => {
+  // Case 18 of the specification.
+  it('given two requirements with equal key and operator, then they have one order', () => {
     const x = term('k', NotIn, 'x');
     const y = term('k', NotIn, 'y');
     expect(makeProfile({ requirements: [y, x] })).toEqual(makeProfile({ requirements: [x, y] }));
@@ -112,7 +116,8 @@ describe('fingerprint', () => {
     expect(makeProfile({ spread: [...terms].reverse() }).spread).toEqual(terms);
   });
 
-  it('case 18: given a value twice, then it is there once', () => {
+  // Case 18 of the specification.
+  it('given a value twice, then it is there once', () => {
     const profile = makeProfile({ requirements: [term('k', In, 'm5', 'c5', 'm5')] });
     expect(profile.requirements).toEqual([term('k', In, 'c5', 'm5')]);
     expect(profile.fingerprint).toBe(fingerprint({ requirements: [term('k', In, 'c5', 'm5')] }));

@@ -53,18 +53,21 @@ describe('meets', () => {
     },
   );
 
-  it('case 13: given a key the machine lacks, then In, Exists and Same fail, NotIn and DoesNotExist pass', () => {
+  // Case 13 of the specification.
+  it('given a key the machine lacks, then In, Exists and Same fail, NotIn and DoesNotExist pass', () => {
     const passes = [In, NotIn, Exists, DoesNotExist, Same].map((operator) => {
       return meets(ABSENT, { key: 'rack', operator, values: ['a'] });
     });
     expect(passes).toEqual([false, true, false, true, false]);
   });
 
-  it('case 13: given Same with values [a], then a machine with b fails', () => {
+  // Case 13 of the specification.
+  it('given Same with values [a], then a machine with b fails', () => {
     expect(meets(B, { key: 'rack', operator: Same, values: ['a'] })).toBe(false);
   });
 
-  it('case 14: given type and zone in the record, then they are seen without labels and win over labels', () => {
+  // Case 14 of the specification.
+  it('given type and zone in the record, then they are seen without labels and win over labels', () => {
     const typed = machine({ [INSTANCE_TYPE_KEY]: 'label-type', [ZONE_KEY]: 'label-zone' }, 'm5.large', 'z1');
     expect(
       meets(machine({}, 'm5.large', 'z1'), { key: INSTANCE_TYPE_KEY, operator: In, values: ['m5.large'] }),
@@ -75,7 +78,8 @@ describe('meets', () => {
     expect(meets(typed, { key: ZONE_KEY, operator: NotIn, values: ['label-zone'] })).toBe(true);
   });
 
-  it('case 14: given an empty field, then the label is used; given neither, the key is absent', () => {
+  // Case 14 of the specification.
+  it('given an empty field, then the label is used; given neither, the key is absent', () => {
     const labelled = machine({ [INSTANCE_TYPE_KEY]: 'label-type', [ZONE_KEY]: 'label-zone' });
     expect(attributeOf(labelled, INSTANCE_TYPE_KEY)).toBe('label-type');
     expect(attributeOf(labelled, ZONE_KEY)).toBe('label-zone');
@@ -84,21 +88,24 @@ describe('meets', () => {
     expect(meets(ABSENT, { key: ZONE_KEY, operator: Exists, values: [] })).toBe(false);
   });
 
-  it('case 14: given one field, then it answers for its own key only', () => {
+  // Case 14 of the specification.
+  it('given one field, then it answers for its own key only', () => {
     const typed = machine({}, 'm5.large', '');
     expect(attributeOf(typed, ZONE_KEY)).toBeUndefined();
     expect(attributeOf(machine({}, '', 'z1'), INSTANCE_TYPE_KEY)).toBeUndefined();
     expect(attributeOf(typed, 'beta.kubernetes.io/instance-type')).toBeUndefined();
   });
 
-  it('case 15: given In without values or an unspecified operator, then nothing matches', () => {
+  // Case 15 of the specification.
+  it('given In without values or an unspecified operator, then nothing matches', () => {
     for (const m of [ABSENT, EMPTY, A]) {
       expect(meets(m, { key: 'rack', operator: In, values: [] })).toBe(false);
       expect(meets(m, { key: 'rack', operator: Unspecified, values: ['a'] })).toBe(false);
     }
   });
 
-  it('case 15: given a label that is present but empty, then it exists', () => {
+  // Case 15 of the specification.
+  it('given a label that is present but empty, then it exists', () => {
     expect(meets(EMPTY, { key: 'rack', operator: Exists, values: [] })).toBe(true);
     expect(meets(EMPTY, { key: 'rack', operator: DoesNotExist, values: [] })).toBe(false);
   });

@@ -46,7 +46,8 @@ const vectors = fc
   .map((entries): ResourceVector => new Map(entries));
 
 describe('resource vectors', () => {
-  it('case 20: given 10 pods of 1 cpu and 4 Gi against a machine of 16 cpu and 32 Gi, then 8 Gi are missing', () => {
+  // Case 20 of the specification.
+  it('given 10 pods of 1 cpu and 4 Gi against a machine of 16 cpu and 32 Gi, then 8 Gi are missing', () => {
     const aggregate = scale(vector({ cpu: 1000, memory: 4 * GI }), 10);
     const machine = vector({ cpu: 16_000, memory: 32 * GI });
     const deficit = subtract(aggregate, machine);
@@ -56,14 +57,16 @@ describe('resource vectors', () => {
     expect(formatResources(deficit)).toEqual({ memory: '8Gi' });
   });
 
-  it('case 21: given nothing wanted, or zero of something, then anything covers it', () => {
+  // Case 21 of the specification.
+  it('given nothing wanted, or zero of something, then anything covers it', () => {
     expect(covers(vector({ cpu: 4 }), NO_RESOURCES)).toBe(true);
     expect(covers(vector({ cpu: 4 }), vector({ cpu: 0 }))).toBe(true);
     expect(covers(NO_RESOURCES, vector({ cpu: 0 }))).toBe(true);
     expect(covers(NO_RESOURCES, NO_RESOURCES)).toBe(true);
   });
 
-  it('case 21: given nothing, then it does not cover 1 cpu and is zero; an empty aggregate has no deficit', () => {
+  // Case 21 of the specification.
+  it('given nothing, then it does not cover 1 cpu and is zero; an empty aggregate has no deficit', () => {
     expect(covers(NO_RESOURCES, vector({ cpu: 1 }))).toBe(false);
     expect(isZero(NO_RESOURCES)).toBe(true);
     expect(isZero(vector({ cpu: 0, memory: 0 }))).toBe(true);

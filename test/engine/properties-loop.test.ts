@@ -22,30 +22,37 @@ function holds(name: string, numRuns: number): void {
 }
 
 describe('the closed loop', { timeout: 600_000 }, () => {
-  it('P17: engine and oracle agree at every step', () => holds('engine equals oracle in a loop', 150));
+  // P17 of the specification.
+  it('engine and oracle agree at every step', () => holds('engine equals oracle in a loop', 150));
 
   it('whatever happens between cycles, what an engine keeps makes no difference', () =>
     holds('incremental equals full in a loop', 100));
 
-  it('P21: any fleet settles, within twice (rows + 2) cycles once transitions are done', () =>
+  // P21 of the specification.
+  it('any fleet settles, within twice (rows + 2) cycles once transitions are done', () =>
     holds('settles', 200));
 
-  it('P21: with equal machines and rows that are no gangs, within (priority levels in use + 2) cycles', () =>
+  // P21 of the specification.
+  it('with equal machines and rows that are no gangs, within (priority levels in use + 2) cycles', () =>
     holds('settles within the bound', 250));
 
-  it('P22: k lost, k acquired, given equal machines with replacements; uneven delays where rows share no cluster', () =>
+  // P22 of the specification.
+  it('k lost, k acquired, given equal machines with replacements; uneven delays where rows share no cluster', () =>
     holds('replaces what is lost', 200));
 
-  it('P22: k short, k preempted in all, given equal machines; uneven delays where rows share no cluster', () =>
+  // P22 of the specification.
+  it('k short, k preempted in all, given equal machines; uneven delays where rows share no cluster', () =>
     holds('preempts what is short', 200));
 
-  it('P23: one row, with nothing in flight at first, never acquires while a machine leaves that would add to it', () =>
+  // P23 of the specification.
+  it('one row, with nothing in flight at first, never acquires while a machine leaves that would add to it', () =>
     holds('one row never binds and reclaims', 200));
 
-  it('P24: a gang served by its own machines, with none elsewhere, stays whatever happens to the pool', () =>
+  // P24 of the specification.
+  it('a gang served by its own machines, with none elsewhere, stays whatever happens to the pool', () =>
     holds('served gangs stay', 250));
 
-  it('the fleets of P22 are served to begin with', () => {
+  it('the fleets that lose machines are served to begin with', () => {
     fc.assert(
       fc.property(plentifulFleets(), (input) => {
         const { steps } = runToRest(startLoop(input), { decide: onEngine, delays: 0 });

@@ -50,7 +50,8 @@ function actionsOf(plan: Plan): readonly string[] {
 const runs = (standard: number): number => Number(process.env['BIGFLEET_RUNS'] ?? standard);
 
 describe('safety and accounting', () => {
-  it('P1–P13, P15: every plan keeps them (P5 for acquisitions and picks, P15 for plain rows)', {
+  // P1–P13, P15 of the specification.
+  it('every plan keeps the properties of one decision', {
     timeout: 600_000,
   }, () => {
     fc.assert(
@@ -61,7 +62,8 @@ describe('safety and accounting', () => {
     );
   });
 
-  it('P28: given no demand, then every Configured machine of a reported cluster is reclaimed and no other', () => {
+  // P28 of the specification.
+  it('given no demand, then every Configured machine of a reported cluster is reclaimed and no other', () => {
     fc.assert(
       fc.property(fleets(), (input) => {
         const plan = onEngine({ ...input, needs: [] });
@@ -79,7 +81,8 @@ describe('safety and accounting', () => {
 });
 
 describe('priority', () => {
-  it('P16: given a worse row that owns nothing, when it is added, then the claims of all others stay', () => {
+  // P16 of the specification.
+  it('given a worse row that owns nothing, when it is added, then the claims of all others stay', () => {
     const newcomer = fc.record({
       cluster: fc.constantFrom('c1', 'c2', 'c9'),
       cpu: fc.constantFrom(2, 8, 64),
@@ -98,7 +101,8 @@ describe('priority', () => {
     );
   });
 
-  it('P18: given plain rows, when one without machines in flight is raised above all, then it is not worse off', () => {
+  // P18 of the specification.
+  it('given plain rows, when one without machines in flight is raised above all, then it is not worse off', () => {
     fc.assert(
       fc.property(fleets().map(plainRowsOf), fc.nat(), (input, pick) => {
         fc.pre(input.needs.length > 0);
@@ -116,7 +120,8 @@ describe('priority', () => {
     );
   });
 
-  it('P26: given one more Idle machine, then the best row, if plain, misses no more than before', () => {
+  // P26 of the specification.
+  it('given one more Idle machine, then the best row, if plain, misses no more than before', () => {
     const extra = fc.record({
       cpu: fc.constantFrom(2, 4, 16),
       price: fc.constantFrom(0, 1, 3),
@@ -145,7 +150,8 @@ describe('priority', () => {
 });
 
 describe('determinism', () => {
-  it('P19: given the same fleet in another order, then the plan is the same to the byte', () => {
+  // P19 of the specification.
+  it('given the same fleet in another order, then the plan is the same to the byte', () => {
     const shuffled = fleets().chain((input) =>
       fc
         .record({
@@ -162,7 +168,8 @@ describe('determinism', () => {
     );
   });
 
-  it('P20: given one fleet decided twice, then nothing is remembered from the first time', () => {
+  // P20 of the specification.
+  it('given one fleet decided twice, then nothing is remembered from the first time', () => {
     fc.assert(
       fc.property(fleets(), (input) => {
         const fleet = fleetOf(input);
@@ -173,7 +180,8 @@ describe('determinism', () => {
     );
   });
 
-  it('P25: given other ids in the same order, then the same machines are chosen', () => {
+  // P25 of the specification.
+  it('given other ids in the same order, then the same machines are chosen', () => {
     fc.assert(
       fc.property(fleets(), (input) => {
         const machines = input.machines.map((machine) => ({ ...machine, id: `x-${machine.id}-y` }));
@@ -186,7 +194,8 @@ describe('determinism', () => {
     );
   });
 
-  it('P29: given rows without gangs, when quantities are scaled or resources renamed, then the choices are the same', () => {
+  // P29 of the specification.
+  it('given rows without gangs, when quantities are scaled or resources renamed, then the choices are the same', () => {
     fc.assert(
       fc.property(fleets().map(withoutGangs), fc.constantFrom(2, 3, 1000), (input, factor) => {
         const largest = Math.max(0, ...input.machines.flatMap(({ resources: offer }) => [...offer.values()]));

@@ -87,7 +87,8 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     expect(isMet(healed.end)).toBe(true);
   });
 
-  it('case 59: given one of seven machines lost, then exactly one is acquired and six keep serving', () => {
+  // Case 59 of the specification.
+  it('given one of seven machines lost, then exactly one is acquired and six keep serving', () => {
     const gang = gangOf(7, 'g');
     const machines = [...serving(gang, 'r', 7, inRack('r')), ...several('s', 9, Speculative, inRack('r'))];
     const settled = tellFrom(machines, [gang], { delays });
@@ -125,7 +126,8 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     expect([...told.end.claims]).toEqual([...settled.end.claims]);
   });
 
-  it('case 168: given gangs that no rack holds, then each stays where it is and nothing it could use is reclaimed', () => {
+  // Case 168 of the specification.
+  it('given gangs that no rack holds, then each stays where it is and nothing it could use is reclaimed', () => {
     const gangs = ['c1', 'c2', 'c3'].flatMap((cluster) =>
       ['g1', 'g2'].map((group) => gangOf(4, group, { cluster })),
     );
@@ -140,7 +142,8 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     for (const step of told.rest.steps) expect(missing(step, 'cpu')).toBe(3 * (8 + 12));
   });
 
-  it('case 169: given a gang of eight and racks of four, then it takes nothing and two gangs of four are bound whole', () => {
+  // Case 169 of the specification.
+  it('given a gang of eight and racks of four, then it takes nothing and two gangs of four are bound whole', () => {
     const giant = gangOf(8, 'giant', { priority: 200 });
     const gangs = ['g1', 'g2'].map((group) => gangOf(4, group, { cluster: 'c2', priority: 100 }));
     const machines = [...several('a', 4, Idle, inRack('a')), ...several('b', 4, Idle, inRack('b'))];
@@ -150,7 +153,8 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     expect([racksOf(told, 'giant'), racksOf(told, 'g1'), racksOf(told, 'g2')]).toEqual([[''], ['a'], ['b']]);
   });
 
-  it('case 170: given eighteen gangs of twelve and racks of four, then nothing happens and the shortfall is constant', () => {
+  // Case 170 of the specification.
+  it('given eighteen gangs of twelve and racks of four, then nothing happens and the shortfall is constant', () => {
     const gangs = [1, 2, 3, 4, 5, 6].flatMap((c) =>
       ['g1', 'g2', 'g3'].map((group) => gangOf(12, group, { cluster: `c${c}` })),
     );
@@ -166,7 +170,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     ['{3,3} + {6,6}', [3, 3], [6, 6], 4],
     ['{2,4,3,2,4,3} + {4,8,6,5}', [2, 4, 3, 2, 4, 3], [4, 8, 6, 5], 10],
   ])(
-    'case 171: given gangs %s reported in another order every cycle, then they are inert in time',
+    'given gangs %s reported in another order every cycle, then they are inert in time',
     (_, ones, twos, most) => {
       const gangs = [
         ...ones.map((size, i) => gangOf(size, `g${i}`)),
@@ -189,7 +193,8 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     },
   );
 
-  it('case 172: given gangs that share a rack, slow to join and one machine too many, then that one leaves once', () => {
+  // Case 172 of the specification.
+  it('given gangs that share a rack, slow to join and one machine too many, then that one leaves once', () => {
     const [one, two] = [gangOf(3, 'g1'), gangOf(3, 'g2')];
     const joining = { ...inRack('a'), state: Configuring };
     const machines = [

@@ -20,7 +20,8 @@ import {
 const { Speculative, Configured } = MachineState;
 
 describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
-  it('case 143: given two machines short, then two are preempted in all, and then bound', () => {
+  // Case 143 of the specification.
+  it('given two machines short, then two are preempted in all, and then bound', () => {
     const batch = rowFor(4, { cluster: 'batch', priority: 100 });
     const train = rowFor(2, { cluster: 'train', priority: 1000 });
     const told = tellFrom(serving(batch, 'v', 4), [batch, train], { delays });

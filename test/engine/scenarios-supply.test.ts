@@ -122,7 +122,8 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     expect(isMet(served.end)).toBe(true);
   });
 
-  it('case 160: given a burst, then owned machines come first, and rented ones go back after it', () => {
+  // Case 160 of the specification.
+  it('given a burst, then owned machines come first, and rented ones go back after it', () => {
     const owned = { capacityType: CapacityType.BareMetal, pricePerHour: 0 };
     const row = rowFor(12);
     const rules = { delays, cycleMs: 600_000 };
@@ -147,7 +148,8 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     ]);
   });
 
-  it('case 161: given six rented machines too many, then they go once and nothing is bought', () => {
+  // Case 161 of the specification.
+  it('given six rented machines too many, then they go once and nothing is bought', () => {
     const row = rowFor(3);
     const machines = [...serving(row, 'b', 3), ...several('o', 6, Idle, { idleSinceMs: 0 })];
     const told = tellFrom(machines, [row], { delays, cycleMs: 600_000 });

@@ -72,7 +72,8 @@ describe('two shards with one identity', () => {
   });
 });
 
-describe('7.6.24: a lost volume', () => {
+// 7.6.24 of the specification.
+describe('a lost volume', () => {
   it('is noticed, begins above every mark, and binds on without losing a machine', async () => {
     const cloud = await aCloud();
     const dataDir = scratch();

@@ -20,7 +20,8 @@ describe('a gang acquires whole or not at all', () => {
     ...['b1', 'b2', 'b3'].map((id) => inRack(id, Speculative, 'b')),
   ];
 
-  it('takes nothing that does not complete it (case 66 as changed)', () => {
+  // Case 66 of the specification, as changed here.
+  it('takes nothing that does not complete it', () => {
     const plan = decide(anInput(racks, [gang(20)]));
     expect(plan.actions).toEqual([]);
     expect(plan.verdicts[0]).toMatchObject({
@@ -60,7 +61,8 @@ describe('a gang acquires whole or not at all', () => {
 });
 
 describe('the domain of a gang', () => {
-  it('stays where it is while nothing can complete it (case 82 as changed)', () => {
+  // Case 82 of the specification, as changed here.
+  it('stays where it is while nothing can complete it', () => {
     const row = gang(20);
     const machines = [
       inRack('m1', Configured, 'b', { stamp: stampOf(row) }),
@@ -71,7 +73,8 @@ describe('the domain of a gang', () => {
     expect(plan.actions).toEqual([]);
   });
 
-  it('moves to the rack that completes it and gives the old one back (case 167)', () => {
+  // Case 167 of the specification.
+  it('moves to the rack that completes it and gives the old one back', () => {
     const machines = [
       inRack('a1', Configured, 'a'),
       inRack('b1', Configured, 'b'),
@@ -94,7 +97,8 @@ describe('the domain of a gang', () => {
     expect(plan.actions).toEqual([]);
   });
 
-  it('is its own among equal covers, then the least over-committed (case 83)', () => {
+  // Case 83 of the specification.
+  it('is its own among equal covers, then the least over-committed', () => {
     const row = gang(8);
     const x = ['x1', 'x2', 'x3', 'x4'].map((id) => inRack(id, Configured, 'x'));
     const y = ['y1', 'y2'].map((id) => inRack(id, Configured, 'y'));
@@ -190,7 +194,8 @@ describe('a gang in phase 2', () => {
   const victims = (rack: string, ...ids: string[]) =>
     ids.map((id) => inRack(id, Configured, rack, { cluster: 'c2' }));
 
-  it('picks in the first domain it completes, its own first (case 137)', () => {
+  // Case 137 of the specification.
+  it('picks in the first domain it completes, its own first', () => {
     const row = gang(16, { priority: 2000 });
     const own = ['a1', 'a2'].map((id) => inRack(id, Configured, 'a', { stamp: stampOf(row) }));
     const machines = [...own, ...victims('a', 'a3', 'a4'), ...victims('b', 'b1', 'b2', 'b3', 'b4')];

@@ -63,7 +63,8 @@ describe('the generator', () => {
 });
 
 describe('any plan of the oracle', () => {
-  it('keeps P1, P2, P3, P4, P7, P8, P9, P10 and P11', () => {
+  // P1 to P4 and P7 to P11 of the specification.
+  it('keeps the properties of one decision', () => {
     fc.assert(
       fc.property(fleets(), (input) => {
         expect(brokenProperties(input, decide(input))).toEqual([]);
@@ -72,7 +73,8 @@ describe('any plan of the oracle', () => {
     );
   });
 
-  it('does not change for better rows when a worse row that owns nothing is added (P16)', () => {
+  // P16 of the specification.
+  it('does not change for better rows when a worse row that owns nothing is added', () => {
     const newcomer = fc.record({
       cluster: fc.constantFrom('c1', 'c2'),
       cpu: fc.constantFrom(2, 8, 64),
@@ -96,7 +98,8 @@ describe('any plan of the oracle', () => {
     );
   });
 
-  it('does not depend on the order of machines and rows (P19)', () => {
+  // P19 of the specification.
+  it('does not depend on the order of machines and rows', () => {
     const permuted = fleets().chain((input) =>
       fc
         .record({

@@ -96,7 +96,8 @@ describe('credit of a plain row', () => {
     expect(decide(anInput(machines, [row, other])).verdicts[0]!.claimed).toEqual(['m1', 'm2', 'm3']);
   });
 
-  it('keeps machines below min_unit and acquires one that hosts the large pod (case 54 as changed)', () => {
+  // Case 54 of the specification, as changed here.
+  it('keeps machines below min_unit and acquires one that hosts the large pod', () => {
     const row = aNeed({ aggregate: cpu(48), minUnit: cpu(17) });
     const bound = ['m1', 'm2', 'm3'].map((id) => aMachine(id, Configured, { resources: cpu(16) }));
     const large = aMachine('i1', Idle, { resources: cpu(20) });
@@ -120,7 +121,8 @@ describe('credit of a plain row', () => {
     expect(did(plan)).toEqual(['Reclaim m1', 'Reclaim m2']);
   });
 
-  it('skips what adds nothing, bound or free (case 45)', () => {
+  // Case 45 of the specification.
+  it('skips what adds nothing, bound or free', () => {
     const row = aNeed({ aggregate: resources({ gpu: 8 }), minUnit: new Map() });
     const machines = [
       aMachine('m1', Configured, { pricePerHour: 0 }),
@@ -198,7 +200,8 @@ describe('the fold', () => {
   const gang = (group: string, amount: number, firstSeenMs = 1) =>
     aNeed({ group, requirements: [same(RACK_KEY)], aggregate: cpu(amount), minUnit: cpu(4), firstSeenMs });
 
-  it('counts whole gangs (case 127)', () => {
+  // Case 127 of the specification.
+  it('counts whole gangs', () => {
     const needs = ['a', 'b', 'c'].map((group) => gang(group, 10));
     const machines = ['i1', 'i2', 'i3', 'i4'].map((id) =>
       aMachine(id, Idle, { resources: cpu(16), ...inRack('r') }),

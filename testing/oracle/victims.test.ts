@@ -16,7 +16,8 @@ describe('strict spread', () => {
   const row = (amount: number, maxSkew = 1) =>
     aNeed({ aggregate: cpu(amount), minUnit: cpu(4), spread: [strictSpread(ZONE_KEY, maxSkew)] });
 
-  it('counts bound machines, whatever their skew (case 100)', () => {
+  // Case 100 of the specification.
+  it('counts bound machines, whatever their skew', () => {
     const machines = [
       ...inZone(Configured, 'a', ['a1', 'a2', 'a3']),
       ...inZone(Idle, 'a', ['a4'], { pricePerHour: 0 }),
@@ -36,7 +37,8 @@ describe('strict spread', () => {
     expect(plan.verdicts[0]!.unmet!.reason).toBe('spread-unsatisfiable');
   });
 
-  it('looks at Idle again after each Speculative step (case 101 as changed)', () => {
+  // Case 101 of the specification, as changed here.
+  it('looks at Idle again after each Speculative step', () => {
     const machines = [...inZone(Idle, 'a', ['a1', 'a2']), ...inZone(Speculative, 'b', ['b1', 'b2'])];
     expect(did(decide(anInput(machines, [row(16)])))).toEqual([
       'Bootstrap a1',
@@ -109,7 +111,8 @@ describe('victims of a plain row', () => {
     });
   });
 
-  it('are judged by who claims them now, not by an old stamp (case 144)', () => {
+  // Case 144 of the specification.
+  it('are judged by who claims them now, not by an old stamp', () => {
     const equal = aNeed({ cluster: 'c2', priority: 1_000_000 });
     const plan = decide(anInput([elsewhere('m1', stamped(0))], [high, equal]));
     expect(plan.actions).toEqual([]);
@@ -136,7 +139,8 @@ describe('victims of a plain row', () => {
     expect(plan.verdicts.map(({ preempts }) => preempts)).toEqual([['m2'], ['m3', 'm1']]);
   });
 
-  it('are as few as drains under way leave to pick (case 143)', () => {
+  // Case 143 of the specification.
+  it('are as few as drains under way leave to pick', () => {
     const wide = aNeed({ priority: 10, aggregate: cpu(12) });
     const machines = [
       aMachine('d1', Draining, { cluster: 'c2', target: keyOf(wide) }),

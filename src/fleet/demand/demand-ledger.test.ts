@@ -72,7 +72,8 @@ function refusalOf(act: () => void): BigFleetError {
 }
 
 describe('DemandLedger', () => {
-  it('case 22: given 5 rows, when the cluster reports 2, then 2 are left; when it reports none, the cluster is gone', () => {
+  // Case 22 of the specification.
+  it('given 5 rows, when the cluster reports 2, then 2 are left; when it reports none, the cluster is gone', () => {
     const fleet = new Fleet();
     fleet.demand.replace('a', rows('a', 5));
     expect(fleet.demand.count).toBe(5);
@@ -85,7 +86,8 @@ describe('DemandLedger', () => {
     expect(rowsOf(fleet, 'a')).toEqual([]);
   });
 
-  it('case 22: given two clusters, when one reports, then the rows of the other stay', () => {
+  // Case 22 of the specification.
+  it('given two clusters, when one reports, then the rows of the other stay', () => {
     const fleet = new Fleet();
     fleet.demand.replace('a', rows('a', 3));
     fleet.demand.replace('b', rows('b', 4));
@@ -94,7 +96,8 @@ describe('DemandLedger', () => {
     expect(rowsOf(fleet, 'b')).toEqual(rows('b', 4));
   });
 
-  it('case 23: the rows of a cluster stand by priority, then first sighting', () => {
+  // Case 23 of the specification.
+  it('the rows of a cluster stand by priority, then first sighting', () => {
     const fleet = new Fleet();
     fleet.demand.replace('a', [need('a', 0, 30), need('a', 1_000_000, 20), need('a', 1_000_000, 5, 'g')]);
     const order = rowsOf(fleet, 'a').map((row) => [row.profile.priority, row.firstSeenMs]);
@@ -105,7 +108,8 @@ describe('DemandLedger', () => {
     ]);
   });
 
-  it('case 23: given clusters of equal standing, then names order them, by bytes and not by arrival', () => {
+  // Case 23 of the specification.
+  it('given clusters of equal standing, then names order them, by bytes and not by arrival', () => {
     const fleet = new Fleet();
     for (const cluster of ['b', 'a', 'B', '\u{1f600}', '\uffff'])
       fleet.demand.replace(cluster, [need(cluster, 7, 7)]);

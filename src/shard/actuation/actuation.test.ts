@@ -148,7 +148,8 @@ describe('actuation', () => {
     expect(scene.committed('m-0')?.drainSeconds).toBeCloseTo(60, -1);
   });
 
-  it('7.6.23: shows every action, with a bound on those that ended', () => {
+  // 7.6.23 of the specification.
+  it('shows every action, with a bound on those that ended', () => {
     const scene = new Scene({ limits: { records: 2 } }).open('c1');
     scene.list(some(4));
     for (let i = 0; i < 3; i++) {

@@ -36,29 +36,26 @@ describe('a collapse of demand', () => {
     ['no rows', []],
     ['one row of twenty', [wireNeed(0)]],
     ['all rows with nothing in them', zeroed],
-  ])(
-    '7.6.14: given %s, then it is held twice, acknowledged, and believed the third time',
-    async (_, needs) => {
-      const made = await reporting();
-      await made.report(20);
-      const events = made.events.length;
-      await made.report(needs);
-      expect(heldIn(made.sessions)).toMatchObject([{ cluster: 'c1', count: 1, baseline: { rows: 20 } }]);
-      await made.report(needs);
-      expect(made.events).toHaveLength(events);
-      expect(acked(made.operator)).toBe(3);
-      expect(made.demandOf('c1')).toHaveLength(20);
-      await made.report(needs);
-      expect(made.demandOf('c1')).toHaveLength(needs.length);
-      expect(heldIn(made.sessions)).toEqual([]);
-      expect(made.lines.slice(-3).map(({ event }) => event)).toEqual([
-        'rollup-held',
-        'rollup-held',
-        'rollup-shrunk',
-      ]);
-      expect(made.sessions.counters).toMatchObject({ rollupsQuarantined: 2, rollupsAccepted: 2 });
-    },
-  );
+  ])('given %s, then it is held twice, acknowledged, and believed the third time', async (_, needs) => {
+    const made = await reporting();
+    await made.report(20);
+    const events = made.events.length;
+    await made.report(needs);
+    expect(heldIn(made.sessions)).toMatchObject([{ cluster: 'c1', count: 1, baseline: { rows: 20 } }]);
+    await made.report(needs);
+    expect(made.events).toHaveLength(events);
+    expect(acked(made.operator)).toBe(3);
+    expect(made.demandOf('c1')).toHaveLength(20);
+    await made.report(needs);
+    expect(made.demandOf('c1')).toHaveLength(needs.length);
+    expect(heldIn(made.sessions)).toEqual([]);
+    expect(made.lines.slice(-3).map(({ event }) => event)).toEqual([
+      'rollup-held',
+      'rollup-held',
+      'rollup-shrunk',
+    ]);
+    expect(made.sessions.counters).toMatchObject({ rollupsQuarantined: 2, rollupsAccepted: 2 });
+  });
 
   it('given the old demand in between, then counting begins again', async () => {
     const made = await reporting();

@@ -127,7 +127,8 @@ describe('a roll-up', () => {
     expect(made.operator.status).toBeNull();
   });
 
-  it('7.6.11: given the id of another cluster inside, then it counts for neither and both keep their demand', async () => {
+  // 7.6.11 of the specification.
+  it('given the id of another cluster inside, then it counts for neither and both keep their demand', async () => {
     const made = await reporting();
     await made.report(2);
     made.greet('c2').rollup(rollupOf('c2', 3));
@@ -425,7 +426,8 @@ describe('what others may know', () => {
 });
 
 describe('what is remembered', () => {
-  it('7.6.10: given a cluster that reports often, with times of its own, then each row keeps the time of its first', async () => {
+  // 7.6.10 of the specification.
+  it('given a cluster that reports often, with times of its own, then each row keeps the time of its first', async () => {
     const made = await reporting();
     for (const last of [1, 2, 3]) {
       await made.report(Array.from({ length: last }, (_, i) => wireNeed(i + 1)));
@@ -434,7 +436,8 @@ describe('what is remembered', () => {
     expect(firstSeen(made)).toEqual({ 1: 0, 2: 1000, 3: 2000 });
   });
 
-  it('5.2.21: given clusters that report in turns, then the one that was first stays first', async () => {
+  // 5.2.21 of the specification.
+  it('given clusters that report in turns, then the one that was first stays first', async () => {
     const scene = new ControllerScene().list([]);
     const made = await bench({ controller: { post: (event) => scene.controller.handle(event) } });
     const operators = ['late', 'early'].map((cluster) => [cluster, made.greet(cluster)] as const);

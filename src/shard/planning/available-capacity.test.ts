@@ -57,7 +57,8 @@ describe('what can be had', () => {
     });
   });
 
-  it('7.6.28: counts the zone, the labels and the largest pod', () => {
+  // 7.6.28 of the specification.
+  it('counts the zone, the labels and the largest pod', () => {
     const gpu: Requirement = { key: 'gpu', operator: Operator.Exists, values: [] };
     const need = aNeed({ requirements: [IN_ZA, gpu], minUnit: resources({ cpu: 4 }) });
     const labels = new Map([['gpu', 'yes']]);

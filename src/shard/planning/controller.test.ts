@@ -92,7 +92,8 @@ describe('cycles', () => {
     expect(scene.controller.ask('status', {})).toMatchObject({ needs: 20 });
   });
 
-  it('7.6.26: keep their distance however often demand changes', () => {
+  // 7.6.26 of the specification.
+  it('keep their distance however often demand changes', () => {
     const scene = new ControllerScene().list([]).tick();
     const before = scene.cycles.length;
 

@@ -55,7 +55,8 @@ function metOf(scene: ControllerScene): readonly (readonly [string, boolean])[] 
   return items.map(({ group, isMet }) => [group, isMet]);
 }
 
-describe('5.2.12: one shortage has its victims once', () => {
+// 5.2.12 of the specification.
+describe('one shortage has its victims once', () => {
   const low = aNeed({ cluster: 'c2', priority: 100, aggregate: cpu(12) });
   const high = aNeed({ cluster: 'c1', priority: 900_000 });
   const fleet = ['a', 'b', 'c'].map((id) => serving(id, low));
@@ -84,7 +85,8 @@ describe('5.2.12: one shortage has its victims once', () => {
   });
 });
 
-describe('5.2.13: a machine is judged by whom it serves now', () => {
+// 5.2.13 of the specification.
+describe('a machine is judged by whom it serves now', () => {
   it('given an old stamp of low priority, then it is no victim of the row it serves, nor of an equal one', () => {
     const old = stampOf(aNeed({ priority: 10, group: 'old' }));
     const rows = [
@@ -113,7 +115,8 @@ describe('5.2.13: a machine is judged by whom it serves now', () => {
   });
 });
 
-describe('5.2.14: a machine in creation is for one row of one cluster', () => {
+// 5.2.14 of the specification.
+describe('a machine in creation is for one row of one cluster', () => {
   it('given equal rows of two clusters, then each buys its own, and gets what it bought', () => {
     const rows = ['c2', 'c1'].map((cluster) => aNeed({ cluster, group: 'g' }));
     const scene = deciding(some(3, Speculative), rows.slice(0, 1)).accept('create', Creating);
@@ -149,7 +152,8 @@ describe('5.2.14: a machine in creation is for one row of one cluster', () => {
   });
 });
 
-describe('5.2.15: only what adds is taken', () => {
+// 5.2.15 of the specification.
+describe('only what adds is taken', () => {
   it('given a row that is short of GPUs, then cheap machines without any stay where they are', () => {
     const gpus = resources({ cpu: 4, 'nvidia.com/gpu': 8 });
     const scene = deciding(
@@ -161,7 +165,8 @@ describe('5.2.15: only what adds is taken', () => {
   });
 });
 
-describe('5.2.16: values at the edge are values', () => {
+// 5.2.16 of the specification.
+describe('values at the edge are values', () => {
   it('given pinned work, then it buys what is never interrupted, and nothing costs not-a-number', () => {
     const scene = deciding(
       [
@@ -223,7 +228,8 @@ describe('5.2.16: values at the edge are values', () => {
   });
 });
 
-describe('5.2.17: spread counts what is bound, once', () => {
+// 5.2.17 of the specification.
+describe('spread counts what is bound, once', () => {
   const spread = [strictSpread(ZONE_KEY)];
 
   it('given three machines bound in one zone, then the fourth comes from another, though it is dearer', () => {
@@ -254,7 +260,8 @@ describe('5.2.17: spread counts what is bound, once', () => {
   });
 });
 
-describe('5.2.18: what is bought is what costs least for the row', () => {
+// 5.2.18 of the specification.
+describe('what is bought is what costs least for the row', () => {
   const risky = { pricePerHour: 1, interruptionProbability: 0.5 };
 
   it.each([
@@ -272,7 +279,8 @@ describe('5.2.18: what is bought is what costs least for the row', () => {
   });
 });
 
-describe('5.2.19: contention is no shortfall', () => {
+// 5.2.19 of the specification.
+describe('contention is no shortfall', () => {
   it('given thirty rows that all want the one Idle machine first, then one has it and the others buy, at once', () => {
     const rows = Array.from({ length: 30 }, (_, i) => aNeed({ cluster: `c${i}` }));
     const scene = deciding([record('idle', Idle), ...some(29, Speculative)], rows);
@@ -282,7 +290,8 @@ describe('5.2.19: contention is no shortfall', () => {
   });
 });
 
-describe('5.2.20: rows have one order', () => {
+// 5.2.20 of the specification.
+describe('rows have one order', () => {
   it.each([
     ['is bound', record('m', Configured)],
     ['is Idle', record('m', Idle)],
@@ -305,7 +314,8 @@ describe('5.2.20: rows have one order', () => {
   });
 });
 
-describe('5.2.22: a gang that cannot be whole hoards nothing', () => {
+// 5.2.22 of the specification.
+describe('a gang that cannot be whole hoards nothing', () => {
   it('given a rack that is too small for it, then rows of lower priority have the machines', () => {
     const rack = { labels: new Map([[RACK_KEY, 'r']]) };
     const scene = deciding(
@@ -322,7 +332,8 @@ describe('5.2.22: a gang that cannot be whole hoards nothing', () => {
   });
 });
 
-describe('5.2.23: nothing moves for the sake of moving', () => {
+// 5.2.23 of the specification.
+describe('nothing moves for the sake of moving', () => {
   it('given a stranger of the cluster that is just as good, then it leaves and the serving machines stay', () => {
     const row = aNeed({ aggregate: cpu(8) });
     const stranger = serving('m0', aNeed({ group: 'gone' }));

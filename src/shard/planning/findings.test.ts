@@ -6,7 +6,8 @@ import { keyOf, MachineState } from '../../model/index.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
 
-describe('7.6.1: Failed is no trap', () => {
+// 7.6.1 of the specification.
+describe('Failed is no trap', () => {
   it('a Create that timed out here and succeeded there is adopted', () => {
     const scene = new Scene();
     scene.list([record('m', Speculative)]);
@@ -39,7 +40,8 @@ describe('7.6.1: Failed is no trap', () => {
   });
 });
 
-describe('7.6.2: a bound machine that is lost in place is lost', () => {
+// 7.6.2 of the specification.
+describe('a bound machine that is lost in place is lost', () => {
   it.each([Failed, Idle, Deleting, Speculative])('seen as %i, after a Get that says the same', (state) => {
     const scene = new Scene();
     scene.list([record('m', Configured)]);
@@ -59,7 +61,8 @@ describe('7.6.2: a bound machine that is lost in place is lost', () => {
   });
 });
 
-describe('7.6.3: one cluster cannot burn the shared pool', () => {
+// 7.6.3 of the specification.
+describe('one cluster cannot burn the shared pool', () => {
   it.each([
     ['an error', (scene: Scene) => scene.blob({ error: 'cannot render' })],
     ['silence', (scene: Scene) => scene.hand.advance(30_000)],
@@ -82,7 +85,8 @@ describe('7.6.3: one cluster cannot burn the shared pool', () => {
   });
 });
 
-describe('7.6.4: a transient Create error spends no quota slot', () => {
+// 7.6.4 of the specification.
+describe('a transient Create error spends no quota slot', () => {
   it('the slot is held for a while and then as good as new', () => {
     const scene = new Scene({ limits: { attempts: 1 } });
     scene.list([record('m', Speculative)]);
@@ -95,7 +99,8 @@ describe('7.6.4: a transient Create error spends no quota slot', () => {
   });
 });
 
-describe('7.6.5: an empty or sharply shrunken List removes nothing at once', () => {
+// 7.6.5 of the specification.
+describe('an empty or sharply shrunken List removes nothing at once', () => {
   const ids = some(20).map(({ id }) => id);
   const full = (scene: Scene, gone: readonly string[] = []) => scene.list([], { gone, kind: 'full' });
 
@@ -163,7 +168,8 @@ describe('7.6.5: an empty or sharply shrunken List removes nothing at once', () 
   });
 });
 
-describe('7.6.6: what a provider changes about a machine is seen without a move', () => {
+// 7.6.6 of the specification.
+describe('what a provider changes about a machine is seen without a move', () => {
   it('price, probability, labels, allocatable and host', () => {
     const scene = new Scene();
     scene.list([record('m', Configured)]);
@@ -179,7 +185,8 @@ describe('7.6.6: what a provider changes about a machine is seen without a move'
   });
 });
 
-describe('7.6.7: no change is lost between a cursor and an action', () => {
+// 7.6.7 of the specification.
+describe('no change is lost between a cursor and an action', () => {
   it('a change that came while the machine was busy is read again', () => {
     const scene = new Scene();
     scene.list([record('m', Configured)]);
@@ -204,7 +211,8 @@ describe('7.6.7: no change is lost between a cursor and an action', () => {
   });
 });
 
-describe('7.6.8: a machine that cannot be bound does not flap for ever', () => {
+// 7.6.8 of the specification.
+describe('a machine that cannot be bound does not flap for ever', () => {
   it('moves back without stamp or cluster, and its hold goes on from when it became Idle', () => {
     const scene = new Scene().open('c1');
     scene.list([record('m', Idle)]);
@@ -228,7 +236,8 @@ describe('7.6.8: a machine that cannot be bound does not flap for ever', () => {
   });
 });
 
-describe('7.6.9: no machine is on its way for ever', () => {
+// 7.6.9 of the specification.
+describe('no machine is on its way for ever', () => {
   it.each([Creating, Configuring, Draining, Deleting])('stuck in %i: a Get decides', (state) => {
     const scene = new Scene();
     scene.list([record('m', state)]);

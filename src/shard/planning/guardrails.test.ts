@@ -59,7 +59,8 @@ describe('the cap on Reclaims', () => {
     expect(admitted).toHaveLength(8);
   });
 
-  it('7.6.26: is spent by a cycle and back after 10 s, however many cycles there are', () => {
+  // 7.6.26 of the specification.
+  it('is spent by a cycle and back after 10 s, however many cycles there are', () => {
     const guardrails = railsWith();
     const admittedAt = (nowMs: number): number =>
       admit(guardrails, someReclaims('c1', 9), { nowMs }).admitted.length;

@@ -69,7 +69,8 @@ describe('a bootstrap request', () => {
     expect(error).toMatch(/^é{100}… \(500 characters\)$/);
   });
 
-  it('7.6.25: given no answer, then the next session is asked again, and so on until there is one', async () => {
+  // 7.6.25 of the specification.
+  it('given no answer, then the next session is asked again, and so on until there is one', async () => {
     const { greet, sessions, kinds } = await bench();
     sessions.askBootstrap(bootstrap(ID));
     greet('c1');
@@ -125,7 +126,8 @@ describe('a reclaim instruction', () => {
     expect(kinds().filter((kind) => kind === 'reclaim-acked')).toHaveLength(1);
   });
 
-  it('7.6.25: given a new session later, then it is sent again with what is left of its grace', async () => {
+  // 7.6.25 of the specification.
+  it('given a new session later, then it is sent again with what is left of its grace', async () => {
     const { sessions, greet, clock } = await bench();
     sessions.instructReclaim(reclaim('r1'));
     const graceAfter = async (ms: number) => {
@@ -154,7 +156,8 @@ describe('a reclaim instruction', () => {
 });
 
 describe('open asks', () => {
-  it('7.6.23: given ten thousand that were acknowledged, then nothing of them is kept', async () => {
+  // 7.6.23 of the specification.
+  it('given ten thousand that were acknowledged, then nothing of them is kept', async () => {
     const { greet, sessions } = await bench();
     const operator = greet('c1');
     for (let i = 0; i < 10_000; i++) {
@@ -166,7 +169,8 @@ describe('open asks', () => {
     expect(greet('c1').got('reclaimInstruction')).toEqual([]);
   });
 
-  it('7.6.23: given more than a cluster may have, then that is counted and logged, and all were sent', async () => {
+  // 7.6.23 of the specification.
+  it('given more than a cluster may have, then that is counted and logged, and all were sent', async () => {
     const { greet, sessions, lines } = await bench();
     const operator = greet('c1');
     for (let i = 0; i <= MAX_ASKS; i++) sessions.instructReclaim(reclaim(`r${i}`));

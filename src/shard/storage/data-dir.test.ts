@@ -49,7 +49,8 @@ function setEpoch(text: string): void {
   writeFileSync(join(folder, 'epoch'), text);
 }
 
-describe('7.6.24: the epoch of a shard', () => {
+// 7.6.24 of the specification.
+describe('the epoch of a shard', () => {
   it('given a new directory, then it is the clock, and one more at every start', () => {
     const path = join(folder, 'not', 'there', 'yet');
     expect([start(0n, path), start(0n, path), start(0n, path)]).toEqual([CLOCK, CLOCK + 1n, CLOCK + 2n]);
