@@ -64,7 +64,7 @@ export {
   setAside,
 } from './need.ts';
 export type { BlockedCause, Obstacle } from './obstacle-text.ts';
-export { adviceFor, obstacleText, sortedObstacles, whyUnused } from './obstacle-text.ts';
+export { adviceFor, BLOCKED_CAUSES, obstacleText, sortedObstacles, whyUnused } from './obstacle-text.ts';
 export type { PenaltyBucket } from './penalty.ts';
 export {
   BUCKET_LARGEST,

@@ -5,7 +5,7 @@ import type { ObstacleCause, UnmetReason, Verdict } from './decision.ts';
 import { grouped, unmetAdvice } from './unmet-text.ts';
 
 /** Why a machine is blocked, as far as it is known. */
-const BLOCKED_CAUSES = [
+export const BLOCKED_CAUSES = [
   'out-of-stock',
   'provider-unreachable',
   'provider-denies',
