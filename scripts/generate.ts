@@ -1,7 +1,8 @@
 // `npm run generate`: everything that is made from something else and committed: the wire types from api/proto,
-// docs/reference/errors.md from the error catalogue, docs/reference/configuration.md from the settings of a shard, the
-// import rules in docs/internals/architecture.md, the invariants in docs/internals/robustness.md from the simulation, and the pages with figures from bench/results. With
-// --check nothing is written and any difference is an error.
+// docs/reference/errors.md from the error catalogue, docs/reference/configuration.md from the settings of a shard,
+// docs/reference/openapi.json and the table in docs/reference/api.md from the routes of its API, the import rules in
+// docs/internals/architecture.md, the invariants in docs/internals/robustness.md from the simulation, and the pages with
+// figures from bench/results. With --check nothing is written and any difference is an error.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,6 +12,8 @@ import { join } from 'node:path';
 import { betweenMarkers, markdownTable } from '../bench/record/markdown.ts';
 import { SPEED_PAGES } from '../bench/record/write.ts';
 import { ERRORS } from '../src/model/index.ts';
+import { routeTable } from '../src/shard/api/openapi.ts';
+import { apiDescription, ROUTES } from '../src/shard/api/routes.ts';
 import { configurationPage } from '../src/shard/index.ts';
 import { INVARIANTS } from '../testing/world/invariants.ts';
 
@@ -18,6 +21,8 @@ const GENERATED_TYPES = 'src/wire/gen';
 const PAGES: Readonly<Record<string, () => string>> = {
   'docs/reference/errors.md': errorPage,
   'docs/reference/configuration.md': configurationPage,
+  'docs/reference/openapi.json': apiDescription,
+  'docs/reference/api.md': () => betweenMarkers(read('docs/reference/api.md'), 'routes', routeTable(ROUTES)),
   'docs/internals/architecture.md': withImportRules,
   'docs/internals/robustness.md': withInvariants,
   ...SPEED_PAGES,

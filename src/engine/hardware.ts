@@ -5,7 +5,6 @@ import type { FleetView } from '../fleet/index.ts';
 import { isAccelerator } from '../model/index.ts';
 
 export const HARDWARE = ['general', 'accelerated'] as const;
-export type Hardware = (typeof HARDWARE)[number];
 
 const GENERAL = HARDWARE.indexOf('general');
 const ACCELERATED = HARDWARE.indexOf('accelerated');

@@ -3,7 +3,6 @@
 export { ClaimWatch } from './claim-watch.ts';
 export type { Decision, EngineOptions, PlanDifference } from './engine.ts';
 export { decide, Engine, explain } from './engine.ts';
-export type { Hardware } from './hardware.ts';
 export { acceleratorsOf, HARDWARE, hardwareOf } from './hardware.ts';
 
 export type { ServedHardware } from './served-tally.ts';

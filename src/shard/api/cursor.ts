@@ -1,22 +1,22 @@
-// Cursors of lists as callers see them: the name of a list and a position in it, in letters that need no escaping. A caller
-// gives back what it was given; anything else is refused, because a list that began again unnoticed would repeat itself.
+// Cursors of lists as callers see them: the name of a list and a position in it, encoded so that a URL needs no escaping. A
+// cursor that was not made here is refused, because a list that silently started over would repeat its items.
 
 import type { Page } from '../views.ts';
 import { Refusal } from './refusal.ts';
 
-/** How a position of each list is written. */
+/** The syntax of a position in each list. */
 const POSITIONS = {
   /** The id of the last machine. */
   machines: /^.+$/s,
-  /** Whether the last machine is not Failed, and its id. */
+  /** 0 if the last machine is Failed, else 1, and its id. */
   'machines-by-trouble': /^[01] .+$/s,
   /** The name of the last cluster. */
   clusters: /^.+$/s,
-  /** When the last freeze began, and its id. */
+  /** Start time of the last freeze, and its id. */
   freezes: /^-?[\d.e+]{1,30} .+$/s,
-  /** When the last action began, and its id. */
+  /** Start time of the last action, and its id. */
   actions: /^-?[\d.e+]{1,30} .+$/s,
-  /** How many were shown. */
+  /** In the lists below: the number of items before the position. */
   'clusters-by-trouble': /^\d{1,9}$/,
   needs: /^\d{1,9}$/,
   shortfalls: /^\d{1,9}$/,
@@ -26,7 +26,7 @@ const POSITIONS = {
 
 export type ListName = keyof typeof POSITIONS;
 
-/** An answer as callers see it. */
+/** A page with its position replaced by a cursor. */
 export function withCursor<T>(list: ListName, page: Page<T>): Page<T> {
   return page.next === null ? page : { ...page, next: cursorOf(list, page.next) };
 }
@@ -35,20 +35,18 @@ function cursorOf(list: ListName, position: string): string {
   return Buffer.from(`${list}:${position}`).toString('base64url');
 }
 
-export interface Place<L extends ListName> {
-  readonly list: L;
-  readonly position: string;
-}
-
-/** What a cursor of one of these lists means. */
-export function placeOf<L extends ListName>(cursor: string, lists: readonly L[]): Place<L> {
+/** The list and the position that a cursor of one of these lists has. */
+export function positionIn<L extends ListName>(
+  lists: readonly L[],
+  cursor: string,
+): { readonly list: L; readonly position: string } {
   const text = Buffer.from(cursor, 'base64url').toString();
   const colon = text.indexOf(':');
   const list = lists.find((name) => name === text.slice(0, colon));
   const position = text.slice(colon + 1);
-  // Decoding is lenient; what is not encoded to the same letters was not made here.
+  // Decoding is lenient: a cursor that encodes differently was not made here.
   if (list !== undefined && POSITIONS[list].test(position) && cursorOf(list, position) === cursor)
     return { list, position };
   const what = 'The parameter "after" is not a cursor of this list';
-  throw new Refusal(400, `${what}; give back the "next" of a page, or leave it out to begin again.`);
+  throw new Refusal(400, `${what}; send the "next" of a page, or leave it out to start over.`);
 }

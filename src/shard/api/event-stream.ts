@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http';
 import { plainFields } from '../telemetry/log-fields.ts';
 import type { ShardEvent, ShardPort } from '../views.ts';
 import { Refusal } from './refusal.ts';
-import type { EventsFrom } from './routes.ts';
+import type { EventsFrom } from './route.ts';
 
 export interface EventStreamLimits {
   readonly maxReaders: number;
@@ -25,7 +25,7 @@ export const EVENT_STREAM_LIMITS: EventStreamLimits = {
 /** Delay before a browser reconnects. */
 const RETRY_MS = 2_000;
 
-/** ShardEvent that wait for a reader while the shard is asked for events from before; as much as may wait for a reader. */
+/** Events that arrive while the past ones are read for a reader; at most `maxWaitingBytes`. */
 interface Overlap {
   readonly pieces: { readonly id: string | undefined; readonly text: string }[];
   bytes: number;
@@ -34,9 +34,9 @@ interface Overlap {
 export class EventStream {
   readonly #port: ShardPort;
   readonly #limits: EventStreamLimits;
-  /** With what is told while a reader waits for events from before; null: it waits for none. */
+  /** The value is null unless past events are being read for the reader. */
   readonly #readers = new Map<ServerResponse, Overlap | null>();
-  /** Readers there was no room for, and readers cut off. */
+  /** Readers refused because of `maxReaders`, and readers disconnected because of `maxWaitingBytes`. */
   refused = 0;
   slow = 0;
   #stopListening = () => {};
@@ -58,11 +58,11 @@ export class EventStream {
     const hasPast = from.sinceMs !== undefined || from.afterId !== undefined;
     this.#readers.set(reader, hasPast ? { pieces: [], bytes: 0 } : null);
     if (this.#readers.size === 1) this.#open();
-    if (hasPast) await this.#tellPast(reader, from);
+    if (hasPast) await this.#replay(reader, from);
   }
 
-  /** Events from before, then what happened while they were asked for. */
-  async #tellPast(reader: ServerResponse, from: EventsFrom): Promise<void> {
+  /** Sends past events, then those that arrived while the past ones were read. */
+  async #replay(reader: ServerResponse, from: EventsFrom): Promise<void> {
     let known: ReadonlySet<string | undefined> = new Set();
     try {
       const maxBytes = Math.min(PAST.bytes, this.#limits.maxWaitingBytes / 2);
@@ -70,11 +70,11 @@ export class EventStream {
       known = new Set(items.map(({ id }) => id));
       if (this.#readers.has(reader)) for (const event of items) reader.write(eventText(event));
     } catch {
-      // Its status says how the shard is; news may come all the same.
+      // The reader gets new events all the same; the status of the shard shows the failure.
     }
     const { pieces } = this.#readers.get(reader) ?? { pieces: [] };
     if (this.#readers.has(reader)) this.#readers.set(reader, null);
-    // A reader that does not keep up is cut off on the way.
+    // A reader that does not keep up is disconnected in this loop.
     for (const { id, text } of pieces)
       if (this.#readers.has(reader) && (id === undefined || !known.has(id))) this.#sendTo(reader, text);
   }
@@ -87,7 +87,7 @@ export class EventStream {
   }
 
   #open(): void {
-    this.#stopListening = this.#port.listen((event) => this.#hear(event));
+    this.#stopListening = this.#port.listen((event) => this.#publish(event));
     this.#heartbeat = setInterval(() => {
       for (const reader of this.#readers.keys()) this.#sendTo(reader, ':\n\n');
     }, this.#limits.heartbeatMs).unref();
@@ -99,36 +99,36 @@ export class EventStream {
     clearInterval(this.#heartbeat);
   }
 
-  #hear(event: ShardEvent): void {
+  #publish(event: ShardEvent): void {
     const text = eventText(event);
-    for (const [reader, meanwhile] of this.#readers) {
-      if (meanwhile === null) this.#sendTo(reader, text);
-      else this.#keepFor(reader, meanwhile, { id: event.id, text });
+    for (const [reader, overlap] of this.#readers) {
+      if (overlap === null) this.#sendTo(reader, text);
+      else this.#buffer(reader, overlap, { id: event.id, text });
     }
   }
 
-  #keepFor(reader: ServerResponse, meanwhile: Overlap, piece: Overlap['pieces'][number]): void {
-    meanwhile.bytes += piece.text.length;
-    if (meanwhile.bytes > this.#limits.maxWaitingBytes) this.#cutOff(reader);
-    else meanwhile.pieces.push(piece);
+  #buffer(reader: ServerResponse, overlap: Overlap, piece: Overlap['pieces'][number]): void {
+    overlap.bytes += piece.text.length;
+    if (overlap.bytes > this.#limits.maxWaitingBytes) this.#disconnect(reader);
+    else overlap.pieces.push(piece);
   }
 
   #sendTo(reader: ServerResponse, text: string): void {
-    if (reader.writableLength + text.length > this.#limits.maxWaitingBytes) this.#cutOff(reader);
+    if (reader.writableLength + text.length > this.#limits.maxWaitingBytes) this.#disconnect(reader);
     else reader.write(text);
   }
 
-  #cutOff(reader: ServerResponse): void {
+  #disconnect(reader: ServerResponse): void {
     this.slow++;
     this.#remove(reader);
     reader.destroy();
   }
 }
 
-/** Events from before that a reader gets: the newest, and less than may wait for it. */
+/** Past events that a reader gets: the newest, and fewer bytes than `maxWaitingBytes`. */
 const PAST = { events: 500, bytes: 500_000 };
 
-/** Fields of a log line are anything. A reader has room for several events of this size. */
+/** Bound on the fields of a log line, which have any type; several events of this size fit in `maxWaitingBytes`. */
 const FIELD_LIMITS = { bytes: 200_000, textBytes: 100_000 };
 
 function eventText(event: ShardEvent): string {

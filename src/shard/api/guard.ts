@@ -21,6 +21,13 @@ export function checkOrigin({ headers, socket }: IncomingMessage, onLoopback: bo
   }
 }
 
+/** Requires JSON: HTML forms cannot send this type, and a script of another site needs a CORS preflight for it (CSRF). */
+export function checkJson({ headers }: IncomingMessage): void {
+  const [type] = (headers['content-type'] ?? '').split(';');
+  if (type!.trim().toLowerCase() === 'application/json') return;
+  throw new Refusal(415, 'Send a JSON object with "content-type: application/json".');
+}
+
 /** Over TLS, `readonly` and `admin` identities may read, and `admin` may order. Without TLS there are no identities. */
 export function checkIdentity({ socket }: IncomingMessage, access: Access): void {
   if (!(socket instanceof TLSSocket) || access === 'open') return;

@@ -1,4 +1,4 @@
-// An answer other than the one asked for: a status of HTTP and a word that programs can tell apart.
+// Errors of the API: an HTTP status and a code word for programs.
 
 import { excerpt } from '../../model/index.ts';
 
@@ -15,12 +15,15 @@ const CODES = {
   504: 'timeout',
 } as const;
 
-/** Parts that a caller or a provider wrote are cut before; this holds for whatever else an error may say. */
+/** Texts of callers and providers are shortened where they are quoted; this bounds messages of all other errors. */
 const MAX_MESSAGE_BYTES = 4_000;
+
+/** Orders are small: the longest has four texts of 1,000 characters. */
+export const MAX_BODY_BYTES = 64 * 1024;
 
 type RefusalStatus = keyof typeof CODES;
 
-/** Throw it while answering; any other error becomes a 500. */
+/** Thrown while a request is handled; any other error becomes a 500, but for those of fastify in `refusalOf`. */
 export class Refusal extends Error {
   readonly status: RefusalStatus;
   readonly code: string;
@@ -35,7 +38,21 @@ export class Refusal extends Error {
   }
 }
 
+/** Errors that fastify itself throws, before a handler runs. */
+const FASTIFY_ERRORS: Readonly<Record<string, (message: string) => Refusal>> = {
+  FST_ERR_BAD_URL: (message) =>
+    new Refusal(400, `The path is not percent-encoded correctly: ${excerpt(message)}.`),
+  FST_ERR_CTP_BODY_TOO_LARGE: () =>
+    new Refusal(413, `The request has more than ${MAX_BODY_BYTES} bytes.`, { connection: 'close' }),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
+    new Refusal(415, 'Send a JSON object with "content-type: application/json".'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    new Refusal(400, 'The body is not as long as Content-Length.', { connection: 'close' }),
+};
+
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
-  return new Refusal(500, error instanceof Error ? error.message : String(error));
+  if (!(error instanceof Error)) return new Refusal(500, String(error));
+  const code = 'code' in error ? String(error.code) : '';
+  return FASTIFY_ERRORS[code]?.(error.message) ?? new Refusal(500, error.message);
 }

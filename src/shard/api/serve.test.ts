@@ -127,6 +127,38 @@ describe('reading', () => {
     expect(await call('GET', path)).toMatchObject({ status, value: refusal(code) });
   });
 
+  it('given several problems, then one refusal names all of them and suggests names', async () => {
+    const { shard, call } = await served();
+    const query = 'clsuter=ml&limt=5&state=ASLEEP&limit=0&provider=&order=size&forgotten=true&forgotten=true';
+    const message = [
+      'The parameter "state" must be one of SPECULATIVE, CREATING, IDLE, CONFIGURING, CONFIGURED, DRAINING, DELETING, FAILED.',
+      'The parameter "provider" is empty; leave it out instead.',
+      'The parameter "forgotten" was given more than once.',
+      'The parameter "order" must be one of name, trouble.',
+      'The parameter "limit" must be a whole number from 1 to 10000.',
+      'Unknown parameters: clsuter, limt. Did you mean cluster? Did you mean limit? There are state, cluster, provider, forgotten, order, limit, after.',
+    ].join(' ');
+    expect(await call('GET', `/v1/machines?${query}`)).toMatchObject({
+      status: 400,
+      value: refusal('bad_request', message),
+    });
+    expect(shard.asked).toEqual([]);
+  });
+
+  it.each(['__proto__', 'constructor', 'toString'])('given the parameter %s, then 400', async (name) => {
+    const { call } = await served();
+    expect(await call('GET', `/v1/machines?${name}=1`)).toMatchObject({
+      status: 400,
+      value: refusal('bad_request', expect.stringContaining(name)),
+    });
+  });
+
+  it('given parameters that a probe or a scraper adds, then it is answered all the same', async () => {
+    const { call } = await served();
+    for (const path of ['/healthz?verbose', '/readyz?x=1', '/metrics?name=up'])
+      expect(await call('GET', path)).toMatchObject({ status: 200 });
+  });
+
   it('given a shard that fails or takes too long, then 500 or 504', async () => {
     const { shard, call } = await served({ answerMs: 20 });
     shard.answers.clusters = () => {
@@ -268,8 +300,46 @@ describe('ordering', () => {
     expect(shard.orders).toEqual([]);
   });
 
-  it('given another method, then 405 with those there are', async () => {
+  it('given several wrong fields, then one refusal names all of them', async () => {
     const { call } = await served();
+    const message =
+      'The field "action" must be one of bind, buy, preempt, reclaim, release. The field "who" is missing. ' +
+      'The field "why" must be a text. Unknown field: clsuter. Did you mean cluster? There are cluster, action, who, why.';
+    expect(
+      await call('POST', '/v1/freezes', { clsuter: 'ml', action: 'recycle', who: null, why: 7 }),
+    ).toMatchObject({ status: 400, value: refusal('bad_request', message) });
+  });
+
+  it('given a field named __proto__, then 400 and nothing is frozen', async () => {
+    const { shard, call } = await served();
+    const body = '{"who":"ann@desk","why":"w","__proto__":{"cluster":"ml"}}';
+    expect(await call('POST', '/v1/freezes', body)).toMatchObject({ status: 400 });
+    expect(shard.orders).toEqual([]);
+  });
+
+  it('given an order without a content type, then 415', async () => {
+    const { call } = await served();
+    expect(await call('POST', '/v1/freezes')).toMatchObject({ status: 415, value: refusal('not_json') });
+  });
+
+  it('given a DELETE with a body, then the body is ignored', async () => {
+    const { shard, call } = await served();
+    for (const type of ['text/plain', 'application/json']) {
+      const headers = { 'content-type': type, 'content-length': '7' };
+      expect(await call('DELETE', '/v1/freezes/x?who=a', 'no JSON', headers)).toMatchObject({ status: 200 });
+    }
+    expect(shard.orders).toHaveLength(2);
+  });
+
+  it('given another method, then 405 with the methods that exist', async () => {
+    const { server, call } = await served();
+    const head = await send(`${server.url}/v1/status`, { method: 'HEAD' });
+    expect(head).toMatchObject({ status: 405, headers: { allow: 'GET' } });
+    expect(await call('PROPFIND', '/v1/status')).toMatchObject({ status: 405, headers: { allow: 'GET' } });
+    expect(await call('PUT', '/v1/machines/')).toMatchObject({ status: 404 });
+    expect(await call('POST', '/v1/status', 'no JSON', { 'content-type': 'text/plain' })).toMatchObject({
+      status: 405,
+    });
     expect(await call('PUT', '/v1/freezes')).toMatchObject({ status: 405, headers: { allow: 'GET, POST' } });
     expect(await call('GET', '/v1/machines/m-1/retry')).toMatchObject({
       status: 405,
@@ -508,15 +578,15 @@ describe('addresses', () => {
 });
 
 describe('docs/reference/api.md', () => {
-  it('has every path, and no other', () => {
-    const page = readFileSync('docs/reference/api.md', 'utf8');
-    const documented = [...page.matchAll(/^### `((?:GET|POST|DELETE) \/[^`]*)`/gm)].map(([, path]) => path!);
-    const paths = documented.map((path) => path.replace(/\?.*$/, ''));
-    expect(paths.toSorted()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).toSorted());
+  const page = readFileSync('docs/reference/api.md', 'utf8');
+
+  it('has a section for every route, and for no other', () => {
+    const sections = [...page.matchAll(/^### `((?:GET|POST|DELETE) [^`]*)`/gm)].map(([, route]) => route!);
+    expect(sections.toSorted()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).toSorted());
   });
 
-  it('has every refusal under its code', () => {
-    const rows = [...readFileSync('docs/reference/api.md', 'utf8').matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm)];
+  it('has every refusal with its code', () => {
+    const rows = [...page.matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm)];
     expect(rows.length).toBeGreaterThan(8);
     for (const [, status, code] of rows)
       expect(new Refusal(Number(status) as Refusal['status'], '').code).toBe(code);

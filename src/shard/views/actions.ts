@@ -1,7 +1,7 @@
 // Actions: pending and ended ones, those decided and not started, and the plan that the latter belong to. Freezes too, since
 // they are what holds actions back most often.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { actionKind, count, errorClass, NeedRef, page, timeMs, type View, view } from './schema.ts';
 import { HeldBackView } from './status.ts';
 

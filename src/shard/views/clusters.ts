@@ -1,6 +1,6 @@
 // Clusters: their sessions, demand, machines and roll-ups.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { FreezeView } from './actions.ts';
 import { Cost, costPerHour, ownedCost } from './cost.ts';
 import { count, machinesByState, page, timeMs, type View, view } from './schema.ts';

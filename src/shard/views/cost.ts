@@ -1,6 +1,6 @@
 // What machines cost per hour. telemetry/cost.ts computes it.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { COST_PARTS } from '../telemetry/cost.ts';
 import { view } from './schema.ts';
 

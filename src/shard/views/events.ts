@@ -1,6 +1,6 @@
 // Events of a shard as live views receive them, and the series of figures that charts are drawn from.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { ActionView } from './actions.ts';
 import { count, errorClass, machinesByState, NeedRef, timeMs, VIEWS, type View, view } from './schema.ts';
 import { StatusView } from './status.ts';

@@ -1,6 +1,6 @@
 // Machines.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { BLOCKED_CAUSES } from '../../model/index.ts';
 import { ActionView } from './actions.ts';
 import { count, NeedRef, page, Quantities, timeMs, type View, view } from './schema.ts';

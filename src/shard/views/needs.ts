@@ -1,6 +1,6 @@
 // Needs, what explains the verdict on one of them, and shortfalls.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { BLOCKED_CAUSES, OBSTACLE_CAUSES, UNMET_REASONS } from '../../model/index.ts';
 import { ActionView } from './actions.ts';
 import { count, NeedRef, page, Quantities, timeMs, type View, view } from './schema.ts';

@@ -1,6 +1,6 @@
 // Providers: how their calls and their machines do.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, errorClass, page, timeMs, type View, view } from './schema.ts';
 
 const healthState = z.enum(['fine', 'degraded', 'failing']);

@@ -3,7 +3,7 @@
 // are plain data, serialised to JSON without conversion. Times are milliseconds since the Unix epoch by the shard's clock;
 // quantities are Kubernetes quantity strings.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { ACTION_KINDS } from '../../model/index.ts';
 import { ERROR_CLASSES } from '../inventory/error-class.ts';
 

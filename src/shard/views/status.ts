@@ -1,6 +1,6 @@
 // The status of a shard: its last cycle, totals over the fleet, and its providers.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { Cost, costPerHour, ownedCost } from './cost.ts';
 import { ProviderView } from './providers.ts';
 import { actionKind, Counts, count, machinesByState, timeMs, type View, view } from './schema.ts';

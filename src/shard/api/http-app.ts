@@ -1,0 +1,200 @@
+// The routes as a fastify application: checks of origin and identity, validation, handlers, limits and refusals. serve.ts
+// gives it the server, with its sockets, timeouts and certificates.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerFactory,
+  fastify,
+} from 'fastify';
+import type * as z from 'zod';
+import { excerpt } from '../../model/index.ts';
+import type { ShardPort } from '../views.ts';
+import { checkIdentity, checkJson, checkOrigin } from './guard.ts';
+import { accepted, jsonObjectOf, NO_PARAMETERS, queryOf } from './inputs.ts';
+import { MAX_BODY_BYTES, Refusal, refusalOf } from './refusal.ts';
+import { isTextAnswer, type Route, type RouteHooks, type TextReply } from './route.ts';
+import { ROUTES } from './routes.ts';
+
+/** Serves paths outside `/v1/`, GET and POST; false: there is no such page. */
+export type Pages = (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>;
+
+export interface HttpAppParts {
+  readonly port: ShardPort;
+  readonly hooks: RouteHooks;
+  readonly pages: Pages | undefined;
+  /** Whether Host must be a loopback name. */
+  readonly checksHost: boolean;
+  /** Longest time of the shard for an answer. */
+  readonly answerMs: number;
+  readonly serverFactory: FastifyServerFactory;
+  /** Called for bytes that are not an HTTP request, and for requests that are not completed in time. */
+  readonly onClientError: (error: Error, socket: Duplex) => void;
+  /** Called for each request that exceeds `MAX_REQUESTS`. */
+  readonly onOverload: () => void;
+}
+
+/** Most in-flight requests; each may be a question queued at the controller, and an answer of some megabytes. */
+const MAX_REQUESTS = 64;
+
+/** Characters; Node refuses longer request heads before, so that this never limits a name. */
+const MAX_PARAM_LENGTH = 16 * 1024;
+
+const JSON_TYPE = 'application/json';
+
+export async function httpApp(parts: HttpAppParts): Promise<FastifyInstance> {
+  const app = fastify({
+    serverFactory: parts.serverFactory,
+    clientErrorHandler: parts.onClientError,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH, querystringParser: queryOf },
+    frameworkErrors: (error, request, reply) =>
+      void refuse(request as FastifyRequest, reply as FastifyReply, error),
+    // Never called, since zod validates requests and answers are serialised without a schema. By default fastify would
+    // load Ajv and fast-json-stringify.
+    schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
+  });
+  app.setValidatorCompiler(validatorOf);
+  app.removeAllContentTypeParsers();
+  // For every type, since `checkJson` refuses a POST of another type first. Bodies of other methods are ignored.
+  app.addContentTypeParser(
+    '*',
+    { parseAs: 'string', bodyLimit: MAX_BODY_BYTES },
+    async (request: FastifyRequest, body: string) =>
+      request.method === 'POST' ? jsonObjectOf(body) : undefined,
+  );
+  app.addHook('onRequest', async (request) => {
+    checkOrigin(request.raw, parts.checksHost);
+    if (request.is404 || hasEmptyPart(request.params)) checkPage(app, parts, request);
+    if (request.method === 'POST') checkJson(request.raw);
+  });
+  app.setErrorHandler((error, request, reply) => refuse(request, reply, error));
+  app.setNotFoundHandler(async (request, reply) => {
+    if ((await parts.pages?.(request.raw, reply.raw)) !== true) throw nothingAt(pathOf(request));
+    return reply.hijack();
+  });
+  const answer = answerWithinLimits(parts);
+  for (const route of ROUTES) addRoute(app, route, answer);
+  await app.ready();
+  return app;
+}
+
+function unused(): never {
+  throw new Error('A route has a schema that no compiler is set for.');
+}
+
+function validatorOf({ schema, httpPart }: { schema: unknown; httpPart?: string | undefined }) {
+  const part = httpPart === 'body' ? 'field' : 'parameter';
+  return (given: unknown) => accepted(part, schema as z.ZodObject, given);
+}
+
+type Answer = (route: Route, request: FastifyRequest, response: ServerResponse) => Promise<unknown>;
+
+function addRoute(app: FastifyInstance, route: Route, answer: Answer): void {
+  app.route({
+    method: route.method,
+    url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    schema: {
+      ...(route.params === undefined ? {} : { params: route.params }),
+      querystring: route.query ?? NO_PARAMETERS,
+      ...(route.body === undefined ? {} : { body: route.body }),
+    },
+    onRequest: async (request) => checkIdentity(request.raw, route.access),
+    handler: async (request, reply) => {
+      const result = await answer(route, request, reply.raw);
+      if (!isTextAnswer(route.answer)) return send(reply, 200, JSON_TYPE, jsonLine(result));
+      const { status = 200, text = null } = (result as TextReply) ?? {};
+      return text === null ? reply.hijack() : send(reply, status, route.answer.contentType, text);
+    },
+  });
+}
+
+/** The parts of a request as the schemas of its route have checked them. */
+type Inputs = Pick<Parameters<Route['handle']>[0], 'params' | 'query' | 'body'>;
+
+/** Runs handlers, at most `MAX_REQUESTS` at a time and each for at most `answerMs`. */
+function answerWithinLimits({ port, hooks, answerMs, onOverload }: HttpAppParts): Answer {
+  let inFlight = 0;
+  return async (route, request, response) => {
+    // Probes are exempt from the limit, so that load does not make the shard look dead.
+    if (route.access !== 'open' && inFlight >= MAX_REQUESTS) {
+      onOverload();
+      throw new Refusal(503, `${MAX_REQUESTS} requests wait for an answer already.`, { 'retry-after': '1' });
+    }
+    const { params, query, body } = request as unknown as Inputs;
+    const lastEventId = request.headers['last-event-id']?.toString();
+    inFlight++;
+    try {
+      const call = { port, hooks, params, query, body, lastEventId, response };
+      return await within(answerMs, route.handle(call));
+    } finally {
+      inFlight--;
+    }
+  };
+}
+
+async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const message = `The shard took longer than ${ms / 1000} s; an order may or may not have taken effect.`;
+  const timer = setTimeout(() => reject(new Refusal(504, message)), ms);
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Refuses what is neither a route nor possibly a page, before its body is read. */
+function checkPage(app: FastifyInstance, { pages }: HttpAppParts, request: FastifyRequest): void {
+  const { method } = request;
+  const path = pathOf(request);
+  const allow = METHODS.filter((other) => isRoute(app, other, path)).join(', ');
+  if (allow !== '') throw new Refusal(405, `There is only ${allow} for ${excerpt(path)}.`, { allow });
+  if (pages === undefined || (method !== 'GET' && method !== 'POST') || path.startsWith('/v1/'))
+    throw nothingAt(path);
+  checkIdentity(request.raw, method === 'GET' ? 'read' : 'order');
+}
+
+const METHODS = ['GET', 'POST', 'DELETE'] as const;
+
+function isRoute(app: FastifyInstance, method: Route['method'], url: string): boolean {
+  const found = app.findRoute({ method, url });
+  return found !== null && !hasEmptyPart(found.params);
+}
+
+/** The router also matches `/v1/machines/`, with an empty id. */
+function hasEmptyPart(params: unknown): boolean {
+  return Object.values(params as object).includes('');
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  return url.split('?', 1)[0]!;
+}
+
+function nothingAt(path: string): Refusal {
+  return new Refusal(404, `There is nothing at ${excerpt(path)}; docs/reference/api.md lists what there is.`);
+}
+
+function jsonLine(value: unknown): string {
+  return `${JSON.stringify(value)}\n`;
+}
+
+function send(reply: FastifyReply, status: number, type: string, text: string): FastifyReply {
+  // Without a serialiser of its own, fastify would change the content type of JSON.
+  return reply.code(status).header('content-type', type).serializer(String).send(text);
+}
+
+function refuse(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+  // The headers are sent, so the status cannot change: the client must not take a partial answer for a complete one.
+  if (reply.raw.headersSent) {
+    reply.raw.destroy();
+    return reply.hijack();
+  }
+  const { status, code, message, headers } = refusalOf(error);
+  // Otherwise the server would go on reading the rest of an oversized body.
+  if (headers['connection'] === 'close') reply.raw.once('finish', () => request.raw.destroy());
+  return send(reply.headers(headers), status, JSON_TYPE, jsonLine({ error: { code, message } }));
+}

@@ -1,0 +1,171 @@
+// Schemas of the parameters and fields that callers send, and the text of the refusal if one does not match. Input is read
+// strictly: an unknown parameter or field is refused, because a misspelt `cluster` would otherwise freeze the whole fleet.
+
+import * as z from 'zod';
+import { ACTION_KINDS, ACTION_WORDS, excerpt, MachineState } from '../../model/index.ts';
+import { didYouMean } from '../../runtime/nearest.ts';
+import { Refusal } from './refusal.ts';
+
+/** Items of a page: by default, and at most. */
+const DEFAULT_LIMIT = 1_000;
+const MAX_LIMIT = 10_000;
+
+/** Characters of an id, a name or a reason. */
+const MAX_TEXT = 1_000;
+
+/** The id of a freeze contains the name of a cluster. */
+const MAX_FREEZE_ID = 2_000;
+
+/** A cursor may contain the id of a freeze. */
+const MAX_CURSOR = 8_192;
+
+/** Unknown names that a refusal repeats. */
+const MAX_NAMED = 10;
+
+function text(max = MAX_TEXT) {
+  return (
+    z
+      .string()
+      .trim()
+      .min(1)
+      .max(max)
+      // A lone surrogate would become another character in a cursor or a database.
+      .refine((value) => value.isWellFormed(), 'is not well-formed Unicode')
+  );
+}
+
+function oneOf<const T extends readonly string[]>(values: T) {
+  return text().pipe(z.enum(values));
+}
+
+const flag = oneOf(['true', 'false'])
+  .transform((value) => value === 'true')
+  .pipe(z.boolean());
+
+const NOT_A_LIMIT = `must be a whole number from 1 to ${MAX_LIMIT}`;
+const NOT_A_TIME = 'must be a time in milliseconds since the epoch';
+
+export const since = text()
+  .regex(/^\d{1,15}(\.\d{1,6})?$/, { error: NOT_A_TIME, abort: true })
+  .transform(Number)
+  .pipe(z.number())
+  .optional();
+
+const STATES = Object.keys(MachineState).map((name) => name.toUpperCase());
+
+export const filters = {
+  cluster: text().optional(),
+  machine: text().optional(),
+  provider: text().optional(),
+  state: text()
+    .transform((value) => value.toUpperCase().replaceAll('-', '_'))
+    .pipe(z.enum(STATES))
+    .optional()
+    .describe('In upper or lower case.'),
+  forgotten: flag.optional().describe('Includes forgotten machines.'),
+  unmet: flag.optional().describe('Only Needs that are not met.'),
+  freezeId: text(MAX_FREEZE_ID).optional().describe('Only this freeze, if it is in force.'),
+};
+
+export const order = oneOf(['name', 'trouble'])
+  .optional()
+  .describe('`trouble`: items that need attention first.');
+
+/** The parameters that every list has. */
+export const paging = {
+  limit: text()
+    .regex(/^\d{1,9}$/, { error: NOT_A_LIMIT, abort: true })
+    .transform(Number)
+    .pipe(z.int().min(1, NOT_A_LIMIT).max(MAX_LIMIT, NOT_A_LIMIT))
+    .default(DEFAULT_LIMIT)
+    .describe('Items of the page at most; a page may end earlier, at about 900 kB of JSON.'),
+  after: text(MAX_CURSOR).optional().describe('Cursor: the `next` of the page before.'),
+};
+
+/** A part of a path. */
+export const pathPart = z.string();
+
+export const NO_PARAMETERS = z.strictObject({});
+
+/** Unknown parameters are ignored: probes and scrapers may add their own. */
+export const ANY_PARAMETERS = z.looseObject({});
+
+/** The author and the reason of an order. Fields that are null count as absent. */
+export const who = text().describe('Author of the order, for the log.');
+export const why = text().describe('Reason of the order, for the log.');
+
+const VERBS = ACTION_KINDS.map((kind) => ACTION_WORDS[kind].verb);
+
+/** An action as the wire spells it or as people do: `Provision` and `buy` are one. */
+export const actionName = text()
+  .pipe(z.enum([...VERBS, ...ACTION_KINDS], `must be one of ${VERBS.join(', ')}`))
+  .nullish()
+  .describe('Only this kind of action.');
+
+export const clusterField = text().nullish().describe('Only actions of this cluster.');
+
+type Part = 'parameter' | 'field';
+
+/** What `schema` makes of a part of a request; a refusal names everything that is wrong with it. */
+export function accepted(
+  part: Part,
+  schema: z.ZodObject,
+  given: unknown,
+): { value: unknown } | { error: Refusal } {
+  const { success, data, error } = schema.safeParse(given);
+  if (success) return { value: data };
+  const known = Object.keys(schema.shape);
+  const texts = error.issues.map((issue) => problemText(part, known, given as Given, issue));
+  return { error: new Refusal(400, texts.join(' ')) };
+}
+
+type Given = Readonly<Record<string, unknown>>;
+
+function problemText(part: Part, known: readonly string[], given: Given, issue: z.core.$ZodIssue): string {
+  if (issue.code === 'unrecognized_keys') return unknownText(part, known, issue.keys);
+  const name = String(issue.path[0]);
+  const subject = `The ${part} "${name}"`;
+  const value = given[name];
+  if (value === undefined || value === null) return `${subject} is missing.`;
+  if (Array.isArray(value) && part === 'parameter') return `${subject} was given more than once.`;
+  if (issue.code === 'invalid_type') return `${subject} must be a text.`;
+  if (issue.code === 'too_small' && issue.origin === 'string')
+    return `${subject} is empty; leave it out instead.`;
+  if (issue.code === 'too_big' && issue.origin === 'string')
+    return `${subject} has more than ${issue.maximum} characters.`;
+  if (issue.code === 'invalid_value' && issue.message.startsWith('Invalid'))
+    return `${subject} must be one of ${issue.values.join(', ')}.`;
+  return `${subject} ${issue.message}.`;
+}
+
+function unknownText(part: Part, known: readonly string[], unknown: readonly string[]): string {
+  const shown = unknown.slice(0, MAX_NAMED);
+  const suggestions = shown.map((name) => didYouMean(name, known)).join('');
+  const accepted = known.length === 0 ? 'There are none' : `There are ${known.join(', ')}`;
+  return `Unknown ${part}${unknown.length === 1 ? '' : 's'}: ${excerpt(shown.join(', '))}.${suggestions} ${accepted}.`;
+}
+
+/** Parameters by name; a list of values where a name was given more than once. */
+export function queryOf(search: string): Record<string, string | string[]> {
+  const values = new Map<string, string | string[]>();
+  for (const [name, value] of new URLSearchParams(search)) {
+    const before = values.get(name);
+    values.set(name, before === undefined ? value : [before, value].flat());
+  }
+  return Object.fromEntries(values);
+}
+
+/** The JSON object in the body of a request. */
+export function jsonObjectOf(body: string): object {
+  const value = jsonOf(body);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new Refusal(400, 'The request must be a JSON object.');
+}
+
+function jsonOf(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch (error) {
+    throw new Refusal(400, `The request is not JSON: ${excerpt((error as Error).message)}.`);
+  }
+}
