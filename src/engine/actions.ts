@@ -39,13 +39,13 @@ export class Actions {
     leaving: readonly number[],
     released: readonly number[],
   ): void {
-    const { claimCount, pass } = this.#cycle;
+    const { claims, pass } = this.#cycle;
     this.count = 0;
     for (let place = 0; place < pass.count; place++) {
-      const rankedRow = pass.turnAt(place);
+      const rankedRow = pass.rankedRow[place]!;
       if (!this.#cycle.canBind(rankedRow)) continue;
-      const to = place + 1 < pass.count ? pass.fromAt(place + 1) : claimCount;
-      this.#acquire(rankedRow, pass.fromAt(place), to);
+      const to = place + 1 < pass.count ? pass.from[place + 1]! : claims.count;
+      this.#acquire(rankedRow, pass.from[place]!, to);
     }
     for (const [rankedRow, { picks }] of preemptions) {
       for (const { slot, graceSeconds, excess } of picks) {
@@ -61,7 +61,7 @@ export class Actions {
     const { claims, fleet } = this.#cycle;
     const { state } = fleet.machines;
     for (let i = from; i < to; i++) {
-      const slot = claims[i]!;
+      const slot = claims.slots[i]!;
       if (state[slot] === MachineState.Idle) this.#add(Sort.Bind, slot, rankedRow, 0);
       else if (state[slot] === MachineState.Speculative) this.#add(Sort.Buy, slot, rankedRow, 0);
     }

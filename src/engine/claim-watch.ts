@@ -28,7 +28,7 @@ export class ClaimWatch {
     this.#cycle = cycle;
     this.#number = cycle.number;
     this.#before = withRoom(this.#before, fleet.machines.size);
-    const unmet = new Set(cycle.unmet.map(({ rankedRow }) => rankedRow));
+    const unmet = new Set(cycle.result.unmet.map(({ rankedRow }) => rankedRow));
     // A slot that occurs twice is compared with itself the second time.
     let changes = this.#look(cycle, this.#passed, unmet);
     this.#passed = passedIn(cycle);
@@ -43,7 +43,7 @@ export class ClaimWatch {
     return changes;
   }
 
-  #look({ claimedBy, rankedRows, fleet }: Cycle, slots: Uint32Array, unmet: ReadonlySet<number>): number {
+  #look({ claims, rankedRows, fleet }: Cycle, slots: Uint32Array, unmet: ReadonlySet<number>): number {
     const { state } = fleet.machines;
     const before = this.#before;
     let changes = 0;
@@ -53,7 +53,7 @@ export class ClaimWatch {
         before[slot] = 0;
         continue;
       }
-      const rankedRow = claimedBy[slot]! - 1;
+      const rankedRow = claims.claimedBy[slot]! - 1;
       const key = rankedRow < 0 ? 0 : rankedRows.key[rankedRow]!;
       if (before[slot] !== 0 && before[slot] !== key) {
         const owner = rankedRows.ofKey[before[slot]!] ?? NONE;
@@ -72,8 +72,10 @@ function configuredOf({ fleet: { machines } }: Cycle, cluster: number): Uint32Ar
     : machines.arena.data.slice(slice.offset, slice.offset + slice.length);
 }
 
-function passedIn({ claims, claimCount, fleet, pass }: Cycle): Uint32Array {
+function passedIn({ claims, fleet, pass }: Cycle): Uint32Array {
   if (pass.count === 0) return NO_SLOTS;
   const { state } = fleet.machines;
-  return claims.slice(pass.fromAt(0), claimCount).filter((slot) => state[slot] === MachineState.Configured);
+  return claims.slots
+    .slice(pass.from[0], claims.count)
+    .filter((slot) => state[slot] === MachineState.Configured);
 }

@@ -4,7 +4,6 @@
 import type { FleetView } from '../fleet/index.ts';
 import type { Action, DecisionOptions, Explanation, NeedKey, Plan, Verdict } from '../model/index.ts';
 import { NONE } from './assign/ranked-rows.ts';
-import { allRestamped } from './assign/restamps.ts';
 import { type Probe, solve } from './assign/solve.ts';
 import type { ClaimWatch } from './claim-watch.ts';
 import { Cycle } from './cycle.ts';
@@ -89,12 +88,12 @@ export class Decision {
     // By machine first: there may be a million rows without claims.
     const rankedRows = new Set<number>();
     for (let slot = 0; slot < machines.size; slot++) {
-      const claimant = cycle.claimedBy[slot]! - 1;
+      const claimant = cycle.claims.claimedBy[slot]! - 1;
       if (claimant !== NONE) rankedRows.add(claimant);
     }
     for (const rankedRow of [...rankedRows].sort((a, b) => cycle.rankedRows.compare(cycle.fleet, a, b))) {
       const need = keys.keyOf(cycle.rankedRows.key[rankedRow]!);
-      for (const slot of cycle.claimsOf(rankedRow)) claims.set(machines.idOf(slot), need);
+      for (const slot of cycle.claims.of(rankedRow)) claims.set(machines.idOf(slot), need);
     }
     return claims;
   }
@@ -118,14 +117,14 @@ export class Decision {
   /** Bound machines that a gang took over. */
   restamps(): Map<string, NeedKey> {
     const cycle = this.#current;
-    const { claimedBy, rankedRows } = cycle;
+    const { claims, rankedRows } = cycle;
     const { keys, machines } = cycle.fleet;
     const restamps = new Map<string, NeedKey>();
-    const rankedRowOf = (slot: number): number => claimedBy[slot]! - 1;
+    const rankedRowOf = (slot: number): number => claims.claimedBy[slot]! - 1;
     // A ranked row's machines were noted in claim order; the sort keeps that.
-    const inOrder = allRestamped(cycle).sort((a, b) =>
-      rankedRows.compare(cycle.fleet, rankedRowOf(a), rankedRowOf(b)),
-    );
+    const inOrder = cycle.result
+      .allRestamped()
+      .sort((a, b) => rankedRows.compare(cycle.fleet, rankedRowOf(a), rankedRowOf(b)));
     for (const slot of inOrder)
       restamps.set(machines.idOf(slot), keys.keyOf(rankedRows.key[rankedRowOf(slot)]!));
     return restamps;
@@ -141,7 +140,7 @@ export class Decision {
     const cycle = this.#current;
     const row = cycle.fleet.demand.rowOf(key);
     if (row === undefined) return null;
-    this.#unmetByRow ??= new Map(cycle.unmet.map(({ rankedRow }, i) => [rankedRow, this.unmet[i]!]));
+    this.#unmetByRow ??= new Map(cycle.result.unmet.map(({ rankedRow }, i) => [rankedRow, this.unmet[i]!]));
     const rankedRow = rankedRowOf(cycle, row);
     return this.#unmetByRow.get(rankedRow) ?? metVerdictOf(cycle, rankedRow, row, this.#preemptions);
   }
@@ -266,7 +265,7 @@ export class Engine {
     const everything = how.everything === true || !this.#incremental;
     const cycle = this.#cycle;
     const stats = new CycleStats(this.#clock, timesRows);
-    cycle.stats = stats;
+    cycle.measure(stats);
     const ended: Probe = (phase) => {
       stats.ended(phase);
       probe(phase);
@@ -374,13 +373,14 @@ export function explain(
   const row = demand.rowOf(key);
   if (row === undefined) return null;
   const cycle = new Cycle(fleet);
-  cycle.explained.add(demand.key[row]!);
-  if (demand.same[row] === 1) cycle.explained.add(demand.foldKey[row]!);
+  // A row that folds is served in the ranked row of its fold.
+  cycle.explain(demand.key[row]!);
+  if (demand.same[row] === 1) cycle.explain(demand.foldKey[row]!);
   solveAlone(cycle, nowMs, options);
   const rankedRow = rankedRowOf(cycle, row);
-  const blocker = cycle.explainedBlockers.get(rankedRow) ?? NONE;
+  const blocker = cycle.result.blockers.get(rankedRow) ?? NONE;
   return {
-    candidates: cycle.gangs.get(rankedRow)?.candidates ?? [],
+    candidates: cycle.result.gangs.get(rankedRow)?.candidates ?? [],
     matching: matchingOf(cycle, demand.pattern[row]!),
     blocker: blocker === NONE ? null : keys.keyOf(cycle.rankedRows.key[blocker]!),
     obstacles: obstaclesOf(cycle, rankedRow, preempt(cycle), visit),

@@ -136,7 +136,7 @@ export class FittingMachines {
   extra({ rankedRow, deficit }: Unmet): UnmetDetail['extraSupply'] {
     const cycle = this.#cycle;
     const { machines } = cycle.fleet;
-    const gang = cycle.gangs.get(rankedRow);
+    const gang = cycle.result.gangs.get(rankedRow);
     const rest = gang?.missing ?? deficit;
     const { interruptionDollars } = cycle.profileOf(rankedRow);
     let fewest = Number.POSITIVE_INFINITY;

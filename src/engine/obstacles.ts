@@ -86,10 +86,10 @@ class Users {
   }
 
   of(slot: number): number {
-    const { claimedBy, fleet, rankedRows } = this.#cycle;
+    const { claims, fleet, rankedRows } = this.#cycle;
     const picker = this.#pickedFor.get(slot);
     if (picker !== undefined) return picker;
-    if (claimedBy[slot] !== 0) return claimedBy[slot]! - 1;
+    if (!claims.isFree(slot)) return claims.claimedBy[slot]! - 1;
     const state = fleet.machines.state[slot];
     // A target on a Speculative machine means ownership only, and a machine that is being deleted is on its way to no row.
     const isComing =

@@ -54,7 +54,10 @@ function isSameRow(one: Cycle, rankedRow: number, other: Cycle, twin: number): b
 
 function areSameMembers(one: Cycle, rankedRow: number, other: Cycle, twin: number): boolean {
   const [a, b] = [one.rankedRows, other.rankedRows];
-  if (a.members[rankedRow] !== b.members[twin] || one.hosted.get(rankedRow) !== other.hosted.get(twin))
+  if (
+    a.members[rankedRow] !== b.members[twin] ||
+    one.result.hosted.get(rankedRow) !== other.result.hosted.get(twin)
+  )
     return false;
   let [row, twinRow] = [a.firstMember[rankedRow]!, b.firstMember[twin]!];
   for (let i = 0; i < a.members[rankedRow]!; i++) {
@@ -67,17 +70,16 @@ function areSameMembers(one: Cycle, rankedRow: number, other: Cycle, twin: numbe
 
 /** Whether both claim the same machines in the same order, as credits and as later claims. */
 function areSameClaims(one: Cycle, rankedRow: number, other: Cycle, twin: number): boolean {
-  const credits = one.creditEnd[rankedRow]! - one.creditStart[rankedRow]!;
-  const later = one.laterEnd[rankedRow]! - one.laterStart[rankedRow]!;
-  if (credits !== other.creditEnd[twin]! - other.creditStart[twin]!) return false;
-  if (later !== other.laterEnd[twin]! - other.laterStart[twin]!) return false;
+  const [a, b] = [one.claims, other.claims];
+  const credits = a.creditEnd[rankedRow]! - a.creditStart[rankedRow]!;
+  const later = a.laterEnd[rankedRow]! - a.laterStart[rankedRow]!;
+  if (credits !== b.creditEnd[twin]! - b.creditStart[twin]!) return false;
+  if (later !== b.laterEnd[twin]! - b.laterStart[twin]!) return false;
   for (let i = 0; i < credits; i++) {
-    if (one.claims[one.creditStart[rankedRow]! + i] !== other.claims[other.creditStart[twin]! + i])
-      return false;
+    if (a.slots[a.creditStart[rankedRow]! + i] !== b.slots[b.creditStart[twin]! + i]) return false;
   }
   for (let i = 0; i < later; i++) {
-    if (one.claims[one.laterStart[rankedRow]! + i] !== other.claims[other.laterStart[twin]! + i])
-      return false;
+    if (a.slots[a.laterStart[rankedRow]! + i] !== b.slots[b.laterStart[twin]! + i]) return false;
   }
   return true;
 }

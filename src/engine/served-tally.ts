@@ -4,9 +4,10 @@
 
 import type { FleetView } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
+import { Credit } from './assign/credits.ts';
 import { RowKind } from './assign/ranked-rows.ts';
 import { hostedGangs } from './assign/unfilled.ts';
-import { Credit, type Cycle } from './cycle.ts';
+import type { Cycle } from './cycle.ts';
 import { acceleratorsOf, HARDWARE, hardwareOf } from './hardware.ts';
 
 /** Parts of the sums. The first four are by kind of what the row wants, and `wanted` is the sum of the other three. */
@@ -62,22 +63,22 @@ export class ServedTally {
   }
 
   #settle(account: Account, cluster: number): void {
-    const { rankedRows, outcome } = account.cycle;
+    const { credits, rankedRows } = account.cycle;
     account.sums = emptySums(this.#stride);
     const [start, end] = [rankedRows.start[cluster]!, rankedRows.end[cluster]!];
     for (let rankedRow = start; rankedRow < end; rankedRow++)
-      if (outcome[rankedRow] === Credit.Covered) account.add(rankedRow);
+      if (credits.outcome[rankedRow] === Credit.Covered) account.add(rankedRow);
     if (start === end) this.#settled.delete(cluster);
     else this.#settled.set(cluster, account.sums);
   }
 }
 
 /** Ranked rows of the cycle that needed free machines. */
-function* openRankedRows({ fleet, pending, pendingEnd, rankedRows, unhostedOf }: Cycle): Generator<number> {
+function* openRankedRows({ credits, fleet, rankedRows, result }: Cycle): Generator<number> {
   for (const cluster of fleet.clusters.sorted()) {
-    for (let i = rankedRows.start[cluster]!; i < pendingEnd[cluster]!; i++) yield pending[i]!;
+    for (let i = rankedRows.start[cluster]!; i < credits.pendingEnd[cluster]!; i++) yield credits.pending[i]!;
   }
-  for (const unhosted of unhostedOf.values()) yield* unhosted;
+  for (const unhosted of result.unhosted.values()) yield* unhosted;
 }
 
 /** Adds ranked rows to `sums`. */
@@ -92,12 +93,12 @@ class Account {
   constructor(cycle: Cycle) {
     this.cycle = cycle;
     this.#accelerators = acceleratorsOf(cycle.fleet);
-    this.#deficits = new Map(cycle.unmet.map(({ rankedRow, deficit }) => [rankedRow, deficit]));
+    this.#deficits = new Map(cycle.result.unmet.map(({ rankedRow, deficit }) => [rankedRow, deficit]));
     this.#left = new Float64Array(cycle.fleet.dimensions.stride);
   }
 
   add(rankedRow: number): void {
-    const { fleet, rankedRows, hosted } = this.cycle;
+    const { fleet, rankedRows, result } = this.cycle;
     const { stride, count } = fleet.dimensions;
     const aggregate = fleet.demand.aggregate.data;
     const from = rankedRows.row[rankedRow]! * stride;
@@ -106,7 +107,7 @@ class Account {
     // Members that a fold does not host have ranked rows of their own.
     const needs =
       rankedRows.kind[rankedRow] === RowKind.Fold
-        ? (hosted.get(rankedRow) ?? rankedRows.members[rankedRow]!)
+        ? (result.hosted.get(rankedRow) ?? rankedRows.members[rankedRow]!)
         : 1;
     const deficit = this.#deficits.get(rankedRow);
     const counts = PARTS.length * KINDS * stride + kind * COUNTS;
@@ -127,11 +128,11 @@ class Account {
   }
 
   #addClaims(rankedRow: number, kind: number): void {
-    const { claims, creditStart, creditEnd, laterStart, laterEnd } = this.cycle;
+    const { slots, creditStart, creditEnd, laterStart, laterEnd } = this.cycle.claims;
     for (let i = creditStart[rankedRow]!; i < creditEnd[rankedRow]!; i++)
-      this.#addClaim(rankedRow, kind, claims[i]!);
+      this.#addClaim(rankedRow, kind, slots[i]!);
     for (let i = laterStart[rankedRow]!; i < laterEnd[rankedRow]!; i++)
-      this.#addClaim(rankedRow, kind, claims[i]!);
+      this.#addClaim(rankedRow, kind, slots[i]!);
   }
 
   #addClaim(rankedRow: number, kind: number, slot: number): void {

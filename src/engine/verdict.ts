@@ -21,7 +21,7 @@ import type { Unmet } from './unmet.ts';
 /** Verdicts on the unmet rows, in the order they were served. */
 export function unmetVerdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, Preemption>): Verdict[] {
   cycle.fittingMachines.refresh();
-  return cycle.unmet.map((unmet) => {
+  return cycle.result.unmet.map((unmet) => {
     const { rankedRow } = unmet;
     return verdictOf(
       cycle,
@@ -44,7 +44,7 @@ export function rankedRowOf({ fleet, rankedRows }: Cycle, row: number): number {
 function acquiredBy(cycle: Cycle, rankedRow: number): number[] {
   if (!cycle.canBind(rankedRow)) return [];
   const { state } = cycle.fleet.machines;
-  return cycle.claimsOf(rankedRow).filter((slot) => isFreeState(state[slot]));
+  return cycle.claims.of(rankedRow).filter((slot) => isFreeState(state[slot]));
 }
 
 /** The verdict on a met row that was served in this rankedRow. */
@@ -80,7 +80,7 @@ export function verdictsOf(
   preemptions: ReadonlyMap<number, Preemption>,
   { cluster, skip = 0, limit = Number.POSITIVE_INFINITY, order = 'rank' }: VerdictQuestion = {},
 ): Verdict[] {
-  const unmet = new Map(cycle.unmet.map((row) => [row.rankedRow, row]));
+  const unmet = new Map(cycle.result.unmet.map((row) => [row.rankedRow, row]));
   const { fleet, fittingMachines } = cycle;
   fittingMachines.refresh();
   const clusters = cluster === undefined ? fleet.clusters.sorted() : [fleet.clusters.find(cluster)];
@@ -156,13 +156,13 @@ function verdictOf(
     foldedInto,
     satisfied: unmet === undefined,
     deficit: unmet === undefined ? new Map() : dimensions.vectorOf(unmet.deficit, 0),
-    claimed: ids(cycle.claimsOf(rankedRow)),
+    claimed: ids(cycle.claims.of(rankedRow)),
     bootstraps: ids(acquired.filter(idle)),
     provisions: ids(acquired.filter((slot) => !idle(slot))),
     preempts: ids(preemption?.picks.map(({ slot }) => slot) ?? []),
     domain: domain === NONE ? null : domainsOf(cycle, rankedRow).names[domain]!,
     satisfiable,
-    candidates: unmet === undefined ? [] : (cycle.gangs.get(rankedRow)?.candidates ?? []),
+    candidates: unmet === undefined ? [] : (cycle.result.gangs.get(rankedRow)?.candidates ?? []),
     unmet: unmet === undefined ? null : unmetOf(cycle, unmet, preemption!),
   };
 }
@@ -176,9 +176,9 @@ export function choiceOf(
   rankedRow: number,
 ): { readonly domain: number; readonly satisfiable: boolean | null } {
   if (cycle.rankedRows.kind[rankedRow] !== RowKind.Gang) return { domain: NONE, satisfiable: null };
-  const first = cycle.claims[cycle.creditStart[rankedRow]!]!;
+  const first = cycle.claims.slots[cycle.claims.creditStart[rankedRow]!]!;
   return (
-    cycle.gangs.get(rankedRow) ?? {
+    cycle.result.gangs.get(rankedRow) ?? {
       domain: domainsOf(cycle, rankedRow).of(cycle.fleet.machines.classOf[first]!),
       satisfiable: true,
     }
@@ -248,13 +248,13 @@ function largestObstacle(cycle: Cycle, { rankedRow, blocker }: Unmet, pattern: P
  * claims than that.
  */
 function claimsAtMost(cycle: Cycle, rankedRow: number, pattern: Pattern, most: number): boolean {
-  const { creditStart, creditEnd, laterStart, laterEnd } = cycle;
+  const { creditStart, creditEnd, laterStart, laterEnd } = cycle.claims;
   const claims =
     creditEnd[rankedRow]! - creditStart[rankedRow]! + (laterEnd[rankedRow]! - laterStart[rankedRow]!);
   if (most < 0 || claims <= most) return most >= 0;
   const { classOf, blocked } = cycle.fleet.machines;
-  const usable = cycle
-    .claimsOf(rankedRow)
+  const usable = cycle.claims
+    .of(rankedRow)
     .filter((slot) => blocked[slot] === 0 && pattern.fits(classOf[slot]!));
   return usable.length <= most;
 }
@@ -265,7 +265,7 @@ function ownBlockedOf(cycle: Cycle, rankedRow: number, fitting: FittingSupply): 
   const { patterns, machines } = cycle.fleet;
   const pattern = patterns.patternOf(cycle.rankedRows.pattern[rankedRow]!);
   const { classOf, blocked } = machines;
-  return cycle.claimsOf(rankedRow).filter((slot) => blocked[slot] === 1 && pattern.fits(classOf[slot]!));
+  return cycle.claims.of(rankedRow).filter((slot) => blocked[slot] === 1 && pattern.fits(classOf[slot]!));
 }
 
 /**

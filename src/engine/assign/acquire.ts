@@ -60,11 +60,11 @@ function acquireFrom(
   while (!unfilled.covered) {
     const slot = freeMachines.nextIdle(candidates, unfilled, key, allowed, mayTakeTargeted);
     if (slot === -1) break;
-    cycle.take(rankedRow, slot);
+    cycle.pass.take(rankedRow, slot);
   }
   while (!unfilled.covered) {
     const slot = freeMachines.nextSpeculative(candidates, unfilled, allowed);
     if (slot === -1) break;
-    cycle.take(rankedRow, slot);
+    cycle.pass.take(rankedRow, slot);
   }
 }

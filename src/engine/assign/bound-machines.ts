@@ -2,15 +2,15 @@
 // The index is kept for clusters that do not change, so that a covered row reads only its own machines.
 
 import { withRoom } from '../../collections/columns.ts';
-import { ColumnGroup, type ReadonlyColumn } from '../../collections/table.ts';
+import { ColumnGroup, type ReadonlyColumn, type ReadonlyColumns } from '../../collections/table.ts';
 import type { FleetView } from '../../fleet/index.ts';
-import { NONE, type RankedRows } from './ranked-rows.ts';
+import { NONE, type RankedRowsView } from './ranked-rows.ts';
 import { Regions } from './regions.ts';
 
 export class BoundIndex {
   readonly #fleet: FleetView;
-  readonly #rankedRows: RankedRows;
-  readonly #walk: BoundWalk;
+  readonly #rankedRows: RankedRowsView;
+  readonly #walk: BoundWalkView;
   readonly entries = new ColumnGroup(this);
   readonly slots = this.entries.u32();
 
@@ -31,7 +31,7 @@ export class BoundIndex {
   #byStamp = new Int32Array(0);
   #byTarget = new Int32Array(0);
 
-  constructor(fleet: FleetView, rankedRows: RankedRows, walk: BoundWalk) {
+  constructor(fleet: FleetView, rankedRows: RankedRowsView, walk: BoundWalkView) {
     this.#fleet = fleet;
     this.#rankedRows = rankedRows;
     this.#walk = walk;
@@ -128,15 +128,15 @@ const ORPHAN = -2;
  */
 export class MineWalk {
   readonly #fleet: FleetView;
-  readonly #bound: BoundIndex;
-  readonly #rankedRows: RankedRows;
-  #slots: Uint32Array = new Uint32Array(0);
+  readonly #bound: ReadonlyColumns<BoundIndex>;
+  readonly #rankedRows: RankedRowsView;
+  #slots: ReadonlyColumn<Uint32Array> = new Uint32Array(0);
   #own = 0;
   #ownEnd = 0;
   #orphan = 0;
   #orphanEnd = 0;
 
-  constructor(fleet: FleetView, bound: BoundIndex, rankedRows: RankedRows) {
+  constructor(fleet: FleetView, bound: ReadonlyColumns<BoundIndex>, rankedRows: RankedRowsView) {
     this.#fleet = fleet;
     this.#bound = bound;
     this.#rankedRows = rankedRows;
@@ -170,6 +170,9 @@ export class MineWalk {
     return order <= 0 ? slots[this.#own++]! : slots[this.#orphan++]!;
   }
 }
+
+/** The walk as other files see it. */
+export type BoundWalkView = ReadonlyColumns<BoundWalk>;
 
 /** Walks all bound machines of a cluster: Configured first, each part in keep order. Serves one walk at a time. */
 export class BoundWalk {

@@ -9,7 +9,8 @@
 // Rows that are set aside come before all others of their cluster: no other row may claim their machines.
 
 import { type Pattern, Serves } from '../../fleet/index.ts';
-import { Credit, type Cycle } from '../cycle.ts';
+import type { Cycle } from '../cycle.ts';
+import { Credit } from './credits.ts';
 import { comingCreating, comingIdle, drainingFor } from './in-flight.ts';
 import { NONE, RowKind } from './ranked-rows.ts';
 import { creditSpread } from './spread.ts';
@@ -21,7 +22,7 @@ import { creditSpread } from './spread.ts';
 export function serveCluster(cycle: Cycle, cluster: number): void {
   const hasRankedRows = cycle.dirtyClusters.keeps[cluster] === 1 || cycle.makeRankedRows(cluster);
   if (hasRankedRows && cycle.bound.index(cluster, false)) creditAll(cycle, cluster);
-  else cycle.putOff[cluster] = 1;
+  else cycle.credits.defer(cluster);
 }
 
 /** Credits a cluster that was put off; the ranked rows of all clusters are made. */
@@ -35,15 +36,15 @@ function creditAll(cycle: Cycle, cluster: number): void {
   const { rankedRows } = cycle;
   const creditOf = cycle.walk.countOf(cluster) === 0 ? creditNothing : creditRankedRow;
   const hasSetAside = cycle.fleet.demand.setAsideIn[cluster]! > 0;
-  cycle.openCluster(cluster);
+  cycle.credits.openCluster(cluster);
   if (hasSetAside) creditSetAside(cycle, cluster);
   for (let rankedRow = rankedRows.start[cluster]!; rankedRow < rankedRows.end[cluster]!; rankedRow++) {
     // It never needs free machines; set-aside.ts records it as unmet when all rows are served.
     if (hasSetAside && rankedRows.kind[rankedRow] === RowKind.SetAside)
-      cycle.settle(rankedRow, Credit.Covered);
-    else cycle.settle(rankedRow, creditOf(cycle, rankedRow));
+      cycle.credits.settle(rankedRow, Credit.Covered);
+    else cycle.credits.settle(rankedRow, creditOf(cycle, rankedRow));
   }
-  cycle.closeCluster(cluster);
+  cycle.credits.closeCluster(cluster);
 }
 
 /** Rows that are set aside claim the machines that are bound for them, in rank order. */
@@ -51,12 +52,12 @@ function creditSetAside(cycle: Cycle, cluster: number): void {
   const { bound, rankedRows } = cycle;
   for (let rankedRow = rankedRows.start[cluster]!; rankedRow < rankedRows.end[cluster]!; rankedRow++) {
     if (rankedRows.kind[rankedRow] !== RowKind.SetAside) continue;
-    cycle.openCredits(rankedRow);
+    cycle.claims.openCredits(rankedRow);
     cycle.beginUnfilled(rankedRow);
     for (let i = bound.ownStart[rankedRow]!; i < bound.ownEnd[rankedRow]!; i++) {
       const slot = bound.slots[i]!;
       // It may also belong to another row that is set aside, by stamp or by target.
-      if (cycle.isFree(slot)) cycle.credit(rankedRow, slot, false);
+      if (cycle.claims.isFree(slot)) cycle.credits.credit(rankedRow, slot, false);
     }
   }
 }
@@ -64,7 +65,7 @@ function creditSetAside(cycle: Cycle, cluster: number): void {
 /** The result of `creditRow` for a cluster without bound machines, computed without a search. */
 function creditNothing(cycle: Cycle, rankedRow: number): Credit {
   const { coming, kind, row } = cycle.rankedRows;
-  cycle.openCredits(rankedRow);
+  cycle.claims.openCredits(rankedRow);
   if (kind[rankedRow] === RowKind.Gang || cycle.isExplained(rankedRow)) return Credit.Waits;
   if (cycle.fleet.demand.empty[row[rankedRow]!] === 1) return Credit.Covered;
   return coming[rankedRow] === 1 ? Credit.Waits : Credit.Short;
@@ -72,16 +73,16 @@ function creditNothing(cycle: Cycle, rankedRow: number): Credit {
 
 function creditRankedRow(cycle: Cycle, rankedRow: number): Credit {
   const kind = cycle.rankedRows.kind[rankedRow];
-  cycle.openCredits(rankedRow);
+  cycle.claims.openCredits(rankedRow);
   let credit: Credit = Credit.Waits;
   if (!cycle.isExplained(rankedRow)) {
     credit = kind === RowKind.Gang ? creditGang(cycle, rankedRow) : creditRow(cycle, rankedRow, true);
   }
   if (credit === Credit.Waits) {
-    cycle.dropCredits(rankedRow);
+    cycle.credits.drop(rankedRow);
     if (cycle.rankedRows.infeasible[rankedRow] === 1) contestMine(cycle, rankedRow);
     else
-      cycle.contended.add(
+      cycle.credits.contended.add(
         cycle.rankedRows.pattern[rankedRow]!,
         kind === RowKind.Plain || kind === RowKind.Spread,
       );
@@ -132,7 +133,7 @@ function creditMine(
   let seeksUnit = unitFirst;
   let leftOut = false;
   for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-    if (cycle.claimedBy[slot] !== 0) continue;
+    if (!cycle.claims.isFree(slot)) continue;
     const classNumber = classOf[slot]!;
     const serves = pattern.servesAs(classNumber);
     if (serves === Serves.Not) continue;
@@ -142,8 +143,8 @@ function creditMine(
       continue;
     }
     if (!unfilled.adds(classNumber, fits)) continue;
-    if (early && cycle.contended.has(classNumber, slot)) return false;
-    cycle.credit(rankedRow, slot, fits);
+    if (early && cycle.credits.contended.has(classNumber, slot)) return false;
+    cycle.credits.credit(rankedRow, slot, fits);
     if (unfilled.sumCovered) return true;
     if (seeksUnit && leftOut) break;
     seeksUnit = false;
@@ -159,8 +160,7 @@ function creditComing(cycle: Cycle, rankedRow: number): void {
   for (const slot of [...comingIdle(cycle, rankedRow), ...comingCreating(cycle, rankedRow, true)]) {
     if (unfilled.covered) return;
     if (!unfilled.adds(machines.classOf[slot]!, true)) continue;
-    cycle.credit(rankedRow, slot, true);
-    cycle.takeOut(slot);
+    cycle.pass.credit(rankedRow, slot, true);
   }
 }
 
@@ -188,17 +188,17 @@ function walkOthers(
   const key = cycle.rankedRows.key[rankedRow]!;
   const fold = cycle.rankedRows.kind[rankedRow] === RowKind.Fold;
   const cluster = cycle.rankedRows.cluster[rankedRow]!;
-  const walk = early ? cycle.walkFree(cluster) : cycle.walkLeft(cluster);
+  const walk = early ? cycle.credits.walkFree(cluster) : cycle.credits.walkLeft(cluster);
   for (let slot = walk.next(); slot !== NONE && (firstUnit || !rest.sumCovered); slot = walk.next()) {
-    if (cycle.claimedBy[slot] !== 0) continue;
+    if (!cycle.claims.isFree(slot)) continue;
     const classNumber = machines.classOf[slot]!;
     const serves = pattern.servesAs(classNumber);
     if (serves === Serves.Not || !cycle.isAnothers(slot, key)) continue;
     const fits = serves === Serves.InFull;
     if (!fits && (firstUnit || fold)) continue;
     if (!rest.adds(classNumber, fits)) continue;
-    if (early && cycle.contended.has(classNumber, slot)) return false;
-    cycle.credit(rankedRow, slot, fits);
+    if (early && cycle.credits.contended.has(classNumber, slot)) return false;
+    cycle.credits.credit(rankedRow, slot, fits);
     if (firstUnit) return true;
     rest = cycle.beyond(rankedRow, drains);
   }
@@ -222,15 +222,15 @@ function creditGang(cycle: Cycle, rankedRow: number): Credit {
   for (let i = bound.ownStart[rankedRow]!; i < bound.ownEnd[rankedRow]!; i++) {
     const slot = bound.slots[i]!;
     const classNumber = machines.classOf[slot]!;
-    if (cycle.claimedBy[slot] !== 0 || !pattern.fits(classNumber)) continue;
-    if (cycle.contended.has(classNumber, slot)) return Credit.Waits;
+    if (!cycle.claims.isFree(slot) || !pattern.fits(classNumber)) continue;
+    if (cycle.credits.contended.has(classNumber, slot)) return Credit.Waits;
     // With machines in two domains, the gang has to choose.
     if (domain !== -1 && byKey.of(classNumber) !== domain) return Credit.Waits;
     domain = byKey.of(classNumber);
     if (unfilled.covered || !unfilled.adds(classNumber, true)) continue;
-    cycle.credit(rankedRow, slot, true);
+    cycle.credits.credit(rankedRow, slot, true);
     if (machines.stampKey[slot] !== cycle.rankedRows.key[rankedRow])
-      cycle.restamps[cycle.rankedRows.cluster[rankedRow]!] = 1;
+      cycle.credits.noteRestamp(cycle.rankedRows.cluster[rankedRow]!);
   }
   return unfilled.covered ? Credit.Covered : Credit.Waits;
 }
@@ -238,7 +238,7 @@ function creditGang(cycle: Cycle, rankedRow: number): Credit {
 function contestMembers(cycle: Cycle, fold: number): void {
   const { firstMember, nextMember } = cycle.rankedRows;
   for (let row = firstMember[fold]!; row !== NONE; row = nextMember[row]!) {
-    cycle.contended.add(cycle.fleet.demand.pattern[row]!, false);
+    cycle.credits.contended.add(cycle.fleet.demand.pattern[row]!, false);
   }
 }
 
@@ -248,7 +248,7 @@ function contestMine(cycle: Cycle, rankedRow: number): void {
   const pattern = cycle.patternOf(rankedRow);
   const walk = cycle.mine.begin(rankedRow);
   for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-    if (cycle.claimedBy[slot] === 0 && pattern.fits(machines.classOf[slot]!))
-      cycle.contended.addMachine(slot);
+    if (cycle.claims.isFree(slot) && pattern.fits(machines.classOf[slot]!))
+      cycle.credits.contended.addMachine(slot);
   }
 }

@@ -1,13 +1,13 @@
 // Which clusters must be served again, and which of them keep their ranked rows because only their machines changed.
 
-import { ColumnGroup } from '../../collections/table.ts';
+import { ColumnGroup, type ReadonlyColumns } from '../../collections/table.ts';
 import type { FleetView } from '../../fleet/index.ts';
 import type { Foldable } from './foldable.ts';
 import type { Infeasible } from './infeasible.ts';
 
 export class DirtyClusters {
   readonly #fleet: FleetView;
-  readonly #foldable: Foldable;
+  readonly #foldable: ReadonlyColumns<Foldable>;
   readonly #infeasible: Infeasible;
   /** Clusters that changed since the last cycle, and the subset whose ranked rows may have changed. */
   readonly changed: Set<number>;
@@ -23,7 +23,7 @@ export class DirtyClusters {
 
   constructor(
     fleet: FleetView,
-    foldable: Foldable,
+    foldable: ReadonlyColumns<Foldable>,
     infeasible: Infeasible,
     changed: Set<number>,
     reshaped: Set<number>,
@@ -86,6 +86,11 @@ export class DirtyClusters {
   entangle(cluster: number, isEntangled: boolean): void {
     if (isEntangled) this.#entangled.add(cluster);
     else this.#entangled.delete(cluster);
+  }
+
+  /** Records whether the ranked rows of a cluster depend on which machines are bound to it. */
+  noteScan(cluster: number, hasScanned: boolean): void {
+    this.scanned[cluster] = hasScanned ? 1 : 0;
   }
 
   /** Marks all clusters as dirty for the next cycle. */

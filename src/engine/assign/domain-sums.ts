@@ -117,7 +117,9 @@ export class DomainSums {
     const cluster = cycle.rankedRows.cluster[rankedRow]!;
     // An infeasible gang may also claim machines that worse-ranked rows were credited with.
     const walk =
-      cycle.rankedRows.infeasible[rankedRow] === 1 ? cycle.walk.begin(cluster) : cycle.walkLeft(cluster);
+      cycle.rankedRows.infeasible[rankedRow] === 1
+        ? cycle.walk.begin(cluster)
+        : cycle.credits.walkLeft(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
       if (!this.#isFree(slot, rankedRow) || !pattern.fits(machines.classOf[slot]!)) continue;
       this.bound.push(slot);
@@ -131,7 +133,7 @@ export class DomainSums {
    */
   #isFree(slot: number, rankedRow: number): boolean {
     const { rankedRows } = this.#cycle;
-    const by = this.#cycle.claimedBy[slot]! - 1;
+    const by = this.#cycle.claims.claimedBy[slot]! - 1;
     if (by === NONE) return true;
     if (rankedRows.infeasible[rankedRow] === 0 || rankedRows.kind[by] === RowKind.SetAside) return false;
     return rankedRows.place[by]! > rankedRows.place[rankedRow]!;
@@ -289,7 +291,7 @@ export class DomainSums {
     for (const c of this.#availability.classesIn(domain))
       add(c, cycle.freeMachines.freeIdle(c) + cycle.freeMachines.freeSpeculative(c));
     for (const slot of this.#availability.specialIn(domain)) {
-      if (cycle.isFree(slot) && !coming.has(slot)) add(machines.classOf[slot]!, 1);
+      if (cycle.claims.isFree(slot) && !coming.has(slot)) add(machines.classOf[slot]!, 1);
     }
     return sum;
   }

@@ -6,7 +6,7 @@ import { withRoom } from '../../collections/columns.ts';
 import { ColumnGroup } from '../../collections/table.ts';
 import type { FleetView, Pattern } from '../../fleet/index.ts';
 import { MachineState } from '../../model/index.ts';
-import type { BoundWalk } from './bound-machines.ts';
+import type { BoundWalkView } from './bound-machines.ts';
 import { NONE } from './ranked-rows.ts';
 
 /** Asked: not computed yet, and a row is waiting for it. */
@@ -16,7 +16,7 @@ const ANYWHERE = [MachineState.Idle, MachineState.Speculative, MachineState.Crea
 
 export class Foldable {
   readonly #fleet: FleetView;
-  readonly #walk: BoundWalk;
+  readonly #walk: BoundWalkView;
   readonly byPattern = new ColumnGroup(this);
   /** The Answer for machines outside all clusters. */
   readonly anywhere = this.byPattern.u8();
@@ -30,7 +30,7 @@ export class Foldable {
   /** Whether a row of the cluster being served depends on the machines bound to it. */
   hasScanned = false;
 
-  constructor(fleet: FleetView, walk: BoundWalk) {
+  constructor(fleet: FleetView, walk: BoundWalkView) {
     this.#fleet = fleet;
     this.#walk = walk;
     this.#supplied = fleet.machines.supplied.watch();

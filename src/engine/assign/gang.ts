@@ -8,7 +8,7 @@ import { addUnmet } from '../unmet.ts';
 import { acquireIn } from './acquire.ts';
 import type { DomainSums } from './domain-sums.ts';
 import { NONE } from './ranked-rows.ts';
-import { noteRestamps } from './restamps.ts';
+import { restampedBy } from './restamps.ts';
 
 const CANDIDATES_SHOWN = 6;
 
@@ -27,13 +27,13 @@ export function serveGang(cycle: Cycle, rankedRow: number): void {
     settleWhole(cycle, rankedRow, domain, satisfiable, seen);
     return;
   }
-  cycle.undo(rankedRow);
+  cycle.pass.undo(rankedRow);
   const order = rankDomains(cycle, rankedRow);
   const candidates = candidatesOf(cycle, rankedRow);
   const missing = domain === NONE ? null : sums.missing(domain);
   claimIn(cycle, rankedRow, domain, satisfiable);
-  noteRestamps(cycle, rankedRow, cycle.restamped);
-  cycle.gangs.set(rankedRow, { domain, satisfiable, order, candidates, missing });
+  cycle.result.addRestamped(restampedBy(cycle, rankedRow));
+  cycle.result.chooseDomain(rankedRow, { domain, satisfiable, order, candidates, missing });
   addUnmet(cycle, rankedRow, null);
 }
 
@@ -45,18 +45,18 @@ export function settleWhole(
   satisfiable = true,
   candidates: readonly DomainCandidate[] = [],
 ): void {
-  noteRestamps(cycle, rankedRow, cycle.restamped);
-  cycle.gangs.set(rankedRow, { domain, satisfiable, order: [], candidates, missing: null });
+  cycle.result.addRestamped(restampedBy(cycle, rankedRow));
+  cycle.result.chooseDomain(rankedRow, { domain, satisfiable, order: [], candidates, missing: null });
 }
 
 /** Credits what a gang has in its domain, and acquires the rest if that completes it. */
 function claimIn(cycle: Cycle, rankedRow: number, domain: number, satisfiable: boolean): void {
   cycle.beginUnfilled(rankedRow);
-  cycle.openCredits(rankedRow);
-  cycle.openLater(rankedRow);
+  cycle.claims.openCredits(rankedRow);
+  cycle.claims.openLater(rankedRow);
   if (domain === NONE || cycle.unfilled.covered) return;
   creditDomain(cycle, rankedRow, domain, satisfiable);
-  cycle.openLater(rankedRow);
+  cycle.claims.openLater(rankedRow);
   if (!satisfiable || cycle.unfilled.covered || !cycle.canBind(rankedRow)) return;
   acquireIn(cycle, rankedRow, domainsOf(cycle, rankedRow), domain, drainsIn(cycle, rankedRow, domain));
 }
@@ -250,11 +250,12 @@ function costToTake(cycle: Cycle, rankedRow: number, domain: number): number {
   let cost = 0;
   cycle.availability.onTrial(() => {
     claimIn(cycle, rankedRow, domain, true);
-    for (let i = cycle.laterStart[rankedRow]!; i < cycle.laterEnd[rankedRow]!; i++) {
-      const c = machines.classOf[cycle.claims[i]!]!;
+    const { laterEnd, laterStart, slots } = cycle.claims;
+    for (let i = laterStart[rankedRow]!; i < laterEnd[rankedRow]!; i++) {
+      const c = machines.classOf[slots[i]!]!;
       cost += effectiveCost(classes.price[c]!, classes.probability[c]!, dollars);
     }
-    cycle.undo(rankedRow);
+    cycle.pass.undo(rankedRow);
   });
   return cost;
 }
@@ -283,15 +284,14 @@ function creditDomain(cycle: Cycle, rankedRow: number, domain: number, completab
   for (const slot of [...own, ...coming, ...orphans]) {
     if (cycle.unfilled.covered) return;
     if (!cycle.unfilled.adds(machines.classOf[slot]!, true)) continue;
-    cycle.credit(rankedRow, slot, true);
-    cycle.takeOut(slot);
+    cycle.pass.credit(rankedRow, slot, true);
   }
   if (!completable || others.length === 0) return;
   const drains = drainsIn(cycle, rankedRow, domain);
   for (const slot of others) {
     if (cycle.unfilled.covered) return;
     if (cycle.beyond(rankedRow, drains).adds(machines.classOf[slot]!, true))
-      cycle.credit(rankedRow, slot, true);
+      cycle.credits.credit(rankedRow, slot, true);
   }
 }
 

@@ -29,7 +29,9 @@ export function unboundWhere(cycle: Cycle, rankedRow: number, test: (slot: numbe
 export function comingIdle(cycle: Cycle, rankedRow: number): number[] {
   const { machines } = cycle.fleet;
   const slots = unboundWhere(cycle, rankedRow, (slot) => {
-    return machines.state[slot] === MachineState.Idle && machines.blocked[slot] === 0 && cycle.isFree(slot);
+    return (
+      machines.state[slot] === MachineState.Idle && machines.blocked[slot] === 0 && cycle.claims.isFree(slot)
+    );
   });
   return slots.sort(machines.keepOrder);
 }
@@ -39,7 +41,9 @@ export function comingCreating(cycle: Cycle, rankedRow: number, withBlocked: boo
   const { machines } = cycle.fleet;
   return unboundWhere(cycle, rankedRow, (slot) => {
     const blocked = machines.blocked[slot] === 1;
-    return machines.state[slot] === MachineState.Creating && (withBlocked || !blocked) && cycle.isFree(slot);
+    return (
+      machines.state[slot] === MachineState.Creating && (withBlocked || !blocked) && cycle.claims.isFree(slot)
+    );
   });
 }
 
@@ -56,7 +60,9 @@ export function ownSpeculative(cycle: Cycle, rankedRow: number): number[] {
   const { machines } = cycle.fleet;
   return unboundWhere(cycle, rankedRow, (slot) => {
     return (
-      machines.state[slot] === MachineState.Speculative && machines.blocked[slot] === 0 && cycle.isFree(slot)
+      machines.state[slot] === MachineState.Speculative &&
+      machines.blocked[slot] === 0 &&
+      cycle.claims.isFree(slot)
     );
   });
 }

@@ -56,14 +56,14 @@ export class Infeasible {
     for (const cluster of clusters) {
       const keys = this.#keys.get(cluster);
       if (keys === undefined) continue;
-      for (const key of keys) rankedRows.infeasibleKey[key] = 0;
+      for (const key of keys) rankedRows.markInfeasible(key, false);
       const still = new Set<number>();
       const { length, offset } = demand.rowsOf(cluster);
       for (let row = offset; row < offset + length; row++) {
         if (demand.same[row] === 0) continue;
         const key = demand.key[row]!;
         if (!keys.has(key) || !this.#isInfeasible(row)) continue;
-        rankedRows.infeasibleKey[key] = 1;
+        rankedRows.markInfeasible(key, true);
         still.add(key);
       }
       if (still.size > 0) this.#keys.set(cluster, still);

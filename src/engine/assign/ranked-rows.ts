@@ -1,7 +1,7 @@
 // RankedRows: the rows of a cycle, in columns, cluster by cluster and within a cluster in rank order. Small gangs that any one
 // machine can host are folded into one row, which has the rank of its earliest member.
 
-import { ColumnGroup } from '../../collections/table.ts';
+import { ColumnGroup, type ReadonlyColumns } from '../../collections/table.ts';
 import type { FleetView } from '../../fleet/index.ts';
 import { compareText } from '../../model/index.ts';
 import type { Foldable } from './foldable.ts';
@@ -11,6 +11,9 @@ export const RowKind = { Plain: 0, Spread: 1, Gang: 2, Fold: 3, SetAside: 4 } as
 
 /** No row, no ranked row. */
 export const NONE = -1;
+
+/** Ranked rows as other files see them. */
+export type RankedRowsView = ReadonlyColumns<RankedRows>;
 
 export class RankedRows {
   readonly byRankedRow = new ColumnGroup(this);
@@ -104,7 +107,7 @@ export class RankedRows {
    * Makes the ranked rows of a cluster; idempotent. Writes nothing that belongs to another cluster. Returns false if it is not
    * yet known which rows fold.
    */
-  make(fleet: FleetView, foldable: Foldable, cluster: number): boolean {
+  make(fleet: FleetView, foldable: ReadonlyColumns<Foldable>, cluster: number): boolean {
     foldable.openCluster();
     this.end[cluster] = this.start[cluster]!;
     if (!this.#collect(fleet, foldable, cluster)) return false;
@@ -125,8 +128,13 @@ export class RankedRows {
     return rankedRow;
   }
 
+  /** Records whether the gang of a key was found infeasible, for the ranked rows that are made next. */
+  markInfeasible(key: number, isInfeasible: boolean): void {
+    this.infeasibleKey[key] = isInfeasible ? 1 : 0;
+  }
+
   /** Makes a ranked row for each row of a cluster, in rank order; a fold has the position of its first member. */
-  #collect(fleet: FleetView, foldable: Foldable, cluster: number): boolean {
+  #collect(fleet: FleetView, foldable: ReadonlyColumns<Foldable>, cluster: number): boolean {
     const { demand } = fleet;
     const start = this.start[cluster]!;
     const hasSetAside = demand.setAsideIn[cluster]! > 0;

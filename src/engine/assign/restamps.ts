@@ -1,40 +1,41 @@
 // Restamps: bound machines that a gang claims although their stamp does not name it. From now on they are its own.
 
-import { Credit, type Cycle } from '../cycle.ts';
+import type { Cycle } from '../cycle.ts';
+import { Credit } from './credits.ts';
 import { RowKind } from './ranked-rows.ts';
-
-/** All restamped machines; those of a gang in claim order. */
-export function allRestamped({ restamped, settledRestamps }: Cycle): number[] {
-  return [...restamped, ...[...settledRestamps.values()].flat()];
-}
 
 /**
  * Records the restamps of gangs covered before the pass, in clusters that were served again; other clusters keep theirs.
  */
 export function settleRestamps(cycle: Cycle, clusters: readonly number[]): void {
   for (const cluster of clusters) {
-    const restamped = cycle.restamps[cluster] === 1 ? restampedIn(cycle, cluster) : [];
-    if (restamped.length === 0) cycle.settledRestamps.delete(cluster);
-    else cycle.settledRestamps.set(cluster, restamped);
+    cycle.result.settleRestamps(
+      cluster,
+      cycle.credits.restamps[cluster] === 1 ? restampedIn(cycle, cluster) : [],
+    );
   }
 }
 
 function restampedIn(cycle: Cycle, cluster: number): number[] {
-  const { outcome, rankedRows } = cycle;
+  const { credits, rankedRows } = cycle;
   const restamped: number[] = [];
   for (let rankedRow = rankedRows.start[cluster]!; rankedRow < rankedRows.end[cluster]!; rankedRow++) {
-    const isSettled = rankedRows.kind[rankedRow] === RowKind.Gang && outcome[rankedRow] === Credit.Covered;
-    if (isSettled) noteRestamps(cycle, rankedRow, restamped);
+    const isSettled =
+      rankedRows.kind[rankedRow] === RowKind.Gang && credits.outcome[rankedRow] === Credit.Covered;
+    if (isSettled) restamped.push(...restampedBy(cycle, rankedRow));
   }
   return restamped;
 }
 
-/** Adds the restamps of one gang. */
-export function noteRestamps(cycle: Cycle, rankedRow: number, restamped: number[]): void {
+/** The restamps of one gang, in claim order. */
+export function restampedBy(cycle: Cycle, rankedRow: number): number[] {
+  const { creditEnd, creditStart, slots } = cycle.claims;
   const { machines } = cycle.fleet;
   const key = cycle.rankedRows.key[rankedRow];
-  for (let i = cycle.creditStart[rankedRow]!; i < cycle.creditEnd[rankedRow]!; i++) {
-    const slot = cycle.claims[i]!;
+  const restamped: number[] = [];
+  for (let i = creditStart[rankedRow]!; i < creditEnd[rankedRow]!; i++) {
+    const slot = slots[i]!;
     if (machines.cluster[slot] !== 0 && machines.stampKey[slot] !== key) restamped.push(slot);
   }
+  return restamped;
 }

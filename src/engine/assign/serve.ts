@@ -1,9 +1,10 @@
 // Serves one row in the pass over the free machines: credits it if it waited for the pass, and acquires what it lacks.
 
-import { Credit, type Cycle } from '../cycle.ts';
-import { addUnmet, blockerOf, noteTaken } from '../unmet.ts';
+import type { Cycle } from '../cycle.ts';
+import { addUnmet } from '../unmet.ts';
 import { acquire } from './acquire.ts';
 import { creditRow } from './credit.ts';
+import { Credit } from './credits.ts';
 import { serveGang } from './gang.ts';
 import { RowKind } from './ranked-rows.ts';
 import { acquireEvenly } from './spread.ts';
@@ -19,36 +20,38 @@ export function serveWithUnhosted(cycle: Cycle, rankedRow: number): void {
 export function serve(cycle: Cycle, rankedRow: number): void {
   const startMs = cycle.stats.rowMs();
   serveRow(cycle, rankedRow);
-  cycle.stats.served(cycle.laterEnd[rankedRow]! > cycle.laterStart[rankedRow]!, startMs);
+  const { laterEnd, laterStart } = cycle.claims;
+  cycle.stats.served(laterEnd[rankedRow]! > laterStart[rankedRow]!, startMs);
 }
 
 /** Loads what a ranked row lacks beyond its credits into `unfilled`. */
 export function beginShort(cycle: Cycle, rankedRow: number): void {
-  const { claims, creditEnd, creditStart, unfilled } = cycle;
+  const { unfilled } = cycle;
+  const { creditEnd, creditStart, slots } = cycle.claims;
   const { classOf } = cycle.fleet.machines;
   const pattern = cycle.patternOf(rankedRow);
   cycle.beginUnfilled(rankedRow);
   for (let i = creditStart[rankedRow]!; i < creditEnd[rankedRow]!; i++) {
-    const classNumber = classOf[claims[i]!]!;
+    const classNumber = classOf[slots[i]!]!;
     unfilled.take(classNumber, pattern.fits(classNumber));
   }
 }
 
 function serveRow(cycle: Cycle, rankedRow: number): void {
-  const { rankedRows, unfilled } = cycle;
-  cycle.pass.enter(rankedRow, cycle.claimCount);
-  if (cycle.isExplained(rankedRow)) cycle.explainedBlockers.set(rankedRow, blockerOf(cycle, rankedRow));
+  const { blockers, claims, rankedRows, unfilled } = cycle;
+  cycle.pass.enter(rankedRow, claims.count);
+  if (cycle.isExplained(rankedRow)) cycle.result.setBlocker(rankedRow, blockers.of(rankedRow));
   if (rankedRows.kind[rankedRow] === RowKind.Gang) {
     serveGang(cycle, rankedRow);
-    noteTaken(cycle, rankedRow);
+    blockers.noteTaken(rankedRow);
     return;
   }
-  if (cycle.outcome[rankedRow] === Credit.Short) beginShort(cycle, rankedRow);
+  if (cycle.credits.outcome[rankedRow] === Credit.Short) beginShort(cycle, rankedRow);
   else {
-    cycle.openCredits(rankedRow);
+    claims.openCredits(rankedRow);
     creditRow(cycle, rankedRow, false);
   }
-  cycle.openLater(rankedRow);
+  claims.openLater(rankedRow);
   if (!unfilled.covered) {
     if (rankedRows.kind[rankedRow] === RowKind.Spread) acquireEvenly(cycle, rankedRow);
     else {
@@ -56,7 +59,7 @@ function serveRow(cycle: Cycle, rankedRow: number): void {
       if (!unfilled.covered && rankedRows.kind[rankedRow] === RowKind.Plain) addUnmet(cycle, rankedRow, null);
     }
   }
-  noteTaken(cycle, rankedRow);
+  blockers.noteTaken(rankedRow);
 }
 
 /** Serves members without a host as gangs, right behind their fold. */
@@ -64,7 +67,7 @@ function serveUnhosted(cycle: Cycle, fold: number): void {
   const { fleet, rankedRows } = cycle;
   const members = rankedRows.membersOf(fleet, fold);
   const hosted = members.length - cycle.unfilled.gangsLeft;
-  cycle.hosted.set(fold, hosted);
+  cycle.result.setHosted(fold, hosted);
   for (const [i, row] of members.slice(hosted).entries()) {
     serve(cycle, cycle.addUnhosted(row, fold, (i + 1) / (members.length + 1)));
   }

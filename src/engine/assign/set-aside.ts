@@ -10,7 +10,7 @@ import { NONE, RowKind } from './ranked-rows.ts';
 export function addSetAside(cycle: Cycle): void {
   const rankedRows = setAsideRows(cycle);
   if (rankedRows.length === 0) return;
-  const { unmet } = cycle;
+  const { unmet } = cycle.result;
   const merged: Unmet[] = [];
   let next = 0;
   for (const rankedRow of rankedRows) {
@@ -22,7 +22,7 @@ export function addSetAside(cycle: Cycle): void {
     merged.push(unmetOf(cycle, rankedRow));
   }
   for (; next < unmet.length; next++) merged.push(unmet[next]!);
-  cycle.unmet = merged;
+  cycle.result.replaceUnmet(merged);
 }
 
 function setAsideRows({ fleet, rankedRows }: Cycle): number[] {

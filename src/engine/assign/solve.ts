@@ -38,7 +38,7 @@ export function solve(
   let rows = 0;
   for (const cluster of served) rows += cycle.rankedRows.end[cluster]! - cycle.rankedRows.start[cluster]!;
   cycle.stats.credited(served.length, rows);
-  cycle.openPass();
+  cycle.pass.open();
   lanes.serve();
   addSetAside(cycle);
   probe('acquire');

@@ -58,7 +58,7 @@ export class EvenList {
     const cycle = this.#cycle;
     const key = cycle.rankedRows.key[this.#rankedRow]!;
     const cluster = cycle.rankedRows.cluster[this.#rankedRow]!;
-    const walk = early ? cycle.walkFree(cluster) : cycle.walkLeft(cluster);
+    const walk = early ? cycle.credits.walkFree(cluster) : cycle.credits.walkLeft(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
       // The match comes first: few machines match, and finding the owner costs more.
       if (this.#pattern.matches(this.#classOf(slot)) && cycle.isAnothers(slot, key)) this.#add(slot);
@@ -73,7 +73,7 @@ export class EvenList {
 
   #add(slot: number): void {
     const c = this.#classOf(slot);
-    if (!this.#cycle.isFree(slot) || !this.#pattern.matches(c)) return;
+    if (!this.#cycle.claims.isFree(slot) || !this.#pattern.matches(c)) return;
     const place = this.#length++;
     this.#slots = withRoom(this.#slots, place + 1);
     this.#behind = withRoom(this.#behind, place + 1);
@@ -104,10 +104,10 @@ export class EvenList {
 
   /** Number of machines in a domain that the row was credited with so far. */
   #claimsIn(domain: number): number {
-    const { claims, creditEnd, creditStart } = this.#cycle;
+    const { creditEnd, creditStart, slots } = this.#cycle.claims;
     let count = 0;
     for (let i = creditStart[this.#rankedRow]!; i < creditEnd[this.#rankedRow]!; i++) {
-      if (this.#domains.of(this.#classOf(claims[i]!)) === domain) count++;
+      if (this.#domains.of(this.#classOf(slots[i]!)) === domain) count++;
     }
     return count;
   }
@@ -132,8 +132,8 @@ export class EvenList {
   #claim(slot: number, early: boolean): boolean {
     if (slot === NONE) return true;
     const c = this.#classOf(slot);
-    if (early && this.#cycle.contended.has(c, slot)) return false;
-    this.#cycle.credit(this.#rankedRow, slot, this.#pattern.fits(c));
+    if (early && this.#cycle.credits.contended.has(c, slot)) return false;
+    this.#cycle.credits.credit(this.#rankedRow, slot, this.#pattern.fits(c));
     this.#counts[this.#queueOf[this.#domains.of(c) + 1]! - 1]!++;
     return true;
   }
@@ -178,7 +178,7 @@ export class EvenList {
 
   #adds(slot: number, unfilled: Unfilled): boolean {
     const c = this.#classOf(slot);
-    return this.#cycle.isFree(slot) && unfilled.adds(c, this.#pattern.fits(c));
+    return this.#cycle.claims.isFree(slot) && unfilled.adds(c, this.#pattern.fits(c));
   }
 
   #classOf(slot: number): number {

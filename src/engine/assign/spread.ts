@@ -3,10 +3,11 @@
 
 import type { Domains } from '../../fleet/index.ts';
 import { comingClasses } from '../candidates/domain-candidates.ts';
-import { Credit, type Cycle } from '../cycle.ts';
+import type { Cycle } from '../cycle.ts';
 import { addUnmet } from '../unmet.ts';
 import type { SpreadView } from '../views.ts';
 import { beyondDrains } from './acquire.ts';
+import { Credit } from './credits.ts';
 import { comingCreating, comingIdle, drainingFor } from './in-flight.ts';
 import { NONE } from './ranked-rows.ts';
 import { type SpreadTest, spreadDomains } from './skew.ts';
@@ -31,8 +32,9 @@ function freeClasses(cycle: Cycle, rankedRow: number, domains: Domains): Set<num
 function viewOf(cycle: Cycle, rankedRow: number, domains: Domains, test: SpreadTest): SpreadView {
   const free = freeClasses(cycle, rankedRow, domains);
   const offers = new Set([...free, ...comingClasses(cycle, rankedRow, domains)]);
-  for (let i = cycle.laterStart[rankedRow]!; i < cycle.laterEnd[rankedRow]!; i++) {
-    offers.add(cycle.fleet.machines.classOf[cycle.claims[i]!]!);
+  const { laterEnd, laterStart, slots } = cycle.claims;
+  for (let i = laterStart[rankedRow]!; i < laterEnd[rankedRow]!; i++) {
+    offers.add(cycle.fleet.machines.classOf[slots[i]!]!);
   }
   return { counts: test.counts(), offers, free };
 }
@@ -73,7 +75,7 @@ export function acquireEvenly(cycle: Cycle, rankedRow: number): void {
       if (slot === NONE) slot = domainCandidates.nextSpeculative();
       if (slot === NONE) break;
       const classNumber = cycle.freeMachines.classOf(slot);
-      cycle.take(rankedRow, slot);
+      cycle.pass.take(rankedRow, slot);
       domainCandidates.took(classNumber);
       test.count(classNumber);
     }
@@ -90,11 +92,10 @@ function creditComing(cycle: Cycle, rankedRow: number, test: SpreadTest): void {
     test.settle(unfilled);
     const next = slots.find((slot) => {
       const classNumber = machines.classOf[slot]!;
-      return cycle.isFree(slot) && unfilled.adds(classNumber, true) && test.passes(classNumber);
+      return cycle.claims.isFree(slot) && unfilled.adds(classNumber, true) && test.passes(classNumber);
     });
     if (next === undefined) return;
-    cycle.credit(rankedRow, next, true);
-    cycle.takeOut(next);
+    cycle.pass.credit(rankedRow, next, true);
     test.count(machines.classOf[next]!);
   }
 }

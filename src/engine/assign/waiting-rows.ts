@@ -12,7 +12,7 @@ export class Pending {
   readonly #sorter = new Sorter();
 
   /** Ranked rows of all clusters that need free machines, in the order they are served; valid until the next call. */
-  inOrder({ fleet, pending, pendingEnd, rankedRows }: Cycle): Uint32Array {
+  inOrder({ credits: { pending, pendingEnd }, fleet, rankedRows }: Cycle): Uint32Array {
     const { firstSeenMs, precedence, start } = rankedRows;
     const clusters = fleet.clusters.sorted();
     let count = 0;
@@ -41,7 +41,8 @@ export class Pending {
  * keeps, so that the reads are not optimized away.
  */
 export function prefetch(cycle: Cycle, order: Uint32Array, from: number, to: number): number {
-  const { creditEnd, creditStart, laterEnd, laterStart, outcome } = cycle;
+  const { creditEnd, creditStart, laterEnd, laterStart } = cycle.claims;
+  const { outcome } = cycle.credits;
   const { coming, kind, pattern, profile, row } = cycle.rankedRows;
   const { aggregate } = cycle.fleet.demand;
   const { stride } = cycle.fleet.dimensions;

@@ -3,6 +3,7 @@
 
 import { ChangeLog } from '../../collections/changelog.ts';
 import { withRoom } from '../../collections/columns.ts';
+import type { ReadonlyColumn } from '../../collections/table.ts';
 import type { FleetView, SliceView } from '../../fleet/index.ts';
 import { type Attributes, MachineState } from '../../model/index.ts';
 import { NONE } from '../assign/ranked-rows.ts';
@@ -32,7 +33,7 @@ export class ClassAvailability {
   /** By class: its attributes when it last had machines; undefined without. A reused class number has a new object. */
   #known: (Attributes | undefined)[] = [];
   #seen = -1;
-  #claimedBy: Int32Array = new Int32Array(0);
+  #claimedBy: ReadonlyColumn<Int32Array> = new Int32Array(0);
   /** Sum of all prefetched claims. Public, so that the reads do not look unused and are not optimized away. */
   prefetched = 0;
   /** Classes that gained their first machine, lost their last, or reuse the number of another. */
@@ -56,7 +57,7 @@ export class ClassAvailability {
   }
 
   /** Returns all taken machines, and records which classes appeared or disappeared since the last cycle. */
-  begin(claimedBy: Int32Array): void {
+  begin(claimedBy: ReadonlyColumn<Int32Array>): void {
     const { classes, machines } = this.#fleet;
     this.cycle++;
     this.#claimedBy = claimedBy;

@@ -173,7 +173,7 @@ export class DomainAvailability {
       if (idle + speculative > 0) this.#add(domain, c, idle, speculative);
     }
     for (const slot of this.specialIn(domain)) {
-      if (this.#cycle.isFree(slot)) this.#add(domain, this.#cycle.fleet.machines.classOf[slot]!, 1, 0);
+      if (this.#cycle.claims.isFree(slot)) this.#add(domain, this.#cycle.fleet.machines.classOf[slot]!, 1, 0);
     }
   }
 

@@ -48,7 +48,8 @@ export class DomainCandidates {
   }
 
   begin(rankedRow: number, domains: Domains): void {
-    const { claims, creditEnd, creditStart, fleet, rankedRows } = this.#cycle;
+    const { fleet, rankedRows } = this.#cycle;
+    const { creditEnd, creditStart, slots } = this.#cycle.claims;
     this.#rankedRow = rankedRow;
     this.#domains = domains;
     this.#entries = this.#all();
@@ -61,7 +62,7 @@ export class DomainCandidates {
     }
     this.test.begin(domains, this.#cycle.profileOf(rankedRow).maxSkew);
     for (let i = creditStart[rankedRow]!; i < creditEnd[rankedRow]!; i++) {
-      this.test.count(fleet.machines.classOf[claims[i]!]!);
+      this.test.count(fleet.machines.classOf[slots[i]!]!);
     }
   }
 
@@ -209,7 +210,7 @@ export function comingClasses(cycle: Cycle, rankedRow: number, domains: Domains)
   const { classOf, blocked, state } = cycle.fleet.machines;
   const coming = unboundWhere(cycle, rankedRow, (slot) => {
     const isComing = state[slot] === MachineState.Creating || state[slot] === MachineState.Draining;
-    return isComing && blocked[slot] === 0 && cycle.isFree(slot) && domains.of(classOf[slot]!) >= 0;
+    return isComing && blocked[slot] === 0 && cycle.claims.isFree(slot) && domains.of(classOf[slot]!) >= 0;
   });
   return coming.map((slot) => classOf[slot]!);
 }

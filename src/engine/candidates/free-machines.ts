@@ -2,6 +2,7 @@
 // tracks what remains of each class in a state; the candidate lists of a pattern order the classes it can use, cheapest
 // first.
 
+import type { ReadonlyColumn } from '../../collections/table.ts';
 import type { Domains, FleetView, Pattern } from '../../fleet/index.ts';
 import { effectiveCost, MachineState } from '../../model/index.ts';
 import { NONE } from '../assign/ranked-rows.ts';
@@ -40,7 +41,7 @@ export class FreeMachines {
   readonly #candidates: (PatternCandidates | undefined)[] = [];
   #patternsVersion = -1;
   #cycle = 0;
-  #claimedBy: Int32Array = new Int32Array(0);
+  #claimedBy: ReadonlyColumn<Int32Array> = new Int32Array(0);
   #rewinds = false;
   #trial = false;
   #special = new Map<number, Special>();
@@ -57,7 +58,7 @@ export class FreeMachines {
   }
 
   /** Prepares a cycle: all machines are available again. With `rewinds`, machines may be put back at any time during it. */
-  begin(claimedBy: Int32Array, rewinds = false): void {
+  begin(claimedBy: ReadonlyColumn<Int32Array>, rewinds = false): void {
     const { patterns } = this.#fleet;
     this.#claimedBy = claimedBy;
     this.#rewinds = rewinds;

@@ -31,11 +31,11 @@ export function lanesThatPay(cycle: Cycle, rows: number, ceiling: number): numbe
 }
 
 /** Patterns of the rows that need free machines, with the number of gangs of each. Reads rows in memory order. */
-function workOf({ fleet, pending, pendingEnd, rankedRows }: Cycle): ReadonlyMap<number, number> {
+function workOf({ credits, fleet, rankedRows }: Cycle): ReadonlyMap<number, number> {
   const gangs = new Int32Array(fleet.patterns.size).fill(NONE);
   for (const cluster of fleet.clusters.sorted()) {
-    for (let i = rankedRows.start[cluster]!; i < pendingEnd[cluster]!; i++) {
-      const rankedRow = pending[i]!;
+    for (let i = rankedRows.start[cluster]!; i < credits.pendingEnd[cluster]!; i++) {
+      const rankedRow = credits.pending[i]!;
       const pattern = rankedRows.pattern[rankedRow]!;
       if (gangs[pattern] === NONE) gangs[pattern] = 0;
       if (rankedRows.kind[rankedRow] === RowKind.Gang) gangs[pattern]!++;

@@ -1,7 +1,8 @@
 // Buckets: what rows read, as numbers. There is one for each pattern, with all free machines that fit it, and one for each
 // cluster, with its bound machines. A free machine is in the bucket of each pattern that it fits.
 
-import { Credit, type Cycle } from '../cycle.ts';
+import { Credit } from '../assign/credits.ts';
+import type { Cycle } from '../cycle.ts';
 
 export class Buckets {
   readonly #cycle: Cycle;
@@ -19,9 +20,9 @@ export class Buckets {
   }
 
   /** The buckets that a ranked row reads: rows that are not credited yet also read their cluster's machines. */
-  readBy({ outcome, rankedRows }: Cycle, rankedRow: number): number[] {
+  readBy({ credits, rankedRows }: Cycle, rankedRow: number): number[] {
     const pattern = rankedRows.pattern[rankedRow]!;
-    return outcome[rankedRow] === Credit.Waits
+    return credits.outcome[rankedRow] === Credit.Waits
       ? [pattern, this.#patternCount + rankedRows.cluster[rankedRow]!]
       : [pattern];
   }

@@ -2,9 +2,10 @@
 // claims of all committed better-ranked rows and of no other row, in rank order, so that a row is solved by the same code,
 // with the same result, as if rows were served one by one.
 
+import { Credit } from '../assign/credits.ts';
 import { RowKind } from '../assign/ranked-rows.ts';
 import { serve } from '../assign/serve.ts';
-import { Credit, Cycle } from '../cycle.ts';
+import { Cycle } from '../cycle.ts';
 import { Broker, type BrokerMemory, Mode, type Proposal } from './broker.ts';
 import { Buckets } from './buckets.ts';
 
@@ -129,7 +130,7 @@ export class Lane {
   #rewindTo(row: number): void {
     while (this.#rows.length > 0 && this.#rows.at(-1)! >= row) {
       this.#rows.pop();
-      this.#cycle.rewind(this.#starts.pop()!);
+      this.#cycle.pass.rewind(this.#starts.pop()!);
     }
     this.#built = Math.min(this.#built, row);
   }
@@ -138,23 +139,21 @@ export class Lane {
     const machines = this.#committed[row];
     if (machines === undefined || machines.length === 0) return;
     this.#rows.push(row);
-    this.#starts.push(this.#cycle.claimCount);
-    for (const slot of machines) this.#cycle.adopt(this.#order[row]!, slot);
+    this.#starts.push(this.#cycle.claims.count);
+    for (const slot of machines) this.#cycle.pass.adopt(this.#order[row]!, slot);
   }
 
   #solve(): void {
     const cycle = this.#cycle;
+    const { claims } = cycle;
     const rankedRow = this.#order[this.#row]!;
-    const from = cycle.claimCount;
-    const waits = cycle.outcome[rankedRow] === Credit.Waits;
+    const from = claims.count;
+    const waits = cycle.credits.outcome[rankedRow] === Credit.Waits;
     serve(cycle, rankedRow);
     const unhosted = cycle.rankedRows.kind[rankedRow] === RowKind.Fold && cycle.unfilled.gangsLeft > 0;
-    const machines = [...cycle.claims.subarray(from, cycle.claimCount)];
-    const credited = waits ? cycle.creditEnd[rankedRow]! - cycle.creditStart[rankedRow]! : 0;
-    cycle.takeBack(rankedRow, from);
-    cycle.pass.clear();
-    cycle.restamped = [];
-    cycle.gangs.clear();
+    const machines = [...claims.slots.subarray(from, claims.count)];
+    const credited = waits ? claims.creditEnd[rankedRow]! - claims.creditStart[rankedRow]! : 0;
+    cycle.undoTrial(rankedRow, from);
     if (unhosted) {
       // Its members become ranked rows of their own, which only the thread that owns the ranked rows can add.
       this.#broker.leave(this.#row);

@@ -2,13 +2,14 @@
 // result. Lanes propose, the broker commits, and at the barrier rows are settled in rank order: committed claims are
 // adopted, all other rows are served then. See docs/internals/engine.md, "Lanes".
 
+import type { ReadonlyColumn } from '../../collections/table.ts';
+import { Credit } from '../assign/credits.ts';
 import { domainsOf, settleWhole } from '../assign/gang.ts';
 import { RowKind } from '../assign/ranked-rows.ts';
 import { beginShort, serveWithUnhosted } from '../assign/serve.ts';
 import { Pending, prefetch } from '../assign/waiting-rows.ts';
-import { Credit, type Cycle } from '../cycle.ts';
+import type { Cycle } from '../cycle.ts';
 import { conflictFraction, MODES } from '../stats.ts';
-import { noteTaken } from '../unmet.ts';
 import { lanesThatPay, MOST_CONFLICTS } from './balance.ts';
 import { Broker, type BrokerCounts, brokerMemory, RowStatus } from './broker.ts';
 import { Buckets } from './buckets.ts';
@@ -63,8 +64,8 @@ export class Lanes {
     const { clusters, patterns } = cycle.fleet;
     const patternCount = patterns.size;
     const bucketCount = patternCount + clusters.size;
-    const memory = brokerMemory(order.length, cycle.claimedBy.length, bucketCount, retries);
-    const work: LaneWork = { memory, order: shared(order), passStart: cycle.claimCount, patternCount };
+    const memory = brokerMemory(order.length, cycle.claims.claimedBy.length, bucketCount, retries);
+    const work: LaneWork = { memory, order: shared(order), passStart: cycle.claims.count, patternCount };
     this.#run(lanes, work);
     const buckets = new Buckets(cycle, order, patternCount);
     const broker = new Broker(memory, (slot) => buckets.of(slot));
@@ -76,16 +77,16 @@ export class Lanes {
   /** Serves a row without concurrent lanes: its picks are committed as proposed. */
   #serveAlone(rankedRow: number): void {
     const cycle = this.#cycle;
-    const from = cycle.claimCount;
+    const from = cycle.claims.count;
     const startMs = cycle.stats.rowMs();
     serveWithUnhosted(cycle, rankedRow);
-    if (cycle.claimCount > from) cycle.stats.committed(MODES[modeOf(cycle, rankedRow)]!, startMs);
+    if (cycle.claims.count > from) cycle.stats.committed(MODES[modeOf(cycle, rankedRow)]!, startMs);
   }
 
   #count(order: Uint32Array): number {
     const { lanes } = this.#options;
     // An explained row examines every machine, which only the cycle's own thread supports.
-    if (this.#cycle.explained.size > 0 || order.length < 2) return 1;
+    if (this.#cycle.explains || order.length < 2) return 1;
     if (lanes !== 'auto') return lanes;
     if (this.#pause > 0) {
       this.#pause--;
@@ -131,9 +132,9 @@ function settle(cycle: Cycle, broker: Broker, buckets: Buckets, order: Uint32Arr
   for (const [row, rankedRow] of order.entries()) {
     const committed = broker.statusOf(row) === RowStatus.Committed;
     if (committed && takeOver(cycle, rankedRow, broker.claimsOf(row), broker.creditsOf(row))) continue;
-    const from = cycle.claimCount;
+    const from = cycle.claims.count;
     serveWithUnhosted(cycle, rankedRow);
-    const machines = cycle.claims.subarray(from, cycle.claimCount);
+    const machines = cycle.claims.slots.subarray(from, cycle.claims.count);
     if (committed && equal(machines, broker.claimsOf(row))) continue;
     // Worse-ranked rows that were solved with a different view of this one must be served again as well.
     const view = { observed: [], clock: broker.clock };
@@ -146,28 +147,27 @@ function takeOver(cycle: Cycle, rankedRow: number, machines: Int32Array, credite
   const { fleet, rankedRows, unfilled } = cycle;
   // The reason why a row is short, or a gang wants nothing, is known only after serving it here.
   if (machines.length === 0) return false;
-  const from = cycle.claimCount;
+  const from = cycle.claims.count;
   const pattern = cycle.patternOf(rankedRow);
-  if (cycle.outcome[rankedRow] === Credit.Short) beginShort(cycle, rankedRow);
+  if (cycle.credits.outcome[rankedRow] === Credit.Short) beginShort(cycle, rankedRow);
   else {
     cycle.beginUnfilled(rankedRow);
-    cycle.openCredits(rankedRow);
+    cycle.claims.openCredits(rankedRow);
     for (const slot of machines.subarray(0, credited)) {
-      cycle.credit(rankedRow, slot, pattern.fits(fleet.machines.classOf[slot]!));
-      cycle.takeOut(slot);
+      cycle.pass.credit(rankedRow, slot, pattern.fits(fleet.machines.classOf[slot]!));
     }
   }
-  cycle.openLater(rankedRow);
-  for (const slot of machines.subarray(credited)) cycle.take(rankedRow, slot);
+  cycle.claims.openLater(rankedRow);
+  for (const slot of machines.subarray(credited)) cycle.pass.take(rankedRow, slot);
   if (!unfilled.covered) {
-    cycle.takeBack(rankedRow, from);
+    cycle.pass.takeBack(rankedRow, from);
     return false;
   }
   cycle.pass.enter(rankedRow, from);
   if (rankedRows.kind[rankedRow] === RowKind.Gang) {
     settleWhole(cycle, rankedRow, domainsOf(cycle, rankedRow).of(fleet.machines.classOf[machines[0]!]!));
   }
-  noteTaken(cycle, rankedRow);
+  cycle.blockers.noteTaken(rankedRow);
   return true;
 }
 
@@ -178,6 +178,6 @@ function shared(numbers: Uint32Array): Uint32Array {
   return copy;
 }
 
-function equal(a: Uint32Array, b: Int32Array): boolean {
-  return a.length === b.length && a.every((slot, i) => slot === b[i]);
+function equal(a: ReadonlyColumn<Uint32Array>, b: Int32Array): boolean {
+  return a.length === b.length && b.every((slot, i) => slot === a[i]);
 }

@@ -3,7 +3,6 @@
 // what the threads see.
 
 import { creditCluster, serveCluster } from '../assign/credit.ts';
-import { NONE } from '../assign/ranked-rows.ts';
 import type { Cycle } from '../cycle.ts';
 
 export const ParallelStep = {
@@ -22,11 +21,8 @@ interface StepTask {
   readonly undo: (cycle: Cycle, task: number) => void;
 }
 
-/** Undoes all credits of a cluster, complete or not. */
-function uncredit({ claimedBy, putOff, walk }: Cycle, cluster: number): void {
-  walk.begin(cluster);
-  for (let slot = walk.next(); slot !== NONE; slot = walk.next()) claimedBy[slot] = 0;
-  putOff[cluster] = 0;
+function uncredit({ credits }: Cycle, cluster: number): void {
+  credits.undo(cluster);
 }
 
 function serveAgain(cycle: Cycle, cluster: number): void {

@@ -18,16 +18,16 @@ import type { LaneStart } from './worker-pool.ts';
 /**
  * The tables whose columns worker threads share with the thread of the cycle. Both directions, publishing and taking over,
  * are derived from this list and from the columns that each table declares, so both threads must list the same tables in
- * the same order.
+ * the same order. The pass and the result of a cycle are not shared: no worker reads them.
  */
 function sharedTables(cycle: Cycle): readonly object[] {
   const { classes, demand, machines } = cycle.fleet;
-  const { bound, dirtyClusters, foldable, rankedRows, walk } = cycle;
+  const { bindable, bound, claims, credits, dirtyClusters, foldable, rankedRows, walk } = cycle;
   return [
     ...[machines, machines.stamps, machines.arena],
     ...[classes, classes.allocatable],
     ...[demand, demand.aggregate, demand.minUnit],
-    ...[rankedRows, foldable, bound, walk, dirtyClusters, cycle],
+    ...[rankedRows, foldable, bound, walk, dirtyClusters, bindable, claims, credits],
   ];
 }
 

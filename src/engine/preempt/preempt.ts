@@ -1,7 +1,7 @@
 // Phase 2: rows that Phase 1 left short preempt machines of rows of strictly lower priority. Nothing moves now: a victim
 // drains, its target is the preemptor, and a later cycle binds it. Unclaimed machines go first.
 
-import { withRoom } from '../../collections/columns.ts';
+import type { ReadonlyColumn } from '../../collections/table.ts';
 import { compareText, drainGraceSeconds, MachineState } from '../../model/index.ts';
 import { domainsOf } from '../assign/gang.ts';
 import { drainingFor, targeted } from '../assign/in-flight.ts';
@@ -31,30 +31,28 @@ export interface Preemption {
 const NOTHING: Preemption = { picks: [], covered: false, infeasible: false };
 const INFEASIBLE: Preemption = { picks: [], covered: false, infeasible: true };
 
-/** Picks for every unmet row, by rankedRow. */
+/** Picks for every unmet row, by ranked row. */
 export function preempt(cycle: Cycle): Map<number, Preemption> {
   const preemptions = new Map<number, Preemption>();
-  if (cycle.unmet.length === 0) return preemptions;
+  if (cycle.result.unmet.length === 0) return preemptions;
   const phase = new PhaseTwo(cycle);
-  for (const unmet of cycle.unmet) {
-    const preemption = phase.serve(unmet);
-    preemptions.set(unmet.rankedRow, preemption);
-    for (const { slot } of preemption.picks) cycle.picks.push(slot);
+  for (const unmet of cycle.result.unmet) {
+    preemptions.set(unmet.rankedRow, phase.serve(unmet));
   }
   return preemptions;
 }
 
 class PhaseTwo {
   readonly #cycle: Cycle;
-  readonly #picked: Uint8Array;
+  readonly #picked: ReadonlyColumn<Uint8Array>;
   /** Victims by (pattern, priority): rows that share both share the list. */
   readonly #victims = new Map<string, VictimList>();
   #availability: VictimAvailability | null = null;
 
   constructor(cycle: Cycle) {
     this.#cycle = cycle;
-    cycle.picked = withRoom(cycle.picked, cycle.fleet.machines.size);
-    this.#picked = cycle.picked;
+    cycle.result.reservePicks(cycle.fleet.machines.size);
+    this.#picked = cycle.result.picked;
   }
 
   serve(unmet: Unmet): Preemption {
@@ -103,7 +101,7 @@ class PhaseTwo {
         const c = this.#classOf(slot);
         if (!unfilled.adds(c, true) || (test !== null && !test.passes(c))) continue;
         if (eligible !== null && !eligible(slot)) continue;
-        this.#picked[slot] = 1;
+        this.#cycle.result.pick(slot);
         unfilled.take(c, true);
         const graceSeconds = drainGraceSeconds(priority, victims.priorityAt(i));
         picks.push({ slot, graceSeconds, excess: victims.isExcess(i) });
@@ -128,7 +126,7 @@ class PhaseTwo {
       };
       this.#pick(rankedRow, this.#victimsOfGang(rankedRow), eligible, null, picks);
       if (cycle.unfilled.covered) return { picks, covered: true, infeasible: false };
-      for (const { slot } of picks) this.#picked[slot] = 0;
+      for (const { slot } of picks) cycle.result.unpick(slot);
     }
     return NOTHING;
   }
@@ -143,7 +141,7 @@ class PhaseTwo {
     const possible = cycle.availability.of(rankedRow).possible(cycle.rankedRows.row[rankedRow]!);
     if (possible.length === 0) return [];
     const { names } = domainsOf(cycle, rankedRow);
-    const chosen = cycle.gangs.get(rankedRow)!.order;
+    const chosen = cycle.result.gangs.get(rankedRow)!.order;
     const tried = new Set(chosen);
     const further = possible
       .filter((domain) => !tried.has(domain))
@@ -174,10 +172,10 @@ class PhaseTwo {
       for (let d = 0; d < dims; d++) have[at + d]! += classes.allocatable.data[c * stride + d]! * count;
     };
     for (const slot of targeted(cycle, rankedRow)) add(this.#classOf(slot), 1);
-    for (const slot of cycle.claimsOf(rankedRow)) add(this.#classOf(slot), 1);
+    for (const slot of cycle.claims.of(rankedRow)) add(this.#classOf(slot), 1);
     const walk = cycle.walk.begin(cycle.rankedRows.cluster[rankedRow]!);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-      if (cycle.isFree(slot) && pattern.fits(this.#classOf(slot))) add(this.#classOf(slot), 1);
+      if (cycle.claims.isFree(slot) && pattern.fits(this.#classOf(slot))) add(this.#classOf(slot), 1);
     }
     const victims = this.#victimsOfGang(rankedRow);
     for (const c of victims.classes) add(c, victims.countOf(c));
@@ -195,7 +193,7 @@ class PhaseTwo {
     const counted = new Set<number>();
     const count = (slot: number): void => {
       const c = this.#classOf(slot);
-      const by = cycle.claimedBy[slot]!;
+      const by = cycle.claims.claimedBy[slot]!;
       if ((by !== 0 && by !== rankedRow + 1) || !pattern.fits(c) || domains.of(c) !== domain) return;
       if (counted.has(slot) || this.#picked[slot] === 1) return;
       counted.add(slot);
@@ -211,7 +209,7 @@ class PhaseTwo {
       if (coming && machines.blocked[slot] === 0) count(slot);
     }
     // Its own claims among Idle and Speculative machines, and unclaimed ones.
-    for (const slot of cycle.claimsOf(rankedRow)) count(slot);
+    for (const slot of cycle.claims.of(rankedRow)) count(slot);
     if (!cycle.canBind(rankedRow)) return counted;
     for (const slot of cycle.availability.of(rankedRow).specialIn(domain)) count(slot);
     for (const c of cycle.availability.of(rankedRow).classesIn(domain)) {

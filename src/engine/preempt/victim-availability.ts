@@ -100,7 +100,7 @@ class ClaimedOfClass {
   #readOne(): void {
     const { cycle } = this.#availability;
     const slot = cycle.fleet.machines.arena.data[this.#slice.offset + this.#read++]!;
-    const claimant = cycle.claimedBy[slot]! - 1;
+    const claimant = cycle.claims.claimedBy[slot]! - 1;
     if (claimant !== NONE) this.#byLoss[this.#availability.lossOf(claimant)]!.push(slot);
   }
 }
@@ -154,16 +154,17 @@ export class VictimAvailability {
     const { stamps } = machines;
     const found = new Map<number, UnclaimedVictims>();
     for (let cluster = 1; cluster < clusters.size; cluster++) {
-      const end = cycle.unclaimedEnd[cluster] ?? 0;
-      let i = cycle.creditPlace[cluster] ?? 0;
+      const end = cycle.credits.unclaimedEnd[cluster] ?? 0;
+      let i = cycle.credits.start[cluster] ?? 0;
       if (i === end) continue;
       const ready = cycle.isReady(cluster);
       for (; i < end; i++) {
-        const slot = cycle.unclaimed[i]!;
+        const slot = cycle.credits.unclaimed[i]!;
         const stamp = machines.stamp[slot]!;
         // A blocked machine could not be acquired once it has drained; one without a priority may not be preempted by its
         // stamp.
-        if (!cycle.isFree(slot) || machines.blocked[slot] === 1 || stamps.hasPriority[stamp] === 0) continue;
+        if (!cycle.claims.isFree(slot) || machines.blocked[slot] === 1 || stamps.hasPriority[stamp] === 0)
+          continue;
         const memo = stamp * 2 + (ready ? 1 : 0);
         let victims = found.get(memo);
         if (victims === undefined) {

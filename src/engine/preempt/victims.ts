@@ -1,6 +1,7 @@
 // Victims: Configured machines that a row may preempt, best first. Unclaimed machines of reported clusters come first; then
 // the score decides, then the id. Lists are sorted lazily, only as far as they are read.
 
+import type { ReadonlyColumn } from '../../collections/table.ts';
 import { victimScore } from '../../model/index.ts';
 import { NONE } from '../assign/ranked-rows.ts';
 import type { Loss, VictimAvailability, VictimGroup } from './victim-availability.ts';
@@ -11,7 +12,7 @@ export interface VictimList {
   readonly classes: readonly number[];
   countOf(classNumber: number): number;
   /** Index of the first victim that is not marked as picked; picks that may be undone must not be marked. */
-  first(picked: Uint8Array): number;
+  first(picked: ReadonlyColumn<Uint8Array>): number;
   /** Whether there is a victim at index `i`, counted from the best. */
   has(i: number): boolean;
   slotAt(i: number): number;
@@ -69,7 +70,7 @@ export class Victims implements VictimList {
     return this.#counted().get(classNumber) ?? 0;
   }
 
-  first(picked: Uint8Array): number {
+  first(picked: ReadonlyColumn<Uint8Array>): number {
     while (this.has(this.#first) && picked[this.slotAt(this.#first)] === 1) this.#first++;
     return this.#first;
   }

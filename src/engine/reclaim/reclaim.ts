@@ -7,12 +7,12 @@ import type { Cycle } from '../cycle.ts';
 export function reclaims(cycle: Cycle): number[] {
   const slots: number[] = [];
   for (const cluster of cycle.fleet.clusters.sorted()) {
-    const start = cycle.creditPlace[cluster] ?? 0;
-    const end = cycle.unclaimedEnd[cluster] ?? 0;
+    const start = cycle.credits.start[cluster] ?? 0;
+    const end = cycle.credits.unclaimedEnd[cluster] ?? 0;
     if (start === end || !cycle.isReady(cluster)) continue;
     for (let i = start; i < end; i++) {
-      const slot = cycle.unclaimed[i]!;
-      if (cycle.isFree(slot) && cycle.picked[slot] !== 1) slots.push(slot);
+      const slot = cycle.credits.unclaimed[i]!;
+      if (cycle.claims.isFree(slot) && cycle.result.picked[slot] !== 1) slots.push(slot);
     }
   }
   return slots;
@@ -20,11 +20,11 @@ export function reclaims(cycle: Cycle): number[] {
 
 /** Number of Configured machines of a cluster that are neither claimed nor picked, whether or not they may be reclaimed. */
 export function spareOf(cycle: Cycle, cluster: number): number {
-  const end = cycle.unclaimedEnd[cluster] ?? 0;
+  const end = cycle.credits.unclaimedEnd[cluster] ?? 0;
   let count = 0;
-  for (let i = cycle.creditPlace[cluster] ?? 0; i < end; i++) {
-    const slot = cycle.unclaimed[i]!;
-    if (cycle.isFree(slot) && cycle.picked[slot] !== 1) count++;
+  for (let i = cycle.credits.start[cluster] ?? 0; i < end; i++) {
+    const slot = cycle.credits.unclaimed[i]!;
+    if (cycle.claims.isFree(slot) && cycle.result.picked[slot] !== 1) count++;
   }
   return count;
 }
@@ -40,7 +40,7 @@ export function releases(cycle: Cycle): number[] {
       const slot = machines.arena.data[i]!;
       // Sorted by time, longest Idle first, so none behind this one is due.
       if (!(cycle.nowMs - machines.idleSinceMs[slot]! >= hold * 1000)) break;
-      if (cycle.isFree(slot)) slots.push(slot);
+      if (cycle.claims.isFree(slot)) slots.push(slot);
     }
   }
   return slots.sort(machines.idOrder);

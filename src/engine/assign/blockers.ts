@@ -1,0 +1,117 @@
+// Blockers: for a row that is short, the last row before it that claimed a machine it could have used. The pass records the
+// last claimant of every class; rows of the same cluster are searched for bound machines.
+
+import { withRoom } from '../../collections/columns.ts';
+import type { Pattern } from '../../fleet/index.ts';
+import { isBound } from '../../model/index.ts';
+import { isFreeState } from '../candidates/class-availability.ts';
+import type { Cycle } from '../cycle.ts';
+import { NONE } from './ranked-rows.ts';
+
+export class Blockers {
+  readonly #cycle: Cycle;
+  /** By class: place in the pass of the last ranked row that claimed a free machine of it; NONE if none did. */
+  #lastTakenAt = new Int32Array(0);
+  /** Classes whose `#lastTakenAt` is not NONE. */
+  #takenClasses: number[] = [];
+  /** By cluster and pattern: the last ranked row before `before` that claims a bound machine that fits. */
+  #neighbours = new Map<number, { readonly before: number; readonly last: number }>();
+
+  constructor(cycle: Cycle) {
+    this.#cycle = cycle;
+  }
+
+  /** Forgets the previous cycle and makes room for the classes of a fleet. */
+  beginCycle(): void {
+    for (const c of this.#takenClasses) this.#lastTakenAt[c] = NONE;
+    this.#takenClasses = [];
+    this.#neighbours = new Map();
+    const known = this.#lastTakenAt.length;
+    this.#lastTakenAt = withRoom(this.#lastTakenAt, this.#cycle.fleet.classes.size);
+    this.#lastTakenAt.fill(NONE, known);
+  }
+
+  /** Records, after a ranked row was served in the pass, that it is the last one for every class it claimed from. */
+  noteTaken(rankedRow: number): void {
+    const { claims, fleet, isTrial, pass } = this.#cycle;
+    if (isTrial) return;
+    const { creditEnd, creditStart, laterEnd, laterStart, slots } = claims;
+    const { classOf, state } = fleet.machines;
+    const place = pass.count - 1;
+    for (let i = creditStart[rankedRow]!; i < creditEnd[rankedRow]!; i++) {
+      const slot = slots[i]!;
+      if (isFreeState(state[slot])) this.#noteClass(classOf[slot]!, place);
+    }
+    for (let i = 0; i < laterEnd[rankedRow]! - laterStart[rankedRow]!; i++)
+      this.#noteClass(pass.acquiredClassAt(i), place);
+  }
+
+  #noteClass(classNumber: number, place: number): void {
+    if (this.#lastTakenAt[classNumber] === NONE) this.#takenClasses.push(classNumber);
+    this.#lastTakenAt[classNumber] = place;
+  }
+
+  /** The last ranked row before this one that claimed a machine this one could have used; NONE for none. */
+  of(rankedRow: number): number {
+    const { fleet, pass, rankedRows } = this.#cycle;
+    const pattern = this.#cycle.patternOf(rankedRow);
+    const taken = this.#lastTaken(pattern);
+    const other = taken === NONE ? NONE : pass.rankedRow[taken]!;
+    const neighbour = this.#lastNeighbour(rankedRow, pattern);
+    if (other === NONE || neighbour === NONE) return Math.max(other, neighbour);
+    return rankedRows.compare(fleet, other, neighbour) < 0 ? neighbour : other;
+  }
+
+  #lastTaken(pattern: Pattern): number {
+    let last = NONE;
+    const fitting = pattern.fittingClasses();
+    if (this.#takenClasses.length < fitting.length) {
+      for (const c of this.#takenClasses) if (pattern.fits(c)) last = Math.max(last, this.#lastTakenAt[c]!);
+    } else for (const c of fitting) last = Math.max(last, this.#lastTakenAt[c]!);
+    return last;
+  }
+
+  /** The last ranked row of the same cluster before this one that claims a bound machine which this one could have used. */
+  #lastNeighbour(rankedRow: number, pattern: Pattern): number {
+    const { rankedRows, result } = this.#cycle;
+    const { place } = rankedRows;
+    const neighbour = this.#lastHosted(rankedRow, pattern);
+    const unhosted = result.unhosted.get(rankedRows.cluster[rankedRow]!) ?? [];
+    for (let i = unhosted.length - 1; i >= 0; i--) {
+      const other = unhosted[i]!;
+      if (neighbour !== NONE && place[other]! < place[neighbour]!) break;
+      if (place[other]! < place[rankedRow]! && this.#claimsFitting(other, pattern)) return other;
+    }
+    return neighbour;
+  }
+
+  /** The last such ranked row, unhosted members excluded. Better-ranked rows are already served, so cached results stay valid. */
+  #lastHosted(rankedRow: number, pattern: Pattern): number {
+    const { fleet, rankedRows } = this.#cycle;
+    const cluster = rankedRows.cluster[rankedRow]!;
+    const start = rankedRows.start[cluster]!;
+    const before = start + Math.ceil(rankedRows.place[rankedRow]!);
+    const memo = cluster * fleet.patterns.size + rankedRows.pattern[rankedRow]!;
+    const known = this.#neighbours.get(memo) ?? { before: start, last: NONE };
+    let last = known.last;
+    for (let other = before - 1; other >= known.before; other--) {
+      if (!this.#claimsFitting(other, pattern)) continue;
+      last = other;
+      break;
+    }
+    this.#neighbours.set(memo, { before, last });
+    return last;
+  }
+
+  /** Whether a ranked row claims a bound machine that fits the pattern and is not blocked. */
+  #claimsFitting(rankedRow: number, pattern: Pattern): boolean {
+    const { creditEnd, creditStart, slots } = this.#cycle.claims;
+    const { machines } = this.#cycle.fleet;
+    for (let i = creditStart[rankedRow]!; i < creditEnd[rankedRow]!; i++) {
+      const slot = slots[i]!;
+      if (machines.blocked[slot] === 1 || !isBound(machines.stateOf(slot))) continue;
+      if (pattern.fits(machines.classOf[slot]!)) return true;
+    }
+    return false;
+  }
+}

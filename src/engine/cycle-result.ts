@@ -1,0 +1,117 @@
+// What a cycle found beyond its claims: unmet rows, domains of gangs, hosted members of folds, restamps and the picks of
+// Phase 2. Cleared when the next cycle begins, except for restamps of clusters that are not served again.
+
+import { ColumnGroup, type ReadonlyColumns } from '../collections/table.ts';
+import type { Unmet } from './unmet.ts';
+import type { GangView } from './views.ts';
+
+/** The result as other files see it. */
+export type CycleResultView = ReadonlyColumns<CycleResult>;
+
+export class CycleResult {
+  #unmet: Unmet[] = [];
+  #gangs = new Map<number, GangView>();
+  #hosted = new Map<number, number>();
+  #unhosted = new Map<number, number[]>();
+  #restamped: number[] = [];
+  readonly #settledRestamps = new Map<number, readonly number[]>();
+  readonly #blockers = new Map<number, number>();
+  /** Slots that were picked, so that resetting them does not scan the column. */
+  #picks: number[] = [];
+
+  readonly bySlot = new ColumnGroup(this);
+  /** 1 if Phase 2 picked the machine. Only as long as needed for the machines when Phase 2 began. */
+  readonly picked = this.bySlot.u8();
+
+  /** Rows that Phase 1 left short, in the order they were served. */
+  get unmet(): readonly Unmet[] {
+    return this.#unmet;
+  }
+
+  /** By ranked row: the choice of a gang that had to choose a domain. */
+  get gangs(): ReadonlyMap<number, GangView> {
+    return this.#gangs;
+  }
+
+  /** By fold that could not host all its members: the number of hosted members. */
+  get hosted(): ReadonlyMap<number, number> {
+    return this.#hosted;
+  }
+
+  /** By cluster: ranked rows of members that their folds could not host, in the order they are served. */
+  get unhosted(): ReadonlyMap<number, readonly number[]> {
+    return this.#unhosted;
+  }
+
+  /** By explained ranked row: the last ranked row before it that claimed a machine it could have used. */
+  get blockers(): ReadonlyMap<number, number> {
+    return this.#blockers;
+  }
+
+  /** Bound machines that a gang claims without their stamp naming it; those of a gang in claim order. */
+  allRestamped(): number[] {
+    return [...this.#restamped, ...[...this.#settledRestamps.values()].flat()];
+  }
+
+  addUnmet(unmet: Unmet): void {
+    this.#unmet.push(unmet);
+  }
+
+  /** Replaces the unmet rows by a list that also has the rows that are set aside. */
+  replaceUnmet(unmet: Unmet[]): void {
+    this.#unmet = unmet;
+  }
+
+  chooseDomain(gang: number, choice: GangView): void {
+    this.#gangs.set(gang, choice);
+  }
+
+  setHosted(fold: number, members: number): void {
+    this.#hosted.set(fold, members);
+  }
+
+  addUnhosted(cluster: number, rankedRow: number): void {
+    const others = this.#unhosted.get(cluster);
+    if (others === undefined) this.#unhosted.set(cluster, [rankedRow]);
+    else others.push(rankedRow);
+  }
+
+  setBlocker(explained: number, blocker: number): void {
+    this.#blockers.set(explained, blocker);
+  }
+
+  /** Records machines that a gang of the pass restamps. */
+  addRestamped(slots: readonly number[]): void {
+    for (const slot of slots) this.#restamped.push(slot);
+  }
+
+  /** Records all machines that gangs of a cluster restamp which were covered before the pass. */
+  settleRestamps(cluster: number, slots: readonly number[]): void {
+    if (slots.length === 0) this.#settledRestamps.delete(cluster);
+    else this.#settledRestamps.set(cluster, slots);
+  }
+
+  /** Prepares Phase 2 over this number of slots. */
+  reservePicks(size: number): void {
+    this.bySlot.reserve(size);
+  }
+
+  pick(slot: number): void {
+    this.picked[slot] = 1;
+    this.#picks.push(slot);
+  }
+
+  unpick(slot: number): void {
+    this.picked[slot] = 0;
+  }
+
+  clear(): void {
+    for (const slot of this.#picks) this.picked[slot] = 0;
+    this.#picks = [];
+    this.#unmet = [];
+    this.#gangs = new Map();
+    this.#hosted = new Map();
+    this.#unhosted = new Map();
+    this.#restamped = [];
+  }
+}
