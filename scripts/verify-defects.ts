@@ -1,5 +1,6 @@
 // `npm run verify:defects`: puts every defect of testing/mutants/defects.ts back, one at a time, into a copy of the source, and
-// lets the simulation look for it. Prints the table of docs/internals/robustness.md. Exit code 0: all were found. 1: one was not.
+// lets the simulation look for it. Prints the table of docs/internals/robustness.md. Exit code 0: all were found. 1: one was not. 2: the source has changed
+// under a defect.
 
 import { spawn } from 'node:child_process';
 import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -21,6 +22,9 @@ interface Found {
   readonly output: string;
 }
 
+/** What the simulation runs: the product and the simulated world around it. */
+const COPIED = ['src', 'testing'];
+
 const words = optionsGiven({
   only: { type: 'string', default: '' },
   seeds: { type: 'string', default: '1000' },
@@ -33,6 +37,13 @@ if (words.help || chosen.length === 0 || !(Number(words.seeds) > 0) || !(Number(
   process.exit(words.help ? 0 : 2);
 }
 const root = resolve(import.meta.dirname, '..');
+const moved = (await Promise.all(chosen.map(placeProblem))).filter((problem) => problem !== null);
+if (moved.length > 0) {
+  console.error(
+    `The source has changed under these defects; adapt testing/mutants/defects.ts:\n${moved.join('\n')}`,
+  );
+  process.exit(2);
+}
 const found: Found[] = [];
 const left = [...chosen];
 await Promise.all(Array.from({ length: Number(words.jobs) }, work));
@@ -73,15 +84,24 @@ async function lookFor(defect: Defect): Promise<Found> {
   };
 }
 
-async function putBack({ file, text, replacement, name }: Defect, copy: string): Promise<void> {
+/** Why a defect cannot be put in its place: its text must occur exactly once in its file. null: it can. */
+async function placeProblem({ file, text, name }: Defect): Promise<string | null> {
+  const source = await readFile(join(root, file), 'utf8').catch(() => null);
+  if (source === null) return `  ${name}: there is no file ${file}.`;
+  const times = source.split(text).length - 1;
+  return times === 1
+    ? null
+    : `  ${name}: its text occurs ${times} times in ${file}:\n${text.replaceAll(/^/gm, '    ')}`;
+}
+
+async function putBack({ file, text, replacement }: Defect, copy: string): Promise<void> {
   await rm(copy, { recursive: true, force: true });
   await mkdir(join(copy, 'scripts'), { recursive: true });
-  await cp(join(root, 'src'), join(copy, 'src'), { recursive: true });
+  for (const folder of COPIED) await cp(join(root, folder), join(copy, folder), { recursive: true });
   await cp(join(root, 'scripts', 'soak.ts'), join(copy, 'scripts', 'soak.ts'));
   await cp(join(root, 'package.json'), join(copy, 'package.json'));
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
   const source = await readFile(join(copy, file), 'utf8');
-  if (source.split(text).length !== 2) throw new Error(`${name}: its text does not stand once in ${file}`);
   await writeFile(
     join(copy, file),
     source.replace(text, () => replacement),
