@@ -136,8 +136,8 @@ export class Rung {
     this.#decided = null;
     const { machines, rollUps } = this.#churn.next();
     for (const machine of machines) this.#changes.push({ kind: 'observe', machine, atMs });
-    for (const { cluster, needs } of rollUps) {
-      this.#changes.push({ kind: 'demand', cluster, needs });
+    for (const { cluster, needs, delta } of rollUps) {
+      this.#changes.push({ kind: 'demand', delta });
       if (this.#remembers) this.rollUpsSince.set(cluster, needs);
     }
   }

@@ -58,7 +58,7 @@ async function shard(): Promise<SessionsBench & { readonly address: string }> {
 
 /** Clusters report again and again at this speed, so that a fast one may do so before a slow one has begun. */
 const allReported = (of: SessionsBench['of']) =>
-  vi.waitFor(() => expect(new Set(of('demand').map(({ cluster }) => cluster)).size).toBe(6));
+  vi.waitFor(() => expect(new Set(of('demand').map(({ delta }) => delta.cluster)).size).toBe(6));
 
 describe('environment', () => {
   it('opens two clouds, then connects all clusters with their demand', async () => {
@@ -69,7 +69,7 @@ describe('environment', () => {
     const { address, of } = await shard();
     environment.connect(address);
     await allReported(of);
-    for (const { needs } of of('demand')) expect(needs.length).toBeGreaterThan(0);
+    for (const { delta } of of('demand')) expect(delta.origin.length).toBeGreaterThan(0);
     // The shard has a report before the cluster has the answer to its hello.
     await vi.waitFor(() => {
       const { clusters } = environment.status();
@@ -87,7 +87,7 @@ describe('environment', () => {
     for (const name of DEMO_SCENARIO_NAMES) expect(await environment.stories[name]()).not.toBe('');
     expect(environment.status().stories).toHaveLength(2);
     await vi.waitFor(() => {
-      const wanted = of('demand').flatMap(({ needs }) => needs);
+      const wanted = of('demand').flatMap(({ delta }) => delta.fresh);
       expect(wanted.some(({ profile }) => profile.priority === 5000)).toBe(true);
       expect(wanted.some(({ group }) => group.endsWith('rush-1'))).toBe(true);
     });

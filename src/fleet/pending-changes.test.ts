@@ -9,6 +9,7 @@ import {
   type Need,
   type NeedKey,
   type Stamp,
+  wholeRollup,
 } from '../model/index.ts';
 import {
   type AppliedChanges,
@@ -75,6 +76,7 @@ describe('PendingChanges', () => {
       removed: [],
       sightings: [],
       refused: [],
+      rollUps: new Map(),
       rowsSetAside: new Map(),
     };
     expect(applied(fleetWith(Idle))).toEqual(nothing);
@@ -84,7 +86,7 @@ describe('PendingChanges', () => {
     const fleet = fleetWith(Idle);
     const pending = new PendingChanges(fleet);
     pending.append({ kind: 'block', id: 'm', blocked: true });
-    pending.append({ kind: 'demand', cluster: 'c1', needs: [row] });
+    pending.append({ kind: 'demand', delta: wholeRollup('c1', [row]) });
     const commit = pending.commitMachines();
     pending.append({ kind: 'block', id: 'm', blocked: false });
     expect(recordOf(fleet)?.blocked).toBe(true);
@@ -109,7 +111,7 @@ describe('PendingChanges', () => {
 
   it('given entries that are refused at once and a roll-up that is refused later, then they are reported in order', () => {
     const fleet = fleetWith(Idle);
-    const stray: PendingChange = { kind: 'demand', cluster: 'a', needs: [aNeed({ cluster: 'b' })] };
+    const stray: PendingChange = { kind: 'demand', delta: wholeRollup('a', [aNeed({ cluster: 'b' })]) };
     const unknown: PendingChange = { kind: 'block', id: 'n', blocked: true };
     const { refused } = applied(fleet, stray, unknown, stray, sees(Idle, { pricePerHour: -1 }));
     expect(refused.map(({ entry }) => entry.kind)).toEqual(['demand', 'block', 'demand', 'observe']);
@@ -120,7 +122,10 @@ describe('PendingChanges', () => {
     const fleet = fleetWith(Idle, { resources: sixteen });
     const fits = aNeed({ cluster: 'c1', priority: 9, aggregate: sixteen, minUnit: resources({}) });
     const odd = (name: string) => aNeed({ cluster: 'c1', group: name, aggregate: resources({ [name]: 1 }) });
-    const demand = (...needs: readonly Need[]): PendingChange => ({ kind: 'demand', cluster: 'c1', needs });
+    const demand = (...needs: readonly Need[]): PendingChange => ({
+      kind: 'demand',
+      delta: wholeRollup('c1', needs),
+    });
     const first = odd('odd');
     const { refused, rowsSetAside } = applied(fleet, demand(first, fits, odd('odder')));
     expect(refused).toEqual([]);
@@ -328,8 +333,10 @@ describe('our own knowledge', () => {
 describe('demand', () => {
   const rollUp = (cluster: string, ...priorities: number[]): PendingChange => ({
     kind: 'demand',
-    cluster,
-    needs: priorities.map((priority) => aNeed({ cluster, priority })),
+    delta: wholeRollup(
+      cluster,
+      priorities.map((priority) => aNeed({ cluster, priority })),
+    ),
   });
 
   it('given several roll-ups, then the last of each cluster stands, and clusters that say the same are not named', () => {
@@ -346,7 +353,7 @@ describe('demand', () => {
 
   it('given a malformed roll-up after a good one, then it is refused and the good one stands', () => {
     const fleet = new Fleet();
-    const stray: PendingChange = { kind: 'demand', cluster: 'a', needs: [aNeed({ cluster: 'b' })] };
+    const stray: PendingChange = { kind: 'demand', delta: wholeRollup('a', [aNeed({ cluster: 'b' })]) };
     const { refused, clusters } = applied(fleet, rollUp('a', 1, 2), stray, rollUp('b', 1));
     expect(refused).toMatchObject([{ entry: stray, problems: [{ code: 'BF_CLUSTER_MISMATCH' }] }]);
     expect(clusters).toHaveLength(2);

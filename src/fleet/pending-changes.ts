@@ -2,7 +2,7 @@
 // commits, between two cycles. A cycle therefore reads ledgers that do not change, without a copy of them. Every change is
 // applied to the pending state when it is appended, so a reader sees the status that the commit is going to write.
 
-import { BigFleetError, type Machine, type Need, type NeedKey } from '../model/index.ts';
+import { BigFleetError, type Machine, type NeedKey, type RollupDelta } from '../model/index.ts';
 import { Commit, type Refusals } from './commit.ts';
 import { PendingRollUps } from './demand/pending-roll-ups.ts';
 import type { Fleet } from './fleet.ts';
@@ -61,11 +61,10 @@ interface Block {
   readonly blocked: boolean;
 }
 
-/** A cluster's complete demand; replaces its previous roll-up. */
+/** A cluster's roll-up, as its difference from the previous one. */
 export interface DemandReported {
   readonly kind: 'demand';
-  readonly cluster: string;
-  readonly needs: readonly Need[];
+  readonly delta: RollupDelta;
 }
 
 /** A row was absent for a whole cycle: clears the target of every machine on its way to it. */

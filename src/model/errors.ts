@@ -378,6 +378,11 @@ export const ERRORS = {
     remedy:
       'Names follow the limits of Kubernetes: 253 bytes for a cluster id, 317 for a key or resource name, 63 for a value, 1,024 for a group.',
   },
+  BF_ROLLUP_BASE: {
+    summary: 'A roll-up was passed on as a difference from another one than its reader has.',
+    remedy:
+      'Nothing to do: the reader keeps the last demand and asks for the whole roll-up. Report it as a defect.',
+  },
   BF_ROLLUP_LIMIT: {
     summary: 'A roll-up has more rows, requirements, values or resources than the shard accepts.',
     remedy: 'Report one row per profile, not per pod; the message names the limit. The last good one stays.',

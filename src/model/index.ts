@@ -102,6 +102,16 @@ export {
 } from './resources.ts';
 export type { Result } from './result.ts';
 export { ok, refused } from './result.ts';
+export type { RollupBase, RollupDelta } from './rollup-delta.ts';
+export {
+  composed,
+  FRESH,
+  keptRows,
+  NO_BASE,
+  NO_ROLLUP,
+  rowsAfter,
+  wholeRollup,
+} from './rollup-delta.ts';
 export {
   compareText,
   excerpt,

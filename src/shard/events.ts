@@ -1,6 +1,6 @@
 // The controller's inputs (events) and outputs (effects). All of them are plain data that can be cloned between threads.
 
-import type { Machine, Need, NeedKey, Requirement } from '../model/index.ts';
+import type { Machine, NeedKey, Requirement, RollupDelta } from '../model/index.ts';
 import type { ListKind, ListReport, RecordBatch } from '../provider/index.ts';
 import type { AvailableCapacityUpdate, NodeStateUpdate } from '../wire/gen/bigfleet/v1alpha1/shard.ts';
 import type { OrderResult, RollupOrder, ShardPort } from './views.ts';
@@ -73,15 +73,14 @@ export type ControllerEvent =
   | ActuationEvent
   | ListEvent
   /**
-   * A cluster's complete demand, accepted by the guards. Unchanged rows keep their object identity in `needs`. A held
-   * roll-up is not posted: the controller keeps the last demand. A cluster without an accepted roll-up since the start counts as
+   * A cluster's roll-up, accepted by the guard, with first-seen times, as its difference from the last one that was posted. A
+   * quarantined roll-up is not posted: the controller keeps the last demand. A cluster without an accepted roll-up since the start counts as
    * not having reported; otherwise all its machines would count as excess.
    */
   | {
       readonly kind: 'demand';
-      readonly cluster: string;
-      readonly needs: readonly Need[];
-      /** Number of rows of unknown size because they exceed a limit, including those without a key, absent from `needs`. */
+      readonly delta: RollupDelta;
+      /** Number of rows of unknown size because they exceed a limit, including those without a key, absent from `delta`. */
       readonly rowsSetAside: number;
     }
   /** An order that the sessions have executed or refused: the controller logs and journals it like its own orders. */
@@ -123,6 +122,8 @@ export type Effect =
       readonly cluster: string;
       readonly updates: readonly AvailableCapacityUpdate[];
     }
+  /** A roll-up could not be applied to the last one that the controller has: the whole roll-up must be posted. */
+  | { readonly kind: 'ask-demand'; readonly cluster: string }
   /** A provider has seen a newer process of this shard. No provider is called any more; the process should end. */
   | { readonly kind: 'stop'; readonly why: 'fenced'; readonly provider: string; readonly machine: string };
 

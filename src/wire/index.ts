@@ -8,12 +8,13 @@ export { decodeStrict } from './codec/decode.ts';
 export { WireFormatError } from './codec/errors.ts';
 export type { OperatorFrame } from './codec/frames.ts';
 export { readOperatorFrame } from './codec/frames.ts';
-export type { Intake, IntakeLimits, RollupProblem, RollupProblems } from './codec/intake.ts';
-export { NO_PROBLEMS, RollupIntake, SharedParts, wholeProblems } from './codec/intake.ts';
-
+export type { Intake, IntakeLimits } from './codec/intake.ts';
+export { RollupIntake, SharedParts } from './codec/intake.ts';
 export { machineFromWire, machinesFromWire, machineToWire } from './codec/machine.ts';
 export { needToWire, requirementsToWire, resourcesToWire } from './codec/need.ts';
 export type { RollupSize } from './codec/rollup.ts';
+export type { RollupProblem, RollupProblems } from './codec/rollup-problems.ts';
+export { NO_PROBLEMS, wholeProblems } from './codec/rollup-problems.ts';
 export { binderEpoch, stampFromMetadata, stampToMetadata, withBinder } from './codec/stamp.ts';
 export { finished } from './codec/steps.ts';
 export type { FencingToken } from './codec/token.ts';

@@ -6,7 +6,7 @@ import { historyCommand } from '../../src/cli/journal/history.ts';
 import { replayCommand } from '../../src/cli/journal/replay.ts';
 import { timeOf } from '../../src/cli/journal/times.ts';
 import { LINE_WIDTH, noPaint } from '../../src/cli/table.ts';
-import { keyOf, MachineState } from '../../src/model/index.ts';
+import { keyOf, MachineState, wholeRollup } from '../../src/model/index.ts';
 import { needId } from '../../src/shard/planning/queries/need-names.ts';
 import { aMachine, aNeed, resources } from '../../testing/support/fleets.ts';
 import { ALL_READY, aCycleView, fileAt, Recorded, withPath } from '../../testing/support/journal.ts';
@@ -29,7 +29,7 @@ function told(command: typeof historyCommand, ...words: readonly string[]) {
     const machine = aMachine('m', Speculative, { resources: resources({ cpu: 4000 }) });
     recorded.cycle([
       { kind: 'observe', machine, atMs: 1 },
-      { kind: 'demand', cluster: 'web', needs: [NEED] },
+      { kind: 'demand', delta: wholeRollup('web', [NEED]) },
     ]);
     recorder.event({
       kind: 'action-ended',
@@ -73,14 +73,14 @@ function told(command: typeof historyCommand, ...words: readonly string[]) {
     recorded.cycle(
       [
         { kind: 'observe', machine: idle, atMs: 2 },
-        { kind: 'demand', cluster: 'web', needs: [MORE] },
+        { kind: 'demand', delta: wholeRollup('web', [MORE]) },
       ],
       offline,
     );
     recorded.cycle(
       [
         { kind: 'gone', id: 'm' },
-        { kind: 'demand', cluster: 'web', needs: [] },
+        { kind: 'demand', delta: wholeRollup('web', []) },
       ],
       offline,
     );

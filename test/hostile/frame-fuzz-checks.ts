@@ -4,10 +4,10 @@
 
 import type { Need } from '../../src/model/index.ts';
 import { DEFAULT_HANDS_LIMITS } from '../../src/shard/sessions/limits.ts';
-import type { RollupProblems } from '../../src/wire/codec/intake.ts';
 import {
   type Intake,
   RollupIntake,
+  type RollupProblems,
   readOperatorFrame,
   SharedParts,
   WireFormatError,

@@ -1,10 +1,11 @@
-// The controller's thread, with a scripted controller: order, batches, identity of rows, failures, the end.
+// The controller's thread, with a scripted controller: order, batches, demand, failures, the end.
 
 import { spawnSync } from 'node:child_process';
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeProfile, type Need } from '../../src/model/index.ts';
 import type { ControllerEvent, Effect } from '../../src/shard/events.ts';
 import { ControllerThread, DEFAULT_CONTROLLER, type ShardEvent } from '../../src/shard/index.ts';
+import { DeltaSource } from '../../testing/support/rollup-deltas.ts';
 import { command, planWith, said } from '../../testing/support/thread-controller.ts';
 
 const options = { ...DEFAULT_CONTROLLER, shard: 's1', epoch: 1n, providers: [], seed: 1 };
@@ -61,14 +62,17 @@ describe('the thread of the controller', () => {
     expect(thread.waitingMs).toBe(0);
   });
 
-  it('given demand, then rows that did not change are the same objects there, and profiles are shared', async () => {
+  it('given demand, then only fresh rows are sent, and profiles are shared', async () => {
     const { thread, heard } = await scene();
     const rows = [needOf('c1', 1, 1), needOf('c1', 1, 2), needOf('c1', 2, 3)];
-    thread.post({ kind: 'demand', cluster: 'c1', needs: rows, rowsSetAside: 0 });
+    const source = new DeltaSource('c1');
+    const post = (...needs: readonly Need[]): void =>
+      thread.post({ kind: 'demand', delta: source.next(needs), rowsSetAside: 0 });
+    post(...rows);
     await heard('3 rows, 0 known, 2 profiles');
-    thread.post({ kind: 'demand', cluster: 'c1', needs: [needOf('c1', 2, 4), ...rows], rowsSetAside: 0 });
+    post(needOf('c1', 2, 4), ...rows);
     await heard('4 rows, 3 known, 2 profiles');
-    thread.post({ kind: 'demand', cluster: 'c1', needs: rows.slice(1), rowsSetAside: 0 });
+    post(...rows.slice(1));
     await heard('2 rows, 2 known, 2 profiles');
   });
 

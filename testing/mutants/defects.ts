@@ -121,13 +121,14 @@ export const DEFECTS: readonly Defect[] = [
     replacement: 'if (this.#baseline !== undefined || !isCollapse(this.#baseline!, extent)) return false;',
   },
   {
-    name: 'reclaim on a held roll-up',
-    what: 'A cluster whose first roll-up after a start is held counts as having reported, with no demand.',
+    name: 'reclaim on a quarantined roll-up',
+    what: 'A cluster whose first roll-up after a start is quarantined counts as having reported, with no demand.',
     file: 'src/shard/demand/rollups.ts',
-    text: "        log('warn', 'rollup-held', describeQuarantined(taken.held));\n",
+    text: "        log('warn', 'rollup-held', describeQuarantined(taken.quarantined));\n",
     replacement:
-      "        log('warn', 'rollup-held', describeQuarantined(taken.held));\n" +
-      "        if (demand.view.rows === null) post({ kind: 'demand', cluster, needs: [] });\n",
+      "        log('warn', 'rollup-held', describeQuarantined(taken.quarantined));\n" +
+      '        const delta = { cluster, base: 0, version: 0, origin: new Int32Array(0), fresh: [] };\n' +
+      "        if (demand.view.rows === null) post({ kind: 'demand', delta, rowsSetAside: 0 });\n",
   },
   {
     name: 'wrong hold clock',

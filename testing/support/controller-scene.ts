@@ -1,6 +1,12 @@
 // Test support: a whole controller on a manual clock; the test plays providers and operators. Imported by tests only.
 
-import type { Machine, MachineState, Need } from '../../src/model/index.ts';
+import {
+  type Machine,
+  type MachineState,
+  mergeNeeds,
+  type Need,
+  wholeRollup,
+} from '../../src/model/index.ts';
 import type { CallEffect, CallOutcome, Effect, ListEffect, ProviderRequest } from '../../src/shard/events.ts';
 import { Controller } from '../../src/shard/planning/controller.ts';
 import { type ControllerOptions, DEFAULT_CONTROLLER } from '../../src/shard/planning/options.ts';
@@ -65,13 +71,17 @@ export class ControllerScene {
   }
 
   demand(cluster: string, ...needs: readonly Need[]): this {
-    this.controller.handle({ kind: 'demand', cluster, needs, rowsSetAside: 0 });
+    this.controller.handle({
+      kind: 'demand',
+      delta: wholeRollup(cluster, mergeNeeds(needs)),
+      rowsSetAside: 0,
+    });
     return this;
   }
 
   /** The demand of a cluster of which some rows exceed a limit. */
   demandWithRowsSetAside(cluster: string, rowsSetAside: number, ...needs: readonly Need[]): this {
-    this.controller.handle({ kind: 'demand', cluster, needs, rowsSetAside });
+    this.controller.handle({ kind: 'demand', delta: wholeRollup(cluster, mergeNeeds(needs)), rowsSetAside });
     return this;
   }
 

@@ -1,6 +1,6 @@
 // Writes cycles to the journal at a path until it is killed, and prints their number after each.
 
-import { MachineState } from '../../src/model/index.ts';
+import { MachineState, wholeRollup } from '../../src/model/index.ts';
 import { aMachine, aNeed, resources } from './fleets.ts';
 import { fileAt, Recorded } from './journal.ts';
 
@@ -8,7 +8,7 @@ const recorded = new Recorded(fileAt(process.argv[2]!), { slice: 5, limits: { ma
 for (let i = 1; ; i++) {
   recorded.cycle([
     { kind: 'observe', machine: aMachine(`m${i % 50}`, MachineState.Idle, { pricePerHour: i }), atMs: i },
-    { kind: 'demand', cluster: 'c1', needs: [aNeed({ aggregate: resources({ cpu: i % 60 }) })] },
+    { kind: 'demand', delta: wholeRollup('c1', [aNeed({ aggregate: resources({ cpu: i % 60 }) })]) },
   ]);
   process.stdout.write(`${i}\n`);
 }

@@ -1,7 +1,7 @@
 // Test support: a virtual clock, an in-memory operator, one-line roll-ups, and sessions wired to all of these. Imported by
 // tests only.
 
-import { MachineState, type Need } from '../../src/model/index.ts';
+import { keptRows, MachineState, type Need, NO_BASE, rowsAfter } from '../../src/model/index.ts';
 import { VirtualClock } from '../../src/runtime/virtual-clock.ts';
 import type { QuarantinedRollup } from '../../src/shard/demand/cluster-demand.ts';
 import type { ControllerEvent } from '../../src/shard/events.ts';
@@ -217,12 +217,23 @@ export async function bench(
       return operator;
     },
     settle: () => clock.advance(0),
-    demandOf: (cluster) =>
-      events
-        .flatMap((event) => (event.kind === 'demand' && event.cluster === cluster ? [event.needs] : []))
-        .at(-1),
+    demandOf: (cluster) => demandIn(events, cluster).at(-1),
     kinds: () => events.map(({ kind }) => kind),
   };
+}
+
+/** The complete demand of a cluster after each of its roll-ups. */
+export function demandIn(events: readonly ControllerEvent[], cluster: string): (readonly Need[])[] {
+  const demand: (readonly Need[])[] = [];
+  let version = NO_BASE;
+  for (const event of events) {
+    if (event.kind !== 'demand' || event.delta.cluster !== cluster) continue;
+    const before = demand.at(-1) ?? [];
+    keptRows(event.delta, { version, rows: before.length });
+    demand.push(rowsAfter(before, event.delta));
+    version = event.delta.version;
+  }
+  return demand;
 }
 
 /** A bench with the operator of cluster c1 and a function that sends a roll-up of c1 and waits until it was read. */

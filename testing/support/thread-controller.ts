@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { Engine } from '../../src/engine/index.ts';
 import { Fleet } from '../../src/fleet/index.ts';
-import type { Need } from '../../src/model/index.ts';
+import { type Need, type RollupDelta, rowsAfter } from '../../src/model/index.ts';
 import type { ControllerEvent, Effect } from '../../src/shard/events.ts';
 import type {
   ControllerSurroundings,
@@ -55,7 +55,7 @@ class ObedientController implements DecisionController {
 
   handle(event: ControllerEvent): void {
     this.#heard.push(event.kind === 'reclaim-acked' ? event.instruction : event.kind);
-    if (event.kind === 'demand') this.#report(event.cluster, event.needs);
+    if (event.kind === 'demand') this.#report(event.delta);
     else if (event.kind === 'bootstrap-answered') this.#takeBlob(event.blob!);
     else if (event.kind === 'reclaim-acked') {
       const [name, argument = ''] = event.instruction.split(':');
@@ -92,11 +92,12 @@ class ObedientController implements DecisionController {
     this.say(`blob of ${blob.length}`);
   }
 
-  #report(cluster: string, needs: readonly Need[]): void {
-    const before = new Set(this.#rows.get(cluster));
+  #report(delta: RollupDelta): void {
+    const { cluster, fresh } = delta;
+    const needs = rowsAfter(this.#rows.get(cluster) ?? [], delta);
     this.#rows.set(cluster, needs);
-    this.#fleet.demand.replace(cluster, needs);
-    const same = needs.filter((need) => before.has(need)).length;
+    this.#fleet.demand.apply(delta);
+    const same = needs.length - fresh.length;
     const profiles = new Set(needs.map(({ profile }) => profile)).size;
     this.say(`${needs.length} rows, ${same} known, ${profiles} profiles`);
   }

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { loadProfile } from '../../bench/profiles/load.ts';
 import { Fleet } from '../../src/fleet/index.ts';
-import { type LedgerMachine, MachineState, machineProblems, type Need } from '../../src/model/index.ts';
+import {
+  type LedgerMachine,
+  MachineState,
+  machineProblems,
+  type Need,
+  rowsAfter,
+} from '../../src/model/index.ts';
 import { Workload } from './workload.ts';
 import { Churn } from './workload-churn.ts';
 
@@ -33,27 +39,28 @@ describe('churn', () => {
     for (let step = 0; step < 6; step++) {
       const { rollUps } = churn.next();
       expect(rollUps.length).toBe(20 * change.clusters);
-      for (const { cluster, needs, changed } of rollUps) {
+      for (const { cluster, needs, delta } of rollUps) {
         const before = last.get(cluster)!;
         const now = new Set(needs.map(textOf));
         expect(now.size).toBe(before.size);
-        expect([...now].filter((text) => !before.has(text)).length).toBe(changed);
-        expect(changed).toBe(Math.round(before.size * change.rows));
+        expect([...now].filter((text) => !before.has(text)).length).toBe(delta.fresh.length);
+        expect(delta.fresh.length).toBe(Math.round(before.size * change.rows));
         last.set(cluster, now);
       }
     }
   });
 
-  it('given a Need that did not change, then it is the very object that was loaded or sent before', () => {
+  it('given the delta of a roll-up, then it leads from the loaded or last roll-up to this one', () => {
     const workload = workloadOf();
     const fleet = new Fleet();
     let last = workload.load(fleet);
     const churn = new Churn(workload, { clusters: 1, rows: 0.1, machines: 0 }, fleet, last);
     for (let step = 0; step < 2; step++) {
       const { rollUps } = churn.next();
-      for (const [cluster, { needs, changed }] of rollUps.entries()) {
-        const before = new Set(last[cluster]);
-        expect(needs.filter((need) => !before.has(need))).toHaveLength(changed);
+      for (const [cluster, { needs, delta }] of rollUps.entries()) {
+        expect(rowsAfter(last[cluster]!, delta)).toEqual(needs);
+        expect(fleet.demand.apply(delta)).toBe(true);
+        expect(fleet.demand.needsOf(fleet.clusters.find(delta.cluster))).toEqual(needs);
       }
       last = rollUps.map(({ needs }) => needs);
     }

@@ -1,12 +1,12 @@
 // Changes of a generated fleet between two cycles: some clusters send a roll-up with changed rows, some bound machines
 // fail and failed ones recover. Step n is deterministic. A step is derived from the last roll-ups and the fleet's
 // records, not by generating the workload again: that would leave enough garbage to burden the cycles measured next to
-// it. Unchanged Needs are the same objects as before, as they are when an intake reads them.
+// it. Changed rows are known when they are made, so no roll-up is compared with the one before it.
 
 import { type Row, STREAM, WORKLOAD_NOW_MS } from '../../src/demo/workload/rows.ts';
 import type { Change } from '../../src/demo/workload/scale-profile.ts';
 import type { Fleet } from '../../src/fleet/index.ts';
-import type { LedgerMachine, Need } from '../../src/model/index.ts';
+import { FRESH, type LedgerMachine, type Need, type RollupDelta } from '../../src/model/index.ts';
 import { Random } from '../../src/runtime/random.ts';
 import type { Workload } from './workload.ts';
 import { hostOf, STATUS } from './workload-machines.ts';
@@ -15,8 +15,7 @@ export interface RollUp {
   readonly cluster: string;
   /** The cluster's complete demand. */
   readonly needs: readonly Need[];
-  /** How many of them differ from the previous roll-up. */
-  readonly changed: number;
+  readonly delta: RollupDelta;
 }
 
 export interface ChurnStep {
@@ -81,7 +80,16 @@ export class Churn {
       };
     }
     this.#sent[cluster] = needs;
-    return { cluster: this.#workload.clusterName(cluster), needs, changed: places.length };
+    const name = this.#workload.clusterName(cluster);
+    return { cluster: name, needs, delta: this.#deltaOf(name, needs, places, time) };
+  }
+
+  /** `time`: number of the roll-up; the loaded one is version 1. */
+  #deltaOf(cluster: string, needs: readonly Need[], places: readonly number[], time: number): RollupDelta {
+    const origin = Int32Array.from(needs.keys());
+    for (const place of places) origin[place] = FRESH;
+    const fresh = needs.filter((_, i) => origin[i] === FRESH);
+    return { cluster, base: time, version: time + 1, origin, fresh };
   }
 
   /** Half of the changes are bound machines that fail, half are machines that recover, as far as any are down. */

@@ -5,7 +5,7 @@ import { Words } from '../../src/demo/workload/row-objects.ts';
 import { type ClusterPlan, holdingsOf, type Row, RowMaker } from '../../src/demo/workload/rows.ts';
 import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
 import { Fleet } from '../../src/fleet/index.ts';
-import { type LedgerMachine, MachineState, type Need } from '../../src/model/index.ts';
+import { type LedgerMachine, MachineState, type Need, wholeRollup } from '../../src/model/index.ts';
 import { MachineMaker, type MachineStatus, STATUS } from './workload-machines.ts';
 import { type ExpectedActions, NOTHING_EXPECTED, Planting } from './workload-planted.ts';
 
@@ -141,7 +141,7 @@ export class Workload {
     });
     return Array.from({ length: this.profile.clusters }, (_, cluster) => {
       const needs = this.needsOf(cluster);
-      fleet.demand.replace(this.clusterName(cluster), needs);
+      fleet.demand.apply(wholeRollup(this.clusterName(cluster), needs, 1));
       return needs;
     });
   }

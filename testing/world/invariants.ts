@@ -214,9 +214,9 @@ export class Watch implements SiteWatch, ProcessWatch {
     const facts = this.#of(process);
     switch (event.kind) {
       case 'demand':
-        this.#trace.note(`demand ${event.cluster} ${event.needs.length}`);
-        facts.reported.add(event.cluster);
-        this.#checkCollapse(event.cluster, event.needs.length);
+        this.#trace.note(`demand ${event.delta.cluster} ${event.delta.origin.length}`);
+        facts.reported.add(event.delta.cluster);
+        this.#checkCollapse(event.delta.cluster, event.delta.origin.length);
         break;
       case 'bootstrap-answered':
         facts.openRequests.delete(event.request);

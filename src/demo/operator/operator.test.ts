@@ -66,8 +66,8 @@ describe('an operator that connects', () => {
     await clock.advance(1);
     expect(operator.isConnected).toBe(true);
     expect(of('session-opened')).toMatchObject([{ cluster: CLUSTER }]);
-    const [{ needs } = { needs: [] }] = of('demand');
-    expect(needs.map(({ profile, aggregate }) => [profile.priority, aggregate.get('cpu')])).toEqual([
+    const fresh = of('demand')[0]?.delta.fresh ?? [];
+    expect(fresh.map(({ profile, aggregate }) => [profile.priority, aggregate.get('cpu')])).toEqual([
       [100, 4000],
       [1000, 8000],
     ]);
@@ -92,7 +92,7 @@ describe('an operator that connects', () => {
     operator.setDemand([aNeed(CLUSTER, 12)]);
     await clock.advance(9999);
     expect(operator.counts.rollupsSent).toBe(2);
-    expect(of('demand').at(-1)?.needs[0]?.aggregate.get('cpu')).toBe(12_000);
+    expect(of('demand').at(-1)?.delta.fresh[0]?.aggregate.get('cpu')).toBe(12_000);
     await clock.advance(1);
     expect(operator.counts.rollupsSent).toBe(3);
   });
@@ -105,7 +105,7 @@ describe('an operator that connects', () => {
     operator.setDemand([aNeed(CLUSTER, 12)]);
     // The shard reads one changed roll-up per second.
     await clock.advance(1500);
-    expect(of('demand').at(-1)?.needs[0]?.aggregate.get('cpu')).toBe(12_000);
+    expect(of('demand').at(-1)?.delta.fresh[0]?.aggregate.get('cpu')).toBe(12_000);
   });
 
   it('measures how long an ack takes', async () => {

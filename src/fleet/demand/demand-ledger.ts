@@ -7,11 +7,14 @@ import { withRoom } from '../../collections/columns.ts';
 import { ColumnGroup } from '../../collections/table.ts';
 import {
   isZero,
+  keptRows,
   mergeNeeds,
   type Need,
   type NeedKey,
   type ResourceVector,
+  type RollupDelta,
   setAside,
+  wholeRollup,
 } from '../../model/index.ts';
 import type { KeyTable, NameTable } from '../tables/names.ts';
 import type { PatternTable } from '../tables/patterns.ts';
@@ -20,16 +23,17 @@ import type { Dimensions, VectorColumn } from '../tables/vectors.ts';
 import { AmountTexts } from './amount-texts.ts';
 import {
   admitRows,
-  type BeyondLimit,
+  freshIndexes,
   haveSharedKeys,
   markStaying,
   NOTHING_REPORTED,
   NOWHERE,
+  placesBefore,
   type Reported,
   type RollUp,
+  refuseShared,
   refuseStray,
-  sameObjects,
-  takenOver,
+  updateNeeds,
 } from './roll-up.ts';
 import type { AmountReferences, Arrival, RowReferences } from './row-references.ts';
 import { TextPlaces, UNPLACED } from './text-places.ts';
@@ -157,59 +161,78 @@ export class DemandLedger {
     const row = this.rowOf(key);
     if (row === undefined) return undefined;
     const cluster = this.cluster[row]!;
-    const { needs, places, beyond } = this.#reportedBy(cluster);
-    const need = needs[places.indexOf(row - this.rowsOf(cluster).offset)];
-    return need && (beyond.rows.get(need) ?? need);
+    return this.#reportedBy(cluster).needs[row - this.rowsOf(cluster).offset];
   }
 
   /** All Needs of a cluster as reported; those that the ledger set aside are marked. */
   needsOf(cluster: number): readonly Need[] {
-    const { needs, beyond } = this.#reportedBy(cluster);
-    return beyond.rows.size === 0 ? needs.slice() : needs.map((need) => beyond.rows.get(need) ?? need);
+    const { needs, places } = this.#reportedBy(cluster);
+    return Array.from(places, (place) => needs[place]!);
+  }
+
+  /** The version of the roll-up that a cluster's rows were last written from. */
+  versionOf(cluster: number): number {
+    return this.#reportedBy(cluster).version;
   }
 
   aggregateOf(row: number): ResourceVector {
     return this.#dimensions.vectorOf(this.aggregate.data, row * this.#dimensions.stride);
   }
 
-  /** `check` followed by `write`. Returns whether anything changed. */
+  /** Replaces all rows of a cluster by a complete list, of which rows with equal keys are merged. Returns whether anything changed. */
   replace(cluster: string, needs: readonly Need[]): boolean {
-    return this.write(cluster, this.check(cluster, needs));
+    const rollUp = this.#check(wholeRollup(cluster, needs));
+    return rollUp === null ? this.apply(wholeRollup(cluster, mergeNeeds(needs))) : this.write(rollUp);
+  }
+
+  /** `check` followed by `write`. Returns whether anything changed. */
+  apply(delta: RollupDelta): boolean {
+    return this.write(this.check(delta));
   }
 
   /**
-   * Compares a roll-up with the rows on record. Rows with equal keys are merged; rows that name a resource for which no
-   * dimension is left are set aside. Throws without any change if a row names another cluster.
+   * Finds the rows that a roll-up changes. Fresh rows that name a resource for which no dimension is left are set aside.
+   * Throws without any change if a row names another cluster, if two rows share a key, or if the roll-up differs from
+   * another one than the ledger has.
    */
-  check(cluster: string, needs: readonly Need[]): RollUp {
-    const number = this.#clusters.find(cluster);
-    const before = number === 0 && cluster !== '' ? NOTHING_REPORTED : this.#reportedBy(number);
-    const origin = sameObjects(before, needs);
-    const others: number[] = [];
-    for (let i = 0; i < needs.length; i++) if (origin[i] === NOWHERE) others.push(i);
-    for (const i of others) if (needs[i]!.cluster !== cluster) refuseStray(cluster, needs[i]!, i);
-    if (!this.#recognise(number, needs, origin, others)) return this.check(cluster, mergeNeeds(needs));
-    const beyond = admitRows(this.#dimensions, before, needs, others);
-    return { before, needs, origin, beyond, ...this.#compare(number, needs, origin, others, beyond) };
+  check(delta: RollupDelta): RollUp {
+    return this.#check(delta) ?? refuseShared(delta.cluster);
   }
 
-  /** Splits the rows that `sameObjects` did not find into those with a place but changed amounts, and new ones. */
+  /** Null if two rows share a key. */
+  #check(delta: RollupDelta): RollUp | null {
+    const { cluster, fresh } = delta;
+    const number = this.#clusters.find(cluster);
+    const before = number === 0 && cluster !== '' ? NOTHING_REPORTED : this.#reportedBy(number);
+    keptRows(delta, { version: before.version, rows: before.places.length });
+    const indexes = freshIndexes(delta);
+    for (const [i, need] of fresh.entries()) {
+      if (need.cluster !== cluster) refuseStray(cluster, need, indexes[i]!);
+    }
+    const places = placesBefore(before, delta);
+    if (!this.#recognise(number, fresh, indexes, places)) return null;
+    const admitted = admitRows(this.#dimensions, before, delta, indexes);
+    const changed = this.#compare(number, admitted.fresh, indexes, places);
+    return { before, delta, indexes, places, ...admitted, ...changed };
+  }
+
+  /** Splits the fresh rows into those with a place but other amounts, and new ones; rows without a change are neither. */
   #compare(
     cluster: number,
-    needs: readonly Need[],
-    origin: Int32Array,
-    others: readonly number[],
-    { rows }: BeyondLimit,
+    fresh: readonly Need[],
+    indexes: Int32Array,
+    places: Int32Array,
   ): Pick<RollUp, 'amended' | 'added'> {
     const { offset } = this.rowsOf(cluster);
     const amended: number[] = [];
     const added: number[] = [];
-    for (const i of others) {
-      const need = rows.get(needs[i]!) ?? needs[i]!;
-      const row = offset + origin[i]!;
+    for (let i = 0; i < fresh.length; i++) {
+      const need = fresh[i]!;
+      const index = indexes[i]!;
+      const row = offset + places[index]!;
       // A row that is set aside holds fewer references than an ordinary one, so neither becomes the other in place.
-      if (origin[i] !== NOWHERE && this.setAside[row] !== flagOf(need)) origin[i] = NOWHERE;
-      if (origin[i] === NOWHERE) added.push(i);
+      if (places[index] !== NOWHERE && this.setAside[row] !== flagOf(need)) places[index] = NOWHERE;
+      if (places[index] === NOWHERE) added.push(i);
       else if (!this.#wants(row, need)) amended.push(i);
     }
     return { amended, added };
@@ -220,20 +243,16 @@ export class DemandLedger {
   }
 
   /**
-   * Finds the places of rows that are on record with the same key and `firstSeenMs`. Returns false if two rows of the
+   * Finds the places of fresh rows that are on record with the same key and `firstSeenMs`. Returns false if two rows of the
    * roll-up share a key.
    */
-  #recognise(
-    cluster: number,
-    needs: readonly Need[],
-    origin: Int32Array,
-    others: readonly number[],
-  ): boolean {
+  #recognise(cluster: number, fresh: readonly Need[], indexes: Int32Array, places: Int32Array): boolean {
+    if (fresh.length === 0) return true;
     const { offset, length } = this.rowsOf(cluster);
-    const taken = this.#staying(origin, length);
+    const taken = this.#staying(places, length);
     const unknown: Need[] = [];
-    for (const i of others) {
-      const need = needs[i]!;
+    for (let i = 0; i < fresh.length; i++) {
+      const need = fresh[i]!;
       const key = this.#keys.findIn(cluster, need.profile.fingerprint, need.group);
       const row = this.#rowWith(key, offset, length);
       if (row === undefined) {
@@ -242,15 +261,15 @@ export class DemandLedger {
       }
       if (taken[row - offset] === 1) return false;
       taken[row - offset] = 1;
-      if (this.firstSeenMs[row] === need.firstSeenMs) origin[i] = row - offset;
+      if (this.firstSeenMs[row] === need.firstSeenMs) places[indexes[i]!] = row - offset;
     }
     return !haveSharedKeys(unknown);
   }
 
   /** By place, `length` entries: 1 if a row of the report had it before. Valid until the next call. */
-  #staying(origin: Int32Array, length: number): Uint8Array {
+  #staying(places: Int32Array, length: number): Uint8Array {
     this.#stays = withRoom(this.#stays, length);
-    return markStaying(origin, this.#stays.subarray(0, length));
+    return markStaying(places, this.#stays.subarray(0, length));
   }
 
   /** The row of a key within one cluster's block. */
@@ -262,10 +281,10 @@ export class DemandLedger {
   }
 
   /** New rows, each with a reference to its profile. */
-  #arrivals({ needs, added, beyond }: RollUp): Arrival[] {
-    return added.map((index): Arrival => {
-      const need = beyond.rows.get(needs[index]!) ?? needs[index]!;
-      return { need, index, key: 0, profile: this.profiles.retain(need.profile) };
+  #arrivals({ fresh, indexes, added }: RollUp): Arrival[] {
+    return added.map((i): Arrival => {
+      const need = fresh[i]!;
+      return { need, index: indexes[i]!, key: 0, profile: this.profiles.retain(need.profile) };
     });
   }
 
@@ -295,43 +314,49 @@ export class DemandLedger {
   }
 
   /** Replaces the cluster's rows by a roll-up from `check`, with no write in between. Returns whether rows changed. */
-  write(cluster: string, rollUp: RollUp): boolean {
-    const { before, needs, origin, amended, added, beyond } = rollUp;
-    const number = this.#clusters.numberOf(cluster);
+  write(rollUp: RollUp): boolean {
+    const { before, delta, fresh, indexes, places, amended, added, beyond } = rollUp;
+    const number = this.#clusters.numberOf(delta.cluster);
     if (before !== this.#reportedBy(number)) {
       throw new Error('a roll-up was compared with rows that are no longer there');
     }
     const old = this.rowsOf(number);
-    this.#reported[number] = { needs: takenOver(before.needs, needs), places: origin, beyond };
-    if (added.length + amended.length === 0 && needs.length === old.length) return false;
+    const { length } = places;
+    const needs = before === NOTHING_REPORTED ? [] : before.needs;
+    this.#reported[number] = { version: delta.version, needs, places, beyond };
+    if (added.length + amended.length === 0 && length === old.length) {
+      updateNeeds(needs, rollUp);
+      return false;
+    }
     for (const changes of this.#changed) changes.add(number);
     this.revision++;
-    const stays = this.#staying(origin, old.length);
+    const stays = this.#staying(places, old.length);
     const inRank = this.#rankedIn(old, stays);
     const arrivals = this.#arrivals(rollUp);
-    const heirs = this.#heirs(old.offset, arrivals, origin, stays);
+    const heirs = this.#heirs(old.offset, arrivals, places, stays);
     // Written in rank order, so that a cycle reads rows that arrived together sequentially.
-    const fresh = this.#inRank(number, arrivals);
+    const sorted = this.#inRank(number, arrivals);
     const left: RowReferences[] = [];
     for (let place = 0; place < old.length; place++) {
       if (stays[place] === 0) left.push(this.#holdingsOf(old.offset + place));
     }
-    this.#closeGaps(old.offset, needs.length, origin, stays, inRank);
-    const current = this.#roomFor(old, needs.length);
+    this.#closeGaps(old.offset, places, stays, inRank, needs);
+    const current = this.#roomFor(old, length);
     // New references are added before old ones are dropped, so that shared entries keep their numbers.
     const outdated: AmountReferences[] = [];
     for (const i of amended) {
-      const former = this.#amend(current.offset + origin[i]!, needs[i]!);
+      const former = this.#amend(current.offset + places[indexes[i]!]!, fresh[i]!);
       if (former !== null) outdated.push(former);
     }
-    for (const heir of heirs) this.#rename(current.offset + origin[heir.index]!, heir);
-    this.#fill(number, current, origin, fresh, stays);
-    this.#rank(current, origin, fresh, inRank);
+    for (const heir of heirs) this.#rename(current.offset + places[heir.index]!, heir);
+    this.#fill(number, current, places, sorted, stays);
+    updateNeeds(needs, rollUp);
+    this.#rank(current, places, sorted, inRank);
     this.#places.settle(this, current);
     for (const amounts of outdated) this.#releaseAmounts(amounts);
     for (const references of left) this.#drop(references);
     this.#rowsOf[number] = current;
-    this.#count += needs.length - old.length;
+    this.#count += length - old.length;
     this.#countSetAside(number, current);
     return true;
   }
@@ -348,27 +373,27 @@ export class DemandLedger {
    * They inherit its place and its references, except the group of its key, at a fraction of the cost of dropping and
    * adding the same references.
    */
-  #heirs(offset: number, fresh: readonly Arrival[], origin: Int32Array, stays: Uint8Array): Arrival[] {
+  #heirs(offset: number, fresh: readonly Arrival[], places: Int32Array, stays: Uint8Array): Arrival[] {
     const leaving = new Map<number, number[]>();
     for (let place = 0; place < stays.length; place++) {
       if (stays[place] === 1) continue;
       const profile = this.profile[offset + place]!;
-      const places = leaving.get(profile);
-      if (places === undefined) leaving.set(profile, [place]);
-      else places.push(place);
+      const others = leaving.get(profile);
+      if (others === undefined) leaving.set(profile, [place]);
+      else others.push(place);
     }
     return fresh.filter((arrival) => {
       const { index, need, profile } = arrival;
-      const places = leaving.get(profile);
-      if (places === undefined) return false;
-      const least = Math.max(0, places.length - MOST_ASKED);
-      let at = places.length - 1;
-      while (at >= least && !this.#wants(offset + places[at]!, need)) at--;
+      const others = leaving.get(profile);
+      if (others === undefined) return false;
+      const least = Math.max(0, others.length - MOST_ASKED);
+      let at = others.length - 1;
+      while (at >= least && !this.#wants(offset + others[at]!, need)) at--;
       if (at < least) return false;
-      const place = places[at]!;
-      places[at] = places.at(-1)!;
-      places.pop();
-      origin[index] = place;
+      const place = others[at]!;
+      others[at] = others.at(-1)!;
+      others.pop();
+      places[index] = place;
       stays[place] = 1;
       arrival.key = this.#keys.exchange(this.key[offset + place]!, need.group);
       return true;
@@ -414,14 +439,15 @@ export class DemandLedger {
     return { ...block, length };
   }
 
-  /** Moves rows from places at or above the new `length` into free places below it, and updates `origin` and `inRank`. */
+  /** Moves rows from places at or above the new `length` into free places below it, and updates `places`, `inRank` and `needs`. */
   #closeGaps(
     offset: number,
-    length: number,
-    origin: Int32Array,
+    places: Int32Array,
     stays: Uint8Array,
     inRank: Uint32Array,
+    needs: Need[],
   ): void {
+    const { length } = places;
     if (length >= stays.length) return;
     const moved = new Map<number, number>();
     let gap = 0;
@@ -430,42 +456,43 @@ export class DemandLedger {
       while (stays[gap] === 1) gap++;
       stays[gap] = 1;
       moved.set(place, gap);
+      needs[gap] = needs[place]!;
       this.#move({ offset: offset + place, length: 1 }, offset + gap);
     }
     if (moved.size === 0) return;
-    for (let i = 0; i < origin.length; i++) origin[i] = moved.get(origin[i]!) ?? origin[i]!;
+    for (let i = 0; i < places.length; i++) places[i] = moved.get(places[i]!) ?? places[i]!;
     for (let i = 0; i < inRank.length; i++) inRank[i] = moved.get(inRank[i]!) ?? inRank[i]!;
   }
 
-  /** Writes new rows that have no place yet into free places, and records the places in `origin`. */
+  /** Writes new rows that have no place yet into free places, and records them in `places`. */
   #fill(
     cluster: number,
     { offset }: ClusterRows,
-    origin: Int32Array,
+    places: Int32Array,
     fresh: readonly Arrival[],
     stays: Uint8Array,
   ): void {
     let place = 0;
     for (const arrival of fresh) {
-      if (origin[arrival.index] !== NOWHERE) continue;
+      if (places[arrival.index] !== NOWHERE) continue;
       while (stays[place] === 1) place++;
       this.#write(offset + place, cluster, arrival);
-      origin[arrival.index] = place++;
+      places[arrival.index] = place++;
     }
   }
 
   /** Merges new rows into `ranked`; `fresh` and `inRank` are both in rank order. */
-  #rank({ offset }: ClusterRows, origin: Int32Array, fresh: readonly Arrival[], inRank: Uint32Array): void {
+  #rank({ offset }: ClusterRows, places: Int32Array, fresh: readonly Arrival[], inRank: Uint32Array): void {
     let next = 0;
     let end = offset;
     for (let i = 0; i < inRank.length; i++) {
       const row = offset + inRank[i]!;
       while (next < fresh.length && this.#isAhead(fresh[next]!, row)) {
-        this.ranked[end++] = offset + origin[fresh[next++]!.index]!;
+        this.ranked[end++] = offset + places[fresh[next++]!.index]!;
       }
       this.ranked[end++] = row;
     }
-    while (next < fresh.length) this.ranked[end++] = offset + origin[fresh[next++]!.index]!;
+    while (next < fresh.length) this.ranked[end++] = offset + places[fresh[next++]!.index]!;
   }
 
   /** Copies rows with all columns to another place. */

@@ -1,11 +1,11 @@
 // Roll-ups that arrived since the last commit. They are checked in order of arrival, when rows are written or when a machine
 // needs a new dimension, whichever is first. The last valid roll-up of each cluster is written.
 
-import { BigFleetError } from '../../model/index.ts';
+import { BigFleetError, composed, type RollupDelta } from '../../model/index.ts';
 import type { Refusals } from '../commit.ts';
 import type { Fleet } from '../fleet.ts';
 import type { DemandReported } from '../pending-changes.ts';
-import type { RollUp } from './roll-up.ts';
+import { inForce, type RollUp } from './roll-up.ts';
 
 export interface RowsSetAside {
   readonly rows: number;
@@ -17,6 +17,11 @@ export interface RowsSetAside {
 export interface WrittenRows {
   /** Numbers of the clusters whose rows changed, ascending. */
   readonly clusters: readonly number[];
+  /**
+   * By number of each cluster with a written roll-up, also one that changed no row: its difference from the previous one,
+   * with the rows that the ledger set aside marked.
+   */
+  readonly rollUps: ReadonlyMap<number, RollupDelta>;
   /**
    * By cluster that reported: rows set aside because they name a resource beyond the ledger's limit. An entry with 0 rows
    * means that the previous roll-up had such rows and this one has none. Clusters without an entry are unchanged.
@@ -51,7 +56,7 @@ export class PendingRollUps {
 
   /** Numbers of the clusters whose rows `write` may change. */
   reporting(): ReadonlySet<number> {
-    return new Set(this.#reports.map(({ entry }) => this.#fleet.clusters.find(entry.cluster)));
+    return new Set(this.#reports.map(({ entry }) => this.#fleet.clusters.find(entry.delta.cluster)));
   }
 
   /** Checks all roll-ups, even if a later one of the same cluster follows, because that one may be refused. */
@@ -59,7 +64,7 @@ export class PendingRollUps {
     for (; this.#checked < this.#reports.length; this.#checked++) {
       const { entry, number } = this.#reports[this.#checked]!;
       try {
-        this.#rollUps.set(entry.cluster, this.#fleet.demand.check(entry.cluster, entry.needs));
+        this.#check(entry.delta);
       } catch (error) {
         if (!(error instanceof BigFleetError)) throw error;
         this.#refused.set(number, { entry, problems: error.problems });
@@ -71,11 +76,23 @@ export class PendingRollUps {
     this.check();
     const { demand, clusters } = this.#fleet;
     const rowsSetAside = this.#rowsSetAside();
-    const changed = [...this.#rollUps].filter(([cluster, rollUp]) => demand.write(cluster, rollUp));
-    return {
-      clusters: changed.map(([cluster]) => clusters.find(cluster)).sort((a, b) => a - b),
-      rowsSetAside,
-    };
+    const changed: number[] = [];
+    const rollUps = new Map<number, RollupDelta>();
+    for (const [cluster, rollUp] of this.#rollUps) {
+      const isChanged = demand.write(rollUp);
+      const number = clusters.find(cluster);
+      if (isChanged) changed.push(number);
+      rollUps.set(number, inForce(rollUp));
+    }
+    return { clusters: changed.sort((a, b) => a - b), rollUps, rowsSetAside };
+  }
+
+  /** A roll-up differs from the one before it, the ledger has the last one that was written. */
+  #check(delta: RollupDelta): void {
+    const { cluster } = delta;
+    const earlier = this.#rollUps.get(cluster);
+    const sinceWrite = earlier === undefined ? delta : composed(earlier.delta, delta);
+    this.#rollUps.set(cluster, this.#fleet.demand.check(sinceWrite));
   }
 
   #rowsSetAside(): ReadonlyMap<string, RowsSetAside> {

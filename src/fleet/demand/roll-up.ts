@@ -1,121 +1,116 @@
-// The difference between a roll-up and the previous one. Nearly all rows are unchanged, and the intake returns the same
-// objects for rows it recognises, so unchanged rows are found by object identity.
+// A roll-up as the ledger is about to write it: the place of each row that stays, the rows that change, and the rows that
+// the ledger sets aside.
 
-import { BigFleetError, mergeNeeds, type Need, printable, setAside } from '../../model/index.ts';
+import {
+  BigFleetError,
+  FRESH,
+  mergeNeeds,
+  type Need,
+  printable,
+  type RollupDelta,
+  setAside,
+} from '../../model/index.ts';
 import type { Dimensions } from '../tables/vectors.ts';
 
-/** The row was not in the previous roll-up. */
+/** The row has no place in its cluster's block yet. */
 export const NOWHERE = -1;
 
 /** The roll-up that a cluster's rows were last written from. */
 export interface Reported {
-  /** The ledger's own copy: the caller may reuse its list. */
-  readonly needs: Need[];
+  readonly version: number;
   /** By index in the report: the place within the cluster's block. */
   readonly places: Int32Array;
+  /** By place: the Need in force, which the ledger may have set aside. `write` updates the list in place. */
+  readonly needs: Need[];
   readonly beyond: BeyondLimit;
 }
 
 /** Rows of a report that the ledger set aside because they name a resource beyond the limit. */
 export interface BeyondLimit {
-  /** By row as reported: the row in force. */
-  readonly rows: ReadonlyMap<Need, Need>;
+  /** Indexes in the report. */
+  readonly rows: ReadonlySet<number>;
   /** The first resource without a dimension; '' if there are no such rows. */
   readonly resource: string;
 }
 
-const NOTHING_BEYOND: BeyondLimit = { rows: new Map(), resource: '' };
+const NOTHING_BEYOND: BeyondLimit = { rows: new Set(), resource: '' };
 export const NOTHING_REPORTED: Reported = {
-  needs: [],
+  version: 0,
   places: new Int32Array(0),
+  needs: [],
   beyond: NOTHING_BEYOND,
 };
 
-/** A valid roll-up, compared with the rows before it. */
+/** A valid roll-up, ready to be written. */
 export interface RollUp {
   readonly before: Reported;
-  readonly needs: readonly Need[];
+  readonly delta: RollupDelta;
+  /** The fresh rows in force: like those of the delta, but set aside if they are beyond the limit. */
+  readonly fresh: readonly Need[];
+  /** By fresh row: its index in the report. */
+  readonly indexes: Int32Array;
   /** By index in the report: the place it had before, or `NOWHERE`. */
-  readonly origin: Int32Array;
-  /** Indexes in the report of rows that existed before with other amounts. */
+  readonly places: Int32Array;
+  /** Fresh rows whose keys had a row before, with other amounts. */
   readonly amended: readonly number[];
-  /** Indexes in the report of new rows. */
+  /** Fresh rows that are new. */
   readonly added: readonly number[];
   readonly beyond: BeyondLimit;
 }
 
-/**
- * For each row of a report, the place of the identical object before, or `NOWHERE`. No place appears twice. The search
- * follows the order of the previous report and probes two positions: right after the last match (the rows missed since
- * were inserted), and after as many rows as were missed since, at least one (they replaced others). An object that moved
- * elsewhere is not found.
- *
- * `Object.is` compares addresses; `===` would first read the type of both objects, which costs cache misses.
- */
-export function sameObjects(before: Reported, needs: readonly Need[]): Int32Array {
-  const origin = new Int32Array(needs.length).fill(NOWHERE);
-  const { length } = before.needs;
-  let next = 0;
-  let missed = 0;
-  for (let i = 0; i < needs.length; i++) {
-    const need = needs[i]!;
-    const second = next + Math.max(missed, 1);
-    if (next < length && Object.is(before.needs[next], need)) origin[i] = before.places[next++]!;
-    else if (second < length && Object.is(before.needs[second], need)) {
-      origin[i] = before.places[second]!;
-      next = second + 1;
-    } else {
-      missed++;
-      continue;
-    }
-    missed = 0;
-  }
-  return origin;
+/** The delta with the rows in force, for readers that do not know the ledger's limit. */
+export function inForce({ delta, fresh }: RollUp): RollupDelta {
+  return fresh === delta.fresh ? delta : { ...delta, fresh };
 }
 
-/** Updates the list kept of the previous report to this one. A new list per report would create much garbage. */
-export function takenOver(kept: Need[], needs: readonly Need[]): Need[] {
-  if (kept === NOTHING_REPORTED.needs) return needs.slice();
-  kept.length = needs.length;
-  for (let i = 0; i < needs.length; i++) if (!Object.is(kept[i], needs[i])) kept[i] = needs[i]!;
-  return kept;
+/** By index in the report: the place that the row's origin had before, or `NOWHERE`. */
+export function placesBefore({ places }: Reported, { origin }: RollupDelta): Int32Array {
+  const found = new Int32Array(origin.length);
+  for (let i = 0; i < found.length; i++) found[i] = origin[i] === FRESH ? NOWHERE : places[origin[i]!]!;
+  return found;
+}
+
+/** By fresh row: its index in the report. */
+export function freshIndexes({ origin, fresh }: RollupDelta): Int32Array {
+  const indexes = new Int32Array(fresh.length);
+  let next = 0;
+  for (let i = 0; i < origin.length; i++) if (origin[i] === FRESH) indexes[next++] = i;
+  return indexes;
 }
 
 /** Writes 1 at places that a row of the report had before, and 0 at the others. */
-export function markStaying(origin: Int32Array, stays: Uint8Array): Uint8Array {
+export function markStaying(places: Int32Array, stays: Uint8Array): Uint8Array {
   stays.fill(0);
-  for (let i = 0; i < origin.length; i++) if (origin[i] !== NOWHERE) stays[origin[i]!] = 1;
+  for (let i = 0; i < places.length; i++) if (places[i] !== NOWHERE) stays[places[i]!] = 1;
   return stays;
 }
 
 /**
- * Assigns dimensions to the resources of the rows at indexes `others`, row by row, and returns the rows beyond the limit.
- * Dimensions are never freed, so rows that were beyond the limit before still are.
+ * Assigns dimensions to the resources of the fresh rows, row by row, and sets aside those beyond the limit. Dimensions are
+ * never freed, so rows that were beyond the limit before still are.
  */
 export function admitRows(
   dimensions: Dimensions,
   { beyond: before }: Reported,
-  needs: readonly Need[],
-  others: readonly number[],
-): BeyondLimit {
-  const rows = new Map<Need, Need>();
-  let { resource } = before;
-  if (before.rows.size > 0) {
-    for (const need of needs) {
-      const known = before.rows.get(need);
-      if (known !== undefined) rows.set(need, known);
-    }
-  }
-  for (const i of others) {
-    const need = needs[i]!;
+  { origin, fresh }: RollupDelta,
+  indexes: Int32Array,
+): Pick<RollUp, 'fresh' | 'beyond'> {
+  const rows = new Set<number>();
+  if (before.rows.size > 0) for (const [i, at] of origin.entries()) if (before.rows.has(at)) rows.add(i);
+  let resource = rows.size > 0 ? before.resource : '';
+  let admitted: Need[] | null = null;
+  for (let i = 0; i < fresh.length; i++) {
+    const need = fresh[i]!;
     const { aggregate, minUnit } = need;
     if (need.setAside === true || (dimensions.knows(aggregate) && dimensions.knows(minUnit))) continue;
     const unknown = dimensions.tryAdmit([aggregate, minUnit]);
     if (unknown === undefined) continue;
     if (rows.size === 0) resource = unknown;
-    rows.set(need, setAside(need));
+    rows.add(indexes[i]!);
+    admitted ??= fresh.slice();
+    admitted[i] = setAside(need);
   }
-  return rows.size === 0 ? NOTHING_BEYOND : { rows, resource };
+  return { fresh: admitted ?? fresh, beyond: rows.size === 0 ? NOTHING_BEYOND : { rows, resource } };
 }
 
 /** Refuses a row that names a cluster other than its roll-up's. */
@@ -125,8 +120,25 @@ export function refuseStray(cluster: string, need: Need, index: number): never {
   throw new BigFleetError('BF_CLUSTER_MISMATCH', detail, { path: `needs[${index}].cluster` });
 }
 
+/** Refuses a roll-up with two rows of one key. */
+export function refuseShared(cluster: string): never {
+  const detail = `The roll-up of cluster "${printable(cluster)}" has two rows with the same key.`;
+  throw new BigFleetError('BF_ROLLUP_BASE', detail);
+}
+
 /** Whether two rows of a cluster share a key. Fast path: groups are names of jobs and usually all different. */
 export function haveSharedKeys(needs: readonly Need[]): boolean {
   if (new Set(needs.map(({ group }) => group)).size === needs.length) return false;
   return mergeNeeds(needs).length < needs.length;
+}
+
+/**
+ * Writes the fresh rows to their places in the list of the report before. The list is updated in place, because a new list
+ * per report would create much garbage.
+ */
+export function updateNeeds(needs: Need[], { fresh, indexes, places }: RollUp): void {
+  // Grown by `push`: writing beyond the end would leave holes, which make every read of the list slower.
+  while (needs.length < places.length) needs.push(fresh[0]!);
+  needs.length = places.length;
+  for (let i = 0; i < fresh.length; i++) needs[places[indexes[i]!]!] = fresh[i]!;
 }

@@ -29,7 +29,7 @@ async function served({ controller }: ControllerScene, reports: readonly ReportV
     order: async (order) => controller.order(order),
     listen: () => () => {},
   };
-  const sessions = { reports, acceptHeld: async () => false, refuseHeld: async () => false };
+  const sessions = { reports, acceptQuarantined: async () => false, refuseQuarantined: async () => false };
   const server = await serveApi(new ShardFacade(port, sessions), '127.0.0.1:0', { tls: null });
   cleanups.push(() => server.close());
   const get = async <T>(path: string): Promise<T> => {

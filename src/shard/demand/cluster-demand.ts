@@ -1,7 +1,14 @@
-// The demand of one cluster: reads its roll-ups, refuses invalid ones, holds suspicious ones, and adds first-seen times to
+// The demand of one cluster: reads its roll-ups, refuses invalid ones, quarantines suspicious ones, and adds first-seen times to
 // the rows of the others. It outlives sessions, so an operator that reconnects with an unchanged roll-up causes no work.
 
-import type { Need, Problem } from '../../model/index.ts';
+import {
+  keptRows,
+  type Need,
+  NO_BASE,
+  type Problem,
+  type RollupDelta,
+  wholeRollup,
+} from '../../model/index.ts';
 import type { RollupReport } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import {
   type Intake,
@@ -15,7 +22,7 @@ import {
   wholeProblems,
 } from '../../wire/index.ts';
 import type { BaselineRow, DemandChanges, FirstSeenRow } from '../storage/demand-store.ts';
-import { CollapseGuard, type Extent, extentOf, isCollapse } from './demand-guard.ts';
+import { CollapseGuard, type Extent, extentAfter, isCollapse } from './demand-guard.ts';
 import { FirstSeen } from './first-seen.ts';
 import { rollupReport } from './rollup-report.ts';
 
@@ -23,7 +30,7 @@ import { rollupReport } from './rollup-report.ts';
 export interface QuarantinedRollup {
   readonly cluster: string;
   readonly sinceMs: number;
-  /** Number of consecutive roll-ups held. */
+  /** Number of consecutive quarantined roll-ups. */
   readonly count: number;
   /** True: it was refused through the API, so repetitions do not confirm it. */
   readonly isRefused: boolean;
@@ -56,10 +63,11 @@ interface Stamped {
 export type Taken =
   | ({ readonly kind: 'unchanged' } & Stamped)
   | ({ readonly kind: 'refused'; readonly problems: RollupProblems } & Stamped)
-  | ({ readonly kind: 'held'; readonly held: QuarantinedRollup } & Stamped)
+  | ({ readonly kind: 'quarantined'; readonly quarantined: QuarantinedRollup } & Stamped)
   | ({
       readonly kind: 'accepted';
-      readonly needs: readonly Need[];
+      /** With first-seen times. */
+      readonly delta: RollupDelta;
       /** Rows that are set aside, those without a known key included. */
       readonly rowsSetAside: number;
       /** Must be durable before the demand is posted or acknowledged. */
@@ -68,6 +76,14 @@ export type Taken =
       readonly shrunkFrom: Extent | null;
     } & Stamped);
 
+interface Accepted {
+  readonly version: number;
+  readonly needs: readonly Need[];
+  readonly extent: Extent;
+}
+
+const NOTHING_ACCEPTED: Accepted = { version: NO_BASE, needs: [], extent: { rows: 0, totals: new Map() } };
+
 type Changed = Extract<Intake, { readonly kind: 'changed' }>;
 
 export class ClusterDemand {
@@ -75,9 +91,10 @@ export class ClusterDemand {
   readonly #intake: RollupIntake;
   readonly #firstSeen = new FirstSeen();
   #guard = new CollapseGuard(null, false);
-  #held: { readonly bytes: Uint8Array; readonly extent: Extent; readonly sinceMs: number } | null = null;
-  /** Whether a roll-up has been accepted since the start of the process. */
-  #hasDemand = false;
+  #quarantined: { readonly bytes: Uint8Array; readonly extent: Extent; readonly sinceMs: number } | null =
+    null;
+  /** The roll-up accepted last; version `NO_BASE`: none since the start of the process. */
+  #accepted: Accepted = NOTHING_ACCEPTED;
   #weight = 0;
   #acceptedBytes = 0;
   #rowsSetAside = 0;
@@ -104,15 +121,15 @@ export class ClusterDemand {
     return this.#weight;
   }
 
-  /** Bytes of the accepted roll-up and of the held one. */
+  /** Bytes of the accepted roll-up and of the quarantined one. */
   get bytes(): number {
-    return this.#acceptedBytes + (this.#held?.bytes.length ?? 0);
+    return this.#acceptedBytes + (this.#quarantined?.bytes.length ?? 0);
   }
 
-  get held(): QuarantinedRollup | null {
-    const { baseline, held: count, isRefused } = this.#guard;
-    if (this.#held === null || baseline === null) return null;
-    const { sinceMs, extent } = this.#held;
+  get quarantined(): QuarantinedRollup | null {
+    const { baseline, quarantined: count, isRefused } = this.#guard;
+    if (this.#quarantined === null || baseline === null) return null;
+    const { sinceMs, extent } = this.#quarantined;
     return { cluster: this.#cluster, sinceMs, count, isRefused, extent, baseline };
   }
 
@@ -120,12 +137,12 @@ export class ClusterDemand {
     return {
       cluster: this.#cluster,
       lastReportMs: this.#lastReportMs,
-      rows: this.#hasDemand ? this.#guard.baseline!.rows : null,
+      rows: this.#accepted.version === NO_BASE ? null : this.#accepted.extent.rows,
       refusedRollups: this.#refused,
       problems: this.#problems?.first ?? null,
       rowsSetAside: this.#rowsSetAside,
       remarks: this.#remarks,
-      held: this.held,
+      held: this.quarantined,
     };
   }
 
@@ -133,7 +150,7 @@ export class ClusterDemand {
   reportOn(taken: Taken): RollupReport {
     const { kind, timestampUnixNanos } = taken;
     if (kind === 'refused') return rollupReport(kind, timestampUnixNanos, taken.problems);
-    return rollupReport(kind === 'held' ? kind : 'accepted', timestampUnixNanos, this.#remarks);
+    return rollupReport(kind === 'quarantined' ? 'held' : 'accepted', timestampUnixNanos, this.#remarks);
   }
 
   /** Records the outcome of a roll-up for `view`. */
@@ -152,7 +169,7 @@ export class ClusterDemand {
   noteUnchanged(): DemandChanges | null {
     const { baseline, isRefused } = this.#guard;
     this.#guard.reset();
-    this.#held = null;
+    this.#quarantined = null;
     if (baseline === null || !isRefused) return null;
     return { baseline: { ...baseline, cluster: this.#cluster, isRefused: false } };
   }
@@ -162,15 +179,23 @@ export class ClusterDemand {
     return this.#take(bytes, now, limits, false);
   }
 
-  /** Accepts the roll-up that is held; null if none is. */
-  acceptHeld(now: () => number, limits: IntakeLimits): Generator<undefined, Taken> | null {
-    return this.#held === null ? null : this.#take(this.#held.bytes, now, limits, true);
+  /** The accepted roll-up as a whole, with first-seen times; null if there is none. */
+  whole(): { readonly delta: RollupDelta; readonly rowsSetAside: number } | null {
+    const { version } = this.#accepted;
+    if (version === NO_BASE) return null;
+    const delta = wholeRollup(this.#cluster, this.#firstSeen.rows(), version);
+    return { delta, rowsSetAside: this.#rowsSetAside };
   }
 
-  /** Accepts no collapse by repetition until the demand is back; null if no roll-up is held. */
-  refuseHeld(): DemandChanges | null {
+  /** Accepts the quarantined roll-up; null if there is none. */
+  acceptQuarantined(now: () => number, limits: IntakeLimits): Generator<undefined, Taken> | null {
+    return this.#quarantined === null ? null : this.#take(this.#quarantined.bytes, now, limits, true);
+  }
+
+  /** Accepts no collapse by repetition until the demand is back; null if no roll-up is quarantined. */
+  refuseQuarantined(): DemandChanges | null {
     const { baseline } = this.#guard;
-    if (this.#held === null || baseline === null) return null;
+    if (this.#quarantined === null || baseline === null) return null;
     this.#guard.refuse();
     return { baseline: { ...baseline, cluster: this.#cluster, isRefused: true } };
   }
@@ -190,26 +215,32 @@ export class ClusterDemand {
     try {
       const intake = yield* this.#intake.reading(bytes, limits);
       if (intake.kind !== 'changed') return intake;
-      const extent = yield* extentOf(intake.needs, intake.hiddenRows);
-      if (!isForced && this.#guard.holds(extent)) return this.#hold(bytes, extent, now(), intake);
+      const { version, needs } = this.#accepted;
+      const kept = keptRows(intake.delta, { version, rows: needs.length });
+      const extent = yield* extentAfter(this.#accepted, { ...intake, kept });
+      if (!isForced && this.#guard.quarantines(extent)) return this.#quarantine(bytes, extent, now(), intake);
       // Other clusters may have used up the room while this roll-up was being read.
       const full = limits.roomFor?.(intake.size) ?? null;
       if (full !== null) return refusedWhole([full], intake.timestampUnixNanos);
-      return yield* this.#accept(intake, extent, now());
+      return yield* this.#accept(intake, { extent, kept, nowMs: now() });
     } catch (error) {
       if (!(error instanceof WireFormatError)) throw error;
       return refusedWhole(error.problems, 0n);
     }
   }
 
-  #hold(bytes: Uint8Array, extent: Extent, nowMs: number, { timestampUnixNanos }: Changed): Taken {
+  #quarantine(bytes: Uint8Array, extent: Extent, nowMs: number, { timestampUnixNanos }: Changed): Taken {
     // A copy: a view would keep the whole network frame in memory.
-    this.#held = { bytes: Buffer.from(bytes), extent, sinceMs: this.#held?.sinceMs ?? nowMs };
-    return { kind: 'held', held: this.held!, timestampUnixNanos };
+    const sinceMs = this.#quarantined?.sinceMs ?? nowMs;
+    this.#quarantined = { bytes: Buffer.from(bytes), extent, sinceMs };
+    return { kind: 'quarantined', quarantined: this.quarantined!, timestampUnixNanos };
   }
 
-  *#accept(intake: Changed, extent: Extent, nowMs: number): Generator<undefined, Taken> {
-    const { rowsSetAside, remarks, size, timestampUnixNanos } = intake;
+  *#accept(
+    intake: Changed,
+    { extent, kept, nowMs }: { readonly extent: Extent; readonly kept: Uint8Array; readonly nowMs: number },
+  ): Generator<undefined, Taken> {
+    const { needs, rowsSetAside, remarks, size, timestampUnixNanos } = intake;
     const before = this.#guard.baseline;
     this.#intake.accept(intake);
     this.#weight = size.weight;
@@ -217,14 +248,15 @@ export class ClusterDemand {
     this.#rowsSetAside = rowsSetAside;
     this.#remarks = remarks;
     this.#guard.accept(extent);
-    this.#held = null;
-    this.#hasDemand = true;
-    const { needs, seen, forgotten } = yield* this.#firstSeen.report(intake.needs, nowMs);
+    this.#quarantined = null;
+    this.#accepted = { version: intake.delta.version, needs, extent };
+    const report = { delta: intake.delta, kept, needs };
+    const { delta, seen, forgotten } = yield* this.#firstSeen.report(report, nowMs);
     const { rows, totals } = extent;
     const baseline = { rows, totals, cluster: this.#cluster, isRefused: false };
     const shrunkFrom = before !== null && isCollapse(before, extent) ? before : null;
     const changes = { baseline, seen, forgotten };
-    return { kind: 'accepted', needs, rowsSetAside, changes, shrunkFrom, timestampUnixNanos };
+    return { kind: 'accepted', delta, rowsSetAside, changes, shrunkFrom, timestampUnixNanos };
   }
 }
 

@@ -80,7 +80,7 @@ describe('a guard', () => {
         let heldInARow = 0;
         for (const next of rest.map(made)) {
           const baseline = guard.baseline!;
-          if (guard.holds(next)) {
+          if (guard.quarantines(next)) {
             expect(isCollapse(baseline, next)).toBe(true);
             expect(guard.baseline).toBe(baseline);
             heldInARow++;
@@ -99,11 +99,11 @@ describe('a guard', () => {
     const before = { rows: 20, totals: new Map([['cpu', 100]]) };
     const nothing = { rows: 0, totals: new Map<string, number>() };
     const guard = new CollapseGuard(before, false);
-    guard.holds(nothing);
+    guard.quarantines(nothing);
     guard.refuse();
-    for (let i = 0; i < 20; i++) expect(guard.holds(nothing)).toBe(true);
-    expect(guard.holds(before)).toBe(false);
+    for (let i = 0; i < 20; i++) expect(guard.quarantines(nothing)).toBe(true);
+    expect(guard.quarantines(before)).toBe(false);
     guard.accept(before);
-    expect([1, 2, 3].map(() => guard.holds(nothing))).toEqual([true, true, false]);
+    expect([1, 2, 3].map(() => guard.quarantines(nothing))).toEqual([true, true, false]);
   });
 });

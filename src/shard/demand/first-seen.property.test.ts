@@ -2,14 +2,20 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { makeProfile, type Need } from '../../model/index.ts';
+import { deltaOf } from '../../../testing/support/rollup-deltas.ts';
+import { keptRows, makeProfile, type Need, NO_BASE, rowsAfter } from '../../model/index.ts';
 import { finished } from '../../wire/index.ts';
 import { MemoryDemandStore } from '../storage/demand-store.ts';
 import { FirstSeen, FORGET_AFTER_MS } from './first-seen.ts';
 
 type Step =
   /** Rows by name, each with an amount. */
-  | { readonly kind: 'report'; readonly rows: ReadonlyMap<number, number> }
+  | {
+      readonly kind: 'report';
+      readonly rows: ReadonlyMap<number, number>;
+      /** False: no row was recognised by its bytes. */
+      readonly isRead: boolean;
+    }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'restart' };
 
@@ -17,7 +23,10 @@ const rows = fc
   .uniqueArray(fc.tuple(fc.nat(5), fc.nat(3)), { selector: ([name]) => name })
   .map((pairs) => new Map(pairs));
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: rows.map((rows): Step => ({ kind: 'report', rows })) },
+  {
+    weight: 4,
+    arbitrary: fc.tuple(rows, fc.boolean()).map(([rows, isRead]): Step => ({ kind: 'report', rows, isRead })),
+  },
   {
     weight: 3,
     arbitrary: fc
@@ -48,19 +57,21 @@ async function restored(store: MemoryDemandStore): Promise<FirstSeen> {
 }
 
 describe('first-seen times', () => {
-  it('given any course of events, then each row has the time of the model, and unchanged rows are the same objects', async () => {
+  it('given any course of events, then each row has the time of the model, and unchanged rows are not fresh', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         const store = new MemoryDemandStore();
         let firstSeen = await restored(store);
         let nowMs = 1;
-        let last = new Map<number, Need>();
+        let last: readonly Need[] = [];
+        let accepted = { version: NO_BASE, needs: [] as readonly Need[] };
         const model = new Map<number, { readonly firstMs: number; readonly absentMs: number | null }>();
         for (const step of steps) {
           if (step.kind === 'wait') nowMs += step.ms;
           if (step.kind === 'restart') {
             firstSeen = await restored(store);
-            last = new Map();
+            last = [];
+            accepted = { version: NO_BASE, needs: [] };
           }
           if (step.kind !== 'report') continue;
           for (const [name, { firstMs, absentMs }] of model) {
@@ -71,16 +82,24 @@ describe('first-seen times', () => {
             model.set(name, { firstMs: model.get(name)?.firstMs ?? nowMs, absentMs: null });
           }
           const reported = [...step.rows].map(([name, cpu]) => needOf(name, cpu));
-          const { needs, ...changes } = finished(firstSeen.report(reported, nowMs));
+          const base = { version: accepted.version, rows: accepted.needs.length };
+          const rolled = deltaOf('c1', step.isRead ? accepted : { ...accepted, needs: [] }, reported);
+          const report = { delta: rolled, kept: keptRows(rolled, base), needs: reported };
+          const { delta, ...changes } = finished(firstSeen.report(report, nowMs));
           await store.write(changes);
-          const now = new Map(needs.map((need) => [need.profile.priority, need]));
-          for (const [name, cpu] of step.rows) {
-            const before = last.get(name);
-            expect(now.get(name)!.firstSeenMs).toBe(model.get(name)!.firstMs);
-            expect(now.get(name)).toEqual({ ...needOf(name, cpu), firstSeenMs: model.get(name)!.firstMs });
-            if (before !== undefined && amountOf(before) === cpu) expect(now.get(name)).toBe(before);
-          }
-          last = now;
+          keptRows(delta, base);
+          const needs = rowsAfter(last, delta);
+          const times = [...step.rows].map(([name, cpu]) => ({
+            ...needOf(name, cpu),
+            firstSeenMs: model.get(name)!.firstMs,
+          }));
+          expect(needs).toEqual(times);
+          expect(firstSeen.rows()).toEqual(times);
+          const known = new Map(last.map((need) => [need.profile.priority, amountOf(need)]));
+          const changed = [...step.rows].filter(([name, cpu]) => known.get(name) !== cpu);
+          expect(delta.fresh.map(({ profile }) => profile.priority)).toEqual(changed.map(([name]) => name));
+          last = needs;
+          accepted = { version: delta.version, needs: reported };
         }
       }),
     );

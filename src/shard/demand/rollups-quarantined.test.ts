@@ -135,10 +135,10 @@ describe('a collapse of demand', () => {
     const made = await reporting();
     await made.report(20);
     await made.report(1);
-    expect(await made.sessions.acceptHeld('c1')).toBe(true);
+    expect(await made.sessions.acceptQuarantined('c1')).toBe(true);
     expect(made.demandOf('c1')).toHaveLength(1);
     expect(acked(made.operator)).toBe(2);
-    expect(await made.sessions.acceptHeld('c1')).toBe(false);
+    expect(await made.sessions.acceptQuarantined('c1')).toBe(false);
     made.operator.rollup(rollupOf('c1', 1));
     expect(acked(made.operator)).toBe(3);
   });
@@ -147,7 +147,7 @@ describe('a collapse of demand', () => {
     const before = await reporting();
     await before.report(20);
     await before.report(0);
-    expect(await before.sessions.refuseHeld('c1')).toBe(true);
+    expect(await before.sessions.refuseQuarantined('c1')).toBe(true);
     for (let i = 0; i < 5; i++) await before.report(0);
     before.sessions.close();
     const { store, clock } = before;
@@ -155,7 +155,7 @@ describe('a collapse of demand', () => {
     for (let i = 0; i < 5; i++) await made.report(0);
     expect(made.demandOf('c1')).toBeUndefined();
     expect(heldIn(made.sessions)).toMatchObject([{ isRefused: true, count: 5 }]);
-    expect(await made.sessions.acceptHeld('c1')).toBe(true);
+    expect(await made.sessions.acceptQuarantined('c1')).toBe(true);
     expect(made.demandOf('c1')).toEqual([]);
   });
 
@@ -163,7 +163,7 @@ describe('a collapse of demand', () => {
     const before = await reporting();
     await before.report(20);
     await before.report(0);
-    await before.sessions.refuseHeld('c1');
+    await before.sessions.refuseQuarantined('c1');
     await before.report(20);
     before.sessions.close();
     const { store, clock } = before;
@@ -182,15 +182,15 @@ describe('a collapse of demand', () => {
     const other = made.greet('c2');
     other.rollup(rollupOf('c2', 5));
     await made.settle();
-    expect(await made.sessions.acceptHeld('c1')).toBe(false);
+    expect(await made.sessions.acceptQuarantined('c1')).toBe(false);
     expect(made.demandOf('c1')).toBeUndefined();
     expect(heldIn(made.sessions)).toMatchObject([{ cluster: 'c1' }]);
     other.rollup(rollupOf('c2', 4));
     await made.settle();
-    expect(await made.sessions.acceptHeld('c1')).toBe(true);
+    expect(await made.sessions.acceptQuarantined('c1')).toBe(true);
   });
 
-  it.each(['acceptHeld', 'refuseHeld'] as const)(
+  it.each(['acceptQuarantined', 'refuseQuarantined'] as const)(
     'given a store that fails, then %s does not claim to be done',
     async (order) => {
       const memory = new MemoryDemandStore();
@@ -210,7 +210,10 @@ describe('a collapse of demand', () => {
 
   it('given nothing held, then there is nothing to accept or refuse', async () => {
     const { sessions } = await bench();
-    expect([await sessions.acceptHeld('c1'), await sessions.refuseHeld('c1')]).toEqual([false, false]);
+    expect([await sessions.acceptQuarantined('c1'), await sessions.refuseQuarantined('c1')]).toEqual([
+      false,
+      false,
+    ]);
   });
 });
 
@@ -259,7 +262,7 @@ describe('more demand than a shard takes', () => {
     other.rollup(rollupOf('c2', 5));
     await settle();
     expect(other.acks).toEqual(['hello']);
-    expect(await sessions.acceptHeld('c1')).toBe(true);
+    expect(await sessions.acceptQuarantined('c1')).toBe(true);
     expect(sessions.load).toMatchObject({ rows: 1, bytes: small.length });
   });
 

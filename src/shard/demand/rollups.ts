@@ -139,22 +139,37 @@ export class Rollups {
     return [...this.#clusters.values()].map(({ view }) => view);
   }
 
-  /** Makes a held roll-up the demand of its cluster. Resolves to false if none is held, or it did not become the demand. */
-  async acceptHeld(cluster: string): Promise<boolean> {
+  /**
+   * Makes a quarantined roll-up the demand of its cluster. Resolves to false if none is quarantined, or it did not become
+   * the demand.
+   */
+  async acceptQuarantined(cluster: string): Promise<boolean> {
     this.#queue.finish(cluster);
     const demand = this.#clusters.get(cluster);
-    const steps = demand?.acceptHeld(() => this.#parts.clock.now(), this.#limitsOf(demand)) ?? null;
+    const steps = demand?.acceptQuarantined(() => this.#parts.clock.now(), this.#limitsOf(demand)) ?? null;
     if (demand === undefined || steps === null) return false;
     return await this.#settle(cluster, finished(this.#weighed(demand, steps)), null);
   }
 
   /**
-   * Keeps holding collapsed roll-ups of a cluster until the demand is back or `acceptHeld` is called. Resolves to false if
-   * none is held, or the refusal could not be written.
+   * Quarantines all collapsed roll-ups of a cluster until the demand is back or `acceptQuarantined` is called. Resolves to
+   * false if none is quarantined, or the refusal could not be written.
    */
-  async refuseHeld(cluster: string): Promise<boolean> {
-    const changes = this.#clusters.get(cluster)?.refuseHeld() ?? null;
+  async refuseQuarantined(cluster: string): Promise<boolean> {
+    const changes = this.#clusters.get(cluster)?.refuseQuarantined() ?? null;
     return changes !== null && (await this.#writeOf(cluster, changes));
+  }
+
+  /** Posts the accepted roll-up of a cluster as a whole, for a controller that has another one than its last delta needs. */
+  async repost(cluster: string): Promise<void> {
+    for (;;) {
+      this.#queue.finish(cluster);
+      const written = this.#writing.get(cluster);
+      if (written === undefined) break;
+      if (!(await written)) return;
+    }
+    const whole = this.#clusters.get(cluster)?.whole() ?? null;
+    if (whole !== null) this.#parts.post({ kind: 'demand', ...whole });
   }
 
   close(): void {
@@ -233,7 +248,7 @@ export class Rollups {
     }
   }
 
-  /** Resolves to true if the roll-up was accepted, unchanged or held, and its changes are durable. */
+  /** Resolves to true if the roll-up was accepted, unchanged or quarantined, and its changes are durable. */
   async #settle(cluster: string, taken: Taken, reporter: Reporter | null): Promise<boolean> {
     const { clock, counters, log, post } = this.#parts;
     const demand = this.#demandOf(cluster);
@@ -262,9 +277,9 @@ export class Rollups {
         });
         reporter?.reportRollup(report);
         return false;
-      case 'held': {
+      case 'quarantined': {
         counters.rollupsQuarantined++;
-        log('warn', 'rollup-held', describeQuarantined(taken.held));
+        log('warn', 'rollup-held', describeQuarantined(taken.quarantined));
         // Acks are not numbered: the operator may take this one for the previous roll-up's, whose write may be in flight.
         const written = this.#writing.get(cluster);
         if (written !== undefined && !(await written)) return false;
@@ -274,11 +289,15 @@ export class Rollups {
         counters.rollupsAccepted++;
         this.#logRemarks(name, demand, taken.rowsSetAside);
         if (taken.shrunkFrom !== null) {
-          const fields = { cluster: name, rows: taken.needs.length, rowsBefore: taken.shrunkFrom.rows };
+          const fields = {
+            cluster: name,
+            rows: taken.delta.origin.length,
+            rowsBefore: taken.shrunkFrom.rows,
+          };
           log('warn', 'rollup-shrunk', fields);
         }
         if (!(await this.#writeOf(cluster, taken.changes))) return false;
-        post({ kind: 'demand', cluster, needs: taken.needs, rowsSetAside: taken.rowsSetAside });
+        post({ kind: 'demand', delta: taken.delta, rowsSetAside: taken.rowsSetAside });
     }
     reporter?.acknowledgeRollup();
     reporter?.reportRollup(report);

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import type { ClassFacts } from '../../fleet/index.ts';
 import type { DecisionOptions, Stamp, UnmetReason } from '../../model/index.ts';
 import type { SqliteFormat } from '../../runtime/sqlite-file.ts';
-import type { DemandDelta } from '../process/demand-codec.ts';
 import type {
   ActionView,
   Counts,
@@ -19,6 +18,7 @@ import type {
   ShardEvent,
   WaitingActionView,
 } from '../views.ts';
+import type { RollupRecord } from './rollup-records.ts';
 
 /**
  * How a segment begins; a reader can start at the beginning of one and nowhere else.
@@ -62,7 +62,7 @@ export interface PackedInput {
   readonly removed: readonly string[];
   /** By instance type: how long all its machines drain from now on. Before `machines`. */
   readonly retimed: ReadonlyMap<string, number>;
-  readonly demand: readonly DemandDelta[];
+  readonly demand: readonly RollupRecord[];
   readonly oddities: readonly Oddity[];
   /** null: nothing was decided. */
   readonly options: PackedOptions | null;

@@ -2,7 +2,7 @@
 // decisions, actions and orders about it. The caller renders it as text.
 
 import type { LedgerRecord } from '../../fleet/index.ts';
-import { keyOf, type Machine, MachineState, type Need } from '../../model/index.ts';
+import { keyOf, type Machine, MachineState, type Need, rowsAfter } from '../../model/index.ts';
 import { needId } from '../planning/queries/need-names.ts';
 import type { EventBody, JournalEvent } from './format.ts';
 import type { JournalCycle, JournalReader, Span } from './journal-reader.ts';
@@ -155,6 +155,8 @@ function factsOf(record: LedgerRecord): MachineFacts {
 class NeedTeller implements Teller {
   readonly #id: string;
   readonly #cluster: string;
+  /** All rows of the cluster; a segment begins with a whole roll-up. */
+  #rows: readonly Need[] = [];
   #known: Need | null | undefined;
 
   constructor(id: string) {
@@ -172,9 +174,10 @@ class NeedTeller implements Teller {
 
   read({ demand }: InputChanges): readonly Told[] {
     const told: Told[] = [];
-    for (const { cluster, needs } of demand) {
-      if (cluster !== this.#cluster) continue;
-      const after = needs.find((need) => needId(keyOf(need)) === this.#id) ?? null;
+    for (const delta of demand) {
+      if (delta.cluster !== this.#cluster) continue;
+      this.#rows = rowsAfter(this.#rows, delta);
+      const after = this.#rows.find((need) => needId(keyOf(need)) === this.#id) ?? null;
       const before = this.#known;
       this.#known = after;
       if (before !== undefined && !wantsSame(before, after))
@@ -215,11 +218,12 @@ class ClusterTeller implements Teller {
 
   read({ machines, removed, demand, options }: InputChanges): readonly Told[] {
     const told: Told[] = [];
-    for (const { cluster, needs } of demand) {
+    for (const { cluster, origin } of demand) {
       if (cluster !== this.#name) continue;
       const before = this.#rows;
-      this.#rows = needs.length;
-      if (before !== undefined) told.push({ kind: 'demand-changed', before, after: needs.length });
+      const after = origin.length;
+      this.#rows = after;
+      if (before !== undefined) told.push({ kind: 'demand-changed', before, after });
     }
     for (const id of removed) this.#leave(id, told);
     for (const { id, state, cluster } of machines) {

@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
 import { aMachine, aNeed, resources } from '../../../testing/support/fleets.ts';
 import { ALL_READY, fileAt, Recorded, replayAll, withPath } from '../../../testing/support/journal.ts';
 import type { PendingChange } from '../../fleet/index.ts';
-import { MachineState, type Need } from '../../model/index.ts';
+import { MachineState, type Need, wholeRollup } from '../../model/index.ts';
 import type { JournalMessage } from './format.ts';
 import { ALWAYS, JournalReader } from './journal-reader.ts';
 import { JournalThread } from './journal-thread.ts';
@@ -23,7 +23,7 @@ function seen(...ids: readonly string[]): PendingChange[] {
 
 function wanted(cluster: string, cpu: number): PendingChange {
   const needs: Need[] = [aNeed({ cluster, aggregate: resources({ cpu }) })];
-  return { kind: 'demand', cluster, needs };
+  return { kind: 'demand', delta: wholeRollup(cluster, needs) };
 }
 
 /** Machines whose names hardly shrink, so that a few hundred cycles fill a small file. */

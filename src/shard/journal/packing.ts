@@ -4,9 +4,9 @@
 
 import { deserialize, serialize } from 'node:v8';
 import type { ClassFacts, Fleet, LedgerRecord } from '../../fleet/index.ts';
-import type { DecisionOptions, MachineState, Need, Stamp } from '../../model/index.ts';
-import { type DemandDelta, DemandReceiver, DemandSender } from '../process/demand-codec.ts';
+import type { DecisionOptions, MachineState, RollupDelta, Stamp } from '../../model/index.ts';
 import type { Oddity, PackedInput, PackedMachines, PackedOptions } from './format.ts';
+import { RollupRecorder, RollupRecordReader } from './rollup-records.ts';
 
 /** Columns of a machine. */
 const WIDTH = 4;
@@ -28,7 +28,7 @@ export interface Told {
 
 export class InputPacker {
   readonly #fleet: Fleet;
-  readonly #demand = new DemandSender();
+  readonly #rollUps: RollupRecorder;
   readonly #texts = new Map<string, number>();
   /** By number of the fleet: what was told under it, and its place among what the segment has told. */
   readonly #classes: (Place | undefined)[] = [];
@@ -39,12 +39,18 @@ export class InputPacker {
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
+    this.#rollUps = new RollupRecorder(fleet);
+  }
+
+  /** Takes note of roll-ups that the ledger applied, before the `pack` that writes them. */
+  note(rollUps: Iterable<RollupDelta>): void {
+    this.#rollUps.note(rollUps);
   }
 
   pack({ slots, clusters, removed, retimed, oddities, options }: Told): Uint8Array {
     const input: PackedInput = {
       machines: this.#packMachines(slots),
-      demand: this.#packDemand(clusters),
+      demand: this.#rollUps.records(clusters),
       removed,
       retimed,
       oddities,
@@ -121,17 +127,6 @@ export class InputPacker {
     return place;
   }
 
-  #packDemand(numbers: Iterable<number>): DemandDelta[] {
-    const { clusters, demand } = this.#fleet;
-    const deltas: DemandDelta[] = [];
-    for (const number of numbers) {
-      const delta = this.#demand.pack(clusters.nameOf(number), demand.needsOf(number));
-      // A cluster without rows is written too: a reader that comes from an older segment has its former rows.
-      if (delta.order !== null || delta.before === 0) deltas.push(delta);
-    }
-    return deltas;
-  }
-
   #packOptions(options: DecisionOptions): PackedOptions {
     const before = this.#options;
     this.#options = options;
@@ -172,8 +167,7 @@ export interface InputChanges {
   readonly removed: readonly string[];
   /** Before `machines`. */
   readonly retimed: ReadonlyMap<string, number>;
-  /** Changed clusters with their complete demand. */
-  readonly demand: readonly { readonly cluster: string; readonly needs: readonly Need[] }[];
+  readonly demand: readonly RollupDelta[];
   readonly oddities: readonly Oddity[];
   /** null: nothing was decided. */
   readonly options: DecisionOptions | null;
@@ -181,7 +175,7 @@ export interface InputChanges {
 
 /** Unpacks the messages of one packer; needs all of them, in order. */
 export class InputUnpacker {
-  readonly #demand = new DemandReceiver();
+  readonly #rollUps = new RollupRecordReader();
   readonly #texts: string[] = [];
   readonly #classes: ClassFacts[] = [];
   readonly #stamps: Stamp[] = [];
@@ -193,7 +187,7 @@ export class InputUnpacker {
       machines: this.#machines(machines),
       removed,
       retimed,
-      demand: demand.map((delta) => ({ cluster: delta.cluster, needs: this.#demand.unpack(delta) })),
+      demand: demand.map((record) => this.#rollUps.read(record)),
       oddities,
       options: options === null ? null : this.#optionsFrom(options),
     };

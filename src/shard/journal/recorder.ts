@@ -69,6 +69,7 @@ export class Recorder {
     if (this.#isBehind()) return;
     const begin = this.#begin(nowMs);
     const segment = this.#segment!;
+    segment.packer.note(applied.rollUps.values());
     const wasWhole = segment.isWhole;
     const told = wasWhole ? applied : segment.withSlice(applied);
     const oddities = applied.sightings.filter(({ meaning }) => !PLAIN.has(meaning));

@@ -6,7 +6,12 @@ import { describe, expect, it } from 'vitest';
 import { aNeed, fleets, resources } from '../../../testing/support/fleets.ts';
 import { fileAt, Recorded, replayAll, withPath } from '../../../testing/support/journal.ts';
 import type { PendingChange } from '../../fleet/index.ts';
-import type { DecisionInput, DecisionOptions, LedgerMachine } from '../../model/index.ts';
+import {
+  type DecisionInput,
+  type DecisionOptions,
+  type LedgerMachine,
+  wholeRollup,
+} from '../../model/index.ts';
 import { ALWAYS } from './journal-reader.ts';
 
 interface Step {
@@ -55,7 +60,7 @@ function entriesTo(
   }
   const clusters = Map.groupBy(step.to.needs, ({ cluster }) => cluster);
   for (const cluster of ['c1', 'c2', 'c3'])
-    if (moves()) entries.push({ kind: 'demand', cluster, needs: clusters.get(cluster) ?? [] });
+    if (moves()) entries.push({ kind: 'demand', delta: wholeRollup(cluster, clusters.get(cluster) ?? []) });
   return entries;
 }
 
@@ -122,7 +127,7 @@ describe('a journal', () => {
       const rowOf = (name: string) =>
         aNeed({ group: name, aggregate: resources({ [name]: 1 }), minUnit: new Map() });
       const demand = (...names: readonly string[]): PendingChange => {
-        return { kind: 'demand', cluster: 'c1', needs: names.map(rowOf) };
+        return { kind: 'demand', delta: wholeRollup('c1', names.map(rowOf)) };
       };
       const sixteen = Array.from({ length: 16 }, (_, i) => `r${i}`);
       recorded.cycle([demand(...sixteen)]);

@@ -102,7 +102,7 @@ class Past {
         for (const machine of machines) ledger.put(machine);
       });
     }
-    for (const { cluster, needs } of demand) this.#fleet.demand.replace(cluster, needs);
+    for (const delta of demand) this.#fleet.demand.apply(delta);
   }
 }
 

@@ -12,6 +12,7 @@ import {
   type HostRef,
   MachineState,
   type Need,
+  wholeRollup,
 } from '../../model/index.ts';
 import {
   type Backend,
@@ -200,7 +201,7 @@ class World {
   }
 
   #tell(need: Need): void {
-    this.scene.ledger.append({ kind: 'demand', cluster: need.cluster, needs: [need] });
+    this.scene.ledger.append({ kind: 'demand', delta: wholeRollup(need.cluster, [need]) });
   }
 
   #ends(epoch: bigint): ReadonlyMap<string, ProviderEnd> {

@@ -156,7 +156,7 @@ export class Controller {
         reconcile.handle(event);
         break;
       case 'demand':
-        this.#cycles.demand(event.cluster, event.needs, event.rowsSetAside);
+        this.#cycles.demand(event.delta, event.rowsSetAside);
         break;
       case 'ordered':
         logOrder(this.#state, event.order, event.result);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { wholeRollup } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { MemoryControllerStore } from '../storage/controller-store-memory.ts';
 import { Controller } from './controller.ts';
@@ -22,7 +23,7 @@ describe('cycles', () => {
       options: { ...DEFAULT_CONTROLLER, shard: 's', epoch: 1n, providers: [], seed: 1 },
     });
     controller.start();
-    controller.handle({ kind: 'demand', cluster: 'c', needs: [], rowsSetAside: 0 });
+    controller.handle({ kind: 'demand', delta: wholeRollup('c', []), rowsSetAside: 0 });
     expect(asked.length).toBeGreaterThan(0);
     expect(asked.filter((ms) => ms < 0)).toEqual([]);
     await controller.close();
@@ -50,7 +51,7 @@ describe('cycles', () => {
     controller.start();
     (due as { run: () => void } | null)?.run();
     nowMs -= 3_600_000;
-    controller.handle({ kind: 'demand', cluster: 'c', needs: [], rowsSetAside: 0 });
+    controller.handle({ kind: 'demand', delta: wholeRollup('c', []), rowsSetAside: 0 });
 
     expect((due as { ms: number } | null)?.ms).toBeLessThanOrEqual(DEFAULT_CONTROLLER.cycle.spacingMs);
     await controller.close();

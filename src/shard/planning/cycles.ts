@@ -10,8 +10,8 @@ import {
   formatResources,
   keyText,
   type Leaving,
-  type Need,
   type NeedKey,
+  type RollupDelta,
   unmetText,
   type Verdict,
 } from '../../model/index.ts';
@@ -88,14 +88,26 @@ export class Cycles {
   }
 
   /** Applies a cluster's roll-up. */
-  demand(cluster: string, needs: readonly Need[], rowsSetAside: number): void {
+  demand(delta: RollupDelta, rowsSetAside: number): void {
+    const { cluster } = delta;
     const { ledger, ended, reported, awaited, incomplete } = this.#state;
     incomplete.reported(cluster, rowsSetAside);
-    ledger.append({ kind: 'demand', cluster, needs });
+    ledger.append({ kind: 'demand', delta });
     reported.add(cluster);
     awaited.reported(cluster);
     ended.look(cluster);
     this.soon();
+  }
+
+  #tellRefused(refused: AppliedChanges['refused']): void {
+    const clusters = new Set<string>();
+    for (const { entry, problems } of refused) {
+      this.#log('warn', 'entry-refused', { kind: entry.kind, problems: problems.slice(0, 3) });
+      // A roll-up refused for its base: without the whole one, all later ones of its cluster would be refused as well.
+      if (entry.kind === 'demand' && problems.some(({ code }) => code === 'BF_ROLLUP_BASE'))
+        clusters.add(entry.delta.cluster);
+    }
+    for (const cluster of clusters) this.#state.parts.emit({ kind: 'ask-demand', cluster });
   }
 
   connected(cluster: string): void {
@@ -158,8 +170,7 @@ export class Cycles {
     machineFacts.committed(applied);
     machineFacts.flush();
     failpoint('cycle.committed');
-    for (const { entry, problems } of applied.refused)
-      this.#log('warn', 'entry-refused', { kind: entry.kind, problems: problems.slice(0, 3) });
+    this.#tellRefused(applied.refused);
     this.#noteSetAside(applied.rowsSetAside);
     const nowMs = this.#now;
     const options = this.#mayDecide() ? this.#decisionOptions() : null;

@@ -7,7 +7,7 @@ import type { ControllerEvent, Effect } from '../events.ts';
 import type { JournalThreadStart } from '../journal/journal-thread.ts';
 import type { ControllerOptions } from '../planning/options.ts';
 import type { Answer, Order, OrderResult, QuestionName, Questions, ShardEvent } from '../views.ts';
-import type { DemandDelta, DemandPart } from './demand-codec.ts';
+import type { DemandPart, PackedDelta } from './demand-codec.ts';
 
 /** A controller as its thread sees it. */
 export interface DecisionController {
@@ -58,7 +58,7 @@ export interface ToController extends Traffic {
   readonly item:
     | Exclude<ControllerEvent, Demand>
     | { readonly kind: 'demand-part'; readonly part: DemandPart }
-    | { readonly kind: 'demand-delta'; readonly delta: DemandDelta; readonly rowsSetAside: number }
+    | { readonly kind: 'demand-delta'; readonly delta: PackedDelta; readonly rowsSetAside: number }
     | { readonly kind: 'stop'; readonly withinMs: number };
   readonly request:
     | { readonly kind: 'ask'; readonly name: QuestionName; readonly ask: object }

@@ -26,7 +26,7 @@ let isClosed = false;
 function handle(controller: DecisionController, item: ToController['item']): void {
   if (item.kind === 'demand-delta') {
     const { delta, rowsSetAside } = item;
-    controller.handle({ kind: 'demand', cluster: delta.cluster, needs: demand.unpack(delta), rowsSetAside });
+    controller.handle({ kind: 'demand', delta: demand.unpack(delta), rowsSetAside });
   } else if (item.kind === 'demand-part') demand.receive(item.part);
   else if (item.kind === 'stop') void stop(controller, item.withinMs);
   else controller.handle(item);

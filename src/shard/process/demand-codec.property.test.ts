@@ -3,10 +3,20 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { makeProfile, type Need, Operator, type Profile } from '../../model/index.ts';
-import { type DemandDelta, type DemandPart, DemandReceiver, DemandSender } from './demand-codec.ts';
+import { DeltaSource } from '../../../testing/support/rollup-deltas.ts';
+import {
+  makeProfile,
+  mergeNeeds,
+  type Need,
+  Operator,
+  type Profile,
+  type RollupDelta,
+  rowsAfter,
+  wholeRollup,
+} from '../../model/index.ts';
+import { type DemandPart, DemandReceiver, DemandSender, type PackedDelta } from './demand-codec.ts';
 
-/** What a row is made of: its profile by number, its amounts, and whether an intake recognised it as the last one. */
+/** What a row is made of: its profile by number, its amounts, and whether it repeats one of the last roll-up. */
 interface Row {
   readonly profile: number;
   readonly group: string;
@@ -47,57 +57,56 @@ function needOf(cluster: string, { profile, group, amounts, isSetAside }: Row, f
 class Course {
   readonly #sender = new DemandSender();
   readonly #receiver = new DemandReceiver();
-  readonly #sent = new Map<string, readonly Need[]>();
+  readonly #sources = new Map<string, DeltaSource>();
   readonly #received = new Map<string, readonly Need[]>();
   #step = 0;
 
-  /** Rows at the sender: those kept are the objects that were sent last, wherever they stood. */
+  /** Rows at the sender: those kept are rows that were sent last, at any place. */
   rows(cluster: string, rows: readonly Row[]): readonly Need[] {
-    const before = this.#sent.get(cluster) ?? [];
+    const before = this.#received.get(cluster) ?? [];
     const step = ++this.#step;
-    return rows.map((row, i) => {
-      const old = before[(i + row.profile) % Math.max(1, before.length)];
-      return row.isKept && old !== undefined ? old : needOf(cluster, row, step + i / 8);
+    const kept = rows.flatMap(({ isKept, profile }, i) => {
+      const old = before[(i + profile) % Math.max(1, before.length)];
+      return isKept && old !== undefined ? old : [];
     });
+    const fresh = rows.flatMap((row, i) => (row.isKept ? [] : needOf(cluster, row, step + i / 8)));
+    const keys = new Set(kept.map(({ profile, group }) => `${profile.fingerprint}/${group}`));
+    const others = mergeNeeds(fresh).filter(
+      ({ profile, group }) => !keys.has(`${profile.fingerprint}/${group}`),
+    );
+    return [...others, ...new Set(kept)];
   }
 
-  report(cluster: string, needs: readonly Need[]): { delta: DemandDelta; received: readonly Need[] } {
-    const delta = structuredClone(this.#sender.pack(cluster, needs));
-    const received = this.#receiver.unpack(delta);
-    this.#checkIdentities(cluster, needs, received);
-    this.#sent.set(cluster, needs);
-    this.#received.set(cluster, received);
-    return { delta, received };
-  }
-
-  #checkIdentities(cluster: string, needs: readonly Need[], received: readonly Need[]): void {
+  report(cluster: string, needs: readonly Need[]): { packed: PackedDelta; received: readonly Need[] } {
+    const source = this.#sources.get(cluster) ?? new DeltaSource(cluster);
+    this.#sources.set(cluster, source);
+    const delta = source.next(needs);
+    const packed = structuredClone(this.#sender.pack(delta));
+    const unpacked = this.#receiver.unpack(packed);
+    expect(unpacked).toEqual(delta);
+    const received = rowsAfter(this.#received.get(cluster) ?? [], unpacked);
     expect(received).toEqual(needs);
-    const sentBefore = this.#sent.get(cluster) ?? [];
-    const receivedBefore = this.#received.get(cluster) ?? [];
-    for (const [i, need] of needs.entries()) {
-      expect(sentBefore.map((old) => old === need)).toEqual(receivedBefore.map((old) => old === received[i]));
-      expect(needs.indexOf(need)).toBe(received.indexOf(received[i]!));
-    }
+    this.#received.set(cluster, received);
+    return { packed, received };
   }
 
-  checkKept(): void {
-    const live = [...this.#sent.values()].flatMap((needs) => [...new Set(needs)]);
-    const profiles = new Set(live.map(({ profile }) => profile.fingerprint)).size;
-    expect(this.#sender.kept).toEqual({ rows: live.length, profiles });
-    expect(this.#receiver.kept).toEqual({ rows: live.length, profiles });
-    const received = new Set([...this.#received.values()].flat().map(({ profile }) => profile));
-    expect(received.size).toBe(profiles);
+  checkProfiles(): void {
+    const live = [...this.#received.values()].flat().map(({ profile }) => profile);
+    const profiles = new Set(live.map(({ fingerprint }) => fingerprint)).size;
+    expect(this.#sender.profiles).toBe(profiles);
+    expect(this.#receiver.profiles).toBe(profiles);
+    expect(new Set(live).size).toBe(profiles);
   }
 }
 
 describe('demand between threads', () => {
-  it('given any roll-ups, then rows and profiles are equal, the same exactly where they were, and nothing else is kept', () => {
+  it('given any roll-ups, then the deltas are equal, rows share profiles, and no other profiles are kept', () => {
     fc.assert(
       fc.property(rollUps, (reports) => {
         const course = new Course();
         for (const [cluster, rows] of reports) {
           course.report(cluster, course.rows(cluster, rows));
-          course.checkKept();
+          course.checkProfiles();
         }
       }),
       { numRuns: 500 },
@@ -122,18 +131,20 @@ describe('demand between threads', () => {
           const sender = new DemandSender();
           const receiver = new DemandReceiver();
           const send = (part: DemandPart): void => receiver.receive(structuredClone(part));
+          const sources = [0, 1, 2].map((i) => new DeltaSource(`c${i}`));
           for (const [round, rows] of all.entries()) {
-            const needs = rows.map((of, i) => of.map((each) => needOf(`c${i}`, each, round)));
-            const open = needs.map((of, i) => sender.packing(`c${i}`, of, { partRows, send }));
-            const received: (readonly Need[] | undefined)[] = [undefined, undefined, undefined];
+            const needs = rows.map((of, i) => mergeNeeds(of.map((each) => needOf(`c${i}`, each, round))));
+            const deltas = needs.map((of, i) => sources[i]!.next(of));
+            const open = deltas.map((delta) => sender.packing(delta, { partRows, send }));
+            const received: (RollupDelta | undefined)[] = [undefined, undefined, undefined];
             while (received.includes(undefined)) {
               const turn = turns.next().value as number;
               if (received[turn] !== undefined) continue;
               const step = open[turn]!.next();
               if (step.done === true) received[turn] = receiver.unpack(structuredClone(step.value));
             }
-            expect(received).toEqual(needs);
-            expect(receiver.kept).toEqual(sender.kept);
+            expect(received).toEqual(deltas);
+            expect(receiver.profiles).toBe(sender.profiles);
           }
         },
       ),
@@ -147,18 +158,17 @@ describe('demand between threads', () => {
     );
     course.report('c1', first);
     const changed = needOf('c1', { profile: 7, group: '', amounts: [['cpu', 9]], isKept: false }, 1);
-    const { delta } = course.report('c1', first.with(7, changed));
-    expect(delta.fresh.groups).toHaveLength(1);
-    expect(delta).toMatchObject({ profiles: [], dropped: [] });
+    const { packed } = course.report('c1', first.with(7, changed));
+    expect(packed.fresh.groups).toHaveLength(1);
+    expect(packed).toMatchObject({ profiles: [], dropped: [] });
   });
 
-  it('given the same rows again, then nothing is sent and the list is the one of before', () => {
+  it('given the same rows again, then no row is sent', () => {
     const course = new Course();
     const rows = [needOf('c1', { profile: 1, group: '', amounts: [], isKept: false }, 1)];
-    const { received } = course.report('c1', rows);
-    const again = course.report('c1', [...rows]);
-    expect(again.delta.order).toBeNull();
-    expect(again.received).toBe(received);
+    course.report('c1', rows);
+    const { packed } = course.report('c1', [...rows]);
+    expect(packed.fresh.groups).toEqual([]);
   });
 
   it('given rows of any clusters with equal amounts, then they share them', () => {
@@ -188,27 +198,38 @@ describe('demand between threads', () => {
     expect(orderOf(['memory', 7], ['cpu', 7])).toEqual(['memory', 'cpu']);
   });
 
-  it('given a roll-up that was lost on the way, then the next is refused', () => {
-    const sender = new DemandSender();
+  it('given a roll-up that the sender did not pack, then the next is refused', () => {
+    const source = new DeltaSource('c1');
     const need = needOf('c1', { profile: 1, group: '', amounts: [], isKept: false }, 1);
-    sender.pack('c1', [need]);
-    const next = sender.pack('c1', [need, { ...need, group: 'g' }]);
-    expect(() => new DemandReceiver().unpack(next)).toThrow('0 rows are known, not 1');
+    source.next([need]);
+    const next = source.next([need, { ...need, group: 'g' }]);
+    expect(() => new DemandSender().pack(next)).toThrow('BF_ROLLUP_BASE');
+  });
+
+  it('given a roll-up that was lost on the way, then rows of its profiles are refused', () => {
+    const sender = new DemandSender();
+    const source = new DeltaSource('c1');
+    const need = needOf('c1', { profile: 1, group: '', amounts: [], isKept: false }, 1);
+    sender.pack(source.next([need]));
+    const next = sender.pack(source.next([need, { ...need, group: 'g' }]));
+    expect(() => new DemandReceiver().unpack(next)).toThrow('profile 1, which was not received');
   });
 
   it('given a row of another cluster, then it is refused and nothing has changed', () => {
     const sender = new DemandSender();
     const need = needOf('c2', { profile: 1, group: '', amounts: [], isKept: false }, 1);
-    expect(() => sender.pack('c1', [need])).toThrow('names cluster "c2"');
-    expect(sender.kept).toEqual({ rows: 0, profiles: 0 });
+    expect(() => sender.pack(wholeRollup('c1', [need]))).toThrow('names cluster "c2"');
+    expect(sender.profiles).toBe(0);
   });
 
   it('given a delta of a journal from before rows could be set aside, then its rows are ordinary', () => {
     const sender = new DemandSender();
     const need = needOf('c1', { profile: 1, group: '', amounts: [['cpu', 4]], isKept: false }, 1);
-    const { fresh, ...delta } = sender.pack('c1', [need]);
+    const { fresh, ...delta } = sender.pack(wholeRollup('c1', [need]));
     const { groups, names, numbers } = fresh;
-    expect(new DemandReceiver().unpack({ ...delta, fresh: { groups, names, numbers } })).toEqual([need]);
+    expect(new DemandReceiver().unpack({ ...delta, fresh: { groups, names, numbers } }).fresh).toEqual([
+      need,
+    ]);
     expect(Object.keys(fresh)).toEqual(['groups', 'names', 'numbers']);
   });
 });

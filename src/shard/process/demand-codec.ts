@@ -1,19 +1,24 @@
-// Delta encoding of demand between threads. A structured clone loses object identity, by which the ledger detects unchanged
-// rows; so each side keeps the last roll-up of each cluster, and only rows that were not in it are sent. Rows are addressed
-// by their index in the previous roll-up, profiles by numbers that are never reused. Each side keeps exactly the last rows
-// of each cluster and the profiles they refer to.
+// Roll-up deltas as plain data, for the controller's thread and for the journal. Origins are passed on as they are; fresh
+// rows are packed in columns, and their profiles are replaced by numbers that are never reused. The sender keeps the
+// profile number of each row of the last roll-up, the receiver only the profiles: neither keeps the rows.
 
-import { type Need, type Profile, printable, type ResourceVector } from '../../model/index.ts';
+import {
+  FRESH,
+  keptRows,
+  type Need,
+  NO_ROLLUP,
+  type Profile,
+  printable,
+  type ResourceVector,
+  type RollupDelta,
+} from '../../model/index.ts';
 import { finished } from '../../wire/codec/steps.ts';
 import { VectorPool } from './vector-pool.ts';
 
-/** The difference between a roll-up and the previous one of its cluster. */
-export interface DemandDelta {
-  readonly cluster: string;
-  /** Number of rows of the previous roll-up. */
+/** A `RollupDelta` with packed rows. */
+export interface PackedDelta extends Omit<RollupDelta, 'fresh'> {
+  /** Number of rows of the roll-up that the sender packed before this one. */
   readonly before: number;
-  /** By row: its index in the previous roll-up or, from `before` on, `before` + its index in `fresh`. null: unchanged. */
-  readonly order: Int32Array | null;
   readonly fresh: PackedRows;
   /** New profiles with their numbers. */
   readonly profiles: readonly (readonly [number, Profile])[];
@@ -25,11 +30,11 @@ export interface DemandDelta {
 export interface DemandPart {
   readonly cluster: string;
   readonly fresh: PackedRows;
-  readonly profiles: DemandDelta['profiles'];
+  readonly profiles: PackedDelta['profiles'];
 }
 
 /** Rows in columns: a structured clone of objects with maps takes ten times as long. */
-interface PackedRows {
+export interface PackedRows {
   readonly groups: readonly string[];
   /** Names of resources, each once. */
   readonly names: readonly string[];
@@ -39,100 +44,117 @@ interface PackedRows {
   readonly setAside?: readonly number[];
 }
 
-const NO_ROWS: PackedRows = { groups: [], names: [], numbers: new Float64Array(0) };
-
-/** Rows and profiles that one side keeps. */
-export interface Kept {
-  readonly rows: number;
-  readonly profiles: number;
-}
-
+/** The last roll-up that was packed of a cluster. */
 interface Sent {
-  readonly needs: readonly Need[];
-  readonly places: ReadonlyMap<Need, number>;
+  readonly version: number;
+  /** By row: the number of its profile. */
+  readonly profiles: Int32Array;
 }
 
-const NOTHING_SENT: Sent = { needs: [], places: new Map() };
+interface NumberedProfile {
+  readonly number: number;
+  readonly fingerprint: string;
+  /** Rows of all clusters that refer to it. */
+  rows: number;
+}
+
+const NOTHING_SENT: Sent = { version: NO_ROLLUP.version, profiles: new Int32Array(0) };
+
+/** How fresh rows are cut into parts. */
+export interface Parts {
+  /** Maximum number of rows per part; fewer if they have many values. */
+  readonly partRows: number;
+  /**
+   * Must pass a part on at once: other clusters may be packed between two steps, and numbers of profiles mean something in
+   * this order only.
+   */
+  readonly send: (part: DemandPart) => void;
+}
 
 export class DemandSender {
   readonly #sent = new Map<string, Sent>();
-  /** By fingerprint. */
-  readonly #profiles = new Map<string, { readonly number: number; rows: number }>();
+  readonly #byFingerprint = new Map<string, NumberedProfile>();
+  readonly #byNumber = new Map<number, NumberedProfile>();
   #lastProfile = 0;
 
-  /** What the receiver has to be told; it must be told everything, in this order. */
-  pack(cluster: string, needs: readonly Need[]): DemandDelta {
-    return finished(this.packing(cluster, needs, { partRows: Number.POSITIVE_INFINITY, send: () => {} }));
+  /** Packs a roll-up in one go. The receiver needs every result, in this order. */
+  pack(delta: RollupDelta): PackedDelta {
+    return finished(this.packing(delta, { partRows: Number.POSITIVE_INFINITY, send: () => {} }));
   }
 
   /**
-   * The same in short steps. Fresh rows beyond a part go ahead in parts of at most `partRows`, fewer if they have many
-   * values. `send` must pass them on at once: other clusters may be packed between two steps, and numbers of profiles mean
-   * something in this order only.
+   * Packs a roll-up in short steps and sends all but the last part of its fresh rows ahead. Throws BF_ROLLUP_BASE if it
+   * does not differ from the last roll-up that was packed of its cluster.
    */
-  *packing(
-    cluster: string,
-    needs: readonly Need[],
-    { partRows, send }: { readonly partRows: number; readonly send: (part: DemandPart) => void },
-  ): Generator<undefined, DemandDelta> {
+  *packing(delta: RollupDelta, { partRows, send }: Parts): Generator<undefined, PackedDelta> {
+    const { cluster, base, version, origin, fresh } = delta;
     const sent = this.#sent.get(cluster) ?? NOTHING_SENT;
-    const before = sent.needs.length;
-    if (hasSameRows(sent.needs, needs)) {
-      return { cluster, before, order: null, fresh: NO_ROWS, profiles: [], dropped: [] };
-    }
-    const { order, places, fresh } = yield* compare(sent, needs);
+    const before = sent.profiles.length;
+    const kept = keptRows(delta, { version: sent.version, rows: before });
     for (const need of fresh) if (need.cluster !== cluster) refuseStray(cluster, need);
+    const numbers = new Int32Array(fresh.length);
     let from = 0;
     for (let to = endOfPart(fresh, 0, partRows); to < fresh.length; to = endOfPart(fresh, to, partRows)) {
-      const profiles: [number, Profile][] = [];
-      const rows = fresh.slice(from, to);
-      send({ cluster, fresh: packRows(rows, (profile) => this.#hold(profile, profiles)), profiles });
+      send({ cluster, ...this.#packed(fresh, numbers, from, to) });
       from = to;
       yield;
     }
-    const profiles: [number, Profile][] = [];
-    const packed = packRows(fresh.slice(from), (profile) => this.#hold(profile, profiles));
-    if (needs.length === 0) this.#sent.delete(cluster);
-    else this.#sent.set(cluster, { needs, places });
+    const rest = this.#packed(fresh, numbers, from, fresh.length);
+    this.#sent.set(cluster, { version, profiles: profilesAfter(sent, origin, numbers) });
     // Dropped last: a row whose amounts changed keeps the number of its profile.
     const dropped: number[] = [];
     let steps = 0;
-    for (const need of sent.places.keys()) {
-      if (!places.has(need)) this.#release(need.profile, dropped);
+    for (let at = 0; at < before; at++) {
+      if (kept[at] === 1) continue;
+      this.#release(sent.profiles[at]!, dropped);
       if (++steps % STEP_ROWS === 0) yield;
     }
-    return { cluster, before, order, fresh: packed, profiles, dropped };
+    return { cluster, base, version, before, origin, ...rest, dropped };
   }
 
-  get kept(): Kept {
-    let rows = 0;
-    for (const { places } of this.#sent.values()) rows += places.size;
-    return { rows, profiles: this.#profiles.size };
+  /** Number of profiles that a row refers to. */
+  get profiles(): number {
+    return this.#byNumber.size;
+  }
+
+  /** The fresh rows `from … to − 1` in columns, with the profiles that they are the first to refer to. */
+  #packed(
+    fresh: readonly Need[],
+    numbers: Int32Array,
+    from: number,
+    to: number,
+  ): Pick<PackedDelta, 'fresh' | 'profiles'> {
+    const profiles: [number, Profile][] = [];
+    for (let i = from; i < to; i++) numbers[i] = this.#retain(fresh[i]!.profile, profiles);
+    return { fresh: packRows(fresh.slice(from, to), numbers.subarray(from, to)), profiles };
   }
 
   /** The number of a profile; increments its reference count. */
-  #hold(profile: Profile, added: [number, Profile][]): number {
-    const known = this.#profiles.get(profile.fingerprint);
+  #retain(profile: Profile, added: [number, Profile][]): number {
+    const { fingerprint } = profile;
+    const known = this.#byFingerprint.get(fingerprint);
     if (known !== undefined) {
       known.rows++;
       return known.number;
     }
     const number = ++this.#lastProfile;
-    this.#profiles.set(profile.fingerprint, { number, rows: 1 });
+    const entry = { number, fingerprint, rows: 1 };
+    this.#byFingerprint.set(fingerprint, entry);
+    this.#byNumber.set(number, entry);
     added.push([number, profile]);
     return number;
   }
 
-  #release({ fingerprint }: Profile, dropped: number[]): void {
-    const entry = this.#profiles.get(fingerprint)!;
+  #release(number: number, dropped: number[]): void {
+    const entry = this.#byNumber.get(number)!;
     if (--entry.rows > 0) return;
-    this.#profiles.delete(fingerprint);
-    dropped.push(entry.number);
+    this.#byNumber.delete(number);
+    this.#byFingerprint.delete(entry.fingerprint);
+    dropped.push(number);
   }
 }
 
 export class DemandReceiver {
-  readonly #rows = new Map<string, readonly Need[]>();
   readonly #profiles = new Map<number, Profile>();
   readonly #vectors = new VectorPool();
   /** By cluster: fresh rows received ahead of their delta. */
@@ -140,39 +162,40 @@ export class DemandReceiver {
 
   /** Receives rows ahead of their delta. */
   receive({ cluster, fresh, profiles }: DemandPart): void {
-    for (const [number, profile] of profiles) this.#profiles.set(number, profile);
-    const rows = this.#unpackRows(cluster, fresh);
+    const rows = this.#unpackRows(cluster, fresh, profiles);
     const early = this.#early.get(cluster);
     if (early === undefined) this.#early.set(cluster, rows);
     else early.push(...rows);
   }
 
-  /** The packed roll-up; rows of the previous one keep their object identity. */
-  unpack({ cluster, before, order, fresh, profiles, dropped }: DemandDelta): readonly Need[] {
-    const known = this.#rows.get(cluster) ?? [];
-    if (known.length !== before) {
-      throw new Error(`demand of "${printable(cluster)}": ${known.length} rows are known, not ${before}`);
-    }
-    if (order === null) return known;
-    for (const [number, profile] of profiles) this.#profiles.set(number, profile);
+  /** The roll-up. Its reader checks that it has the roll-up that this one differs from. */
+  unpack({
+    cluster,
+    base,
+    version,
+    origin,
+    fresh,
+    profiles,
+    dropped,
+  }: Omit<PackedDelta, 'before'>): RollupDelta {
     const early = this.#early.get(cluster) ?? [];
     this.#early.delete(cluster);
-    const added = early.concat(this.#unpackRows(cluster, fresh));
-    const needs: Need[] = [];
-    for (const place of order) needs.push(place < before ? known[place]! : added[place - before]!);
+    const rows = early.concat(this.#unpackRows(cluster, fresh, profiles));
     for (const number of dropped) this.#profiles.delete(number);
-    if (needs.length === 0) this.#rows.delete(cluster);
-    else this.#rows.set(cluster, needs);
-    return needs;
+    return { cluster, base, version, origin, fresh: rows };
   }
 
-  get kept(): Kept {
-    let rows = 0;
-    for (const needs of this.#rows.values()) rows += new Set(needs).size;
-    return { rows, profiles: this.#profiles.size };
+  /** Number of profiles that a row refers to. */
+  get profiles(): number {
+    return this.#profiles.size;
   }
 
-  #unpackRows(cluster: string, { groups, names, numbers, setAside }: PackedRows): Need[] {
+  #unpackRows(
+    cluster: string,
+    { groups, names, numbers, setAside }: PackedRows,
+    profiles: PackedDelta['profiles'],
+  ): Need[] {
+    for (const [number, profile] of profiles) this.#profiles.set(number, profile);
     let at = 0;
     const aside = new Set(setAside);
     const vector = (): ResourceVector => {
@@ -181,12 +204,18 @@ export class DemandReceiver {
       return this.#vectors.of({ names, numbers, from, to: at });
     };
     return groups.map((group, place) => {
-      const profile = this.#profiles.get(numbers[at++]!)!;
+      const profile = this.#profileOf(numbers[at++]!);
       const firstSeenMs = numbers[at++]!;
       const aggregate = vector();
       const need = { cluster, profile, group, aggregate, minUnit: vector(), firstSeenMs };
       return aside.has(place) ? { ...need, setAside: true } : need;
     });
+  }
+
+  #profileOf(number: number): Profile {
+    const profile = this.#profiles.get(number);
+    if (profile === undefined) throw new Error(`a row refers to profile ${number}, which was not received`);
+    return profile;
   }
 }
 
@@ -205,35 +234,21 @@ function endOfPart(fresh: readonly Need[], from: number, partRows: number): numb
   return to;
 }
 
-function hasSameRows(before: readonly Need[], needs: readonly Need[]): boolean {
-  if (before.length !== needs.length) return false;
-  for (let i = 0; i < needs.length; i++) if (before[i] !== needs[i]) return false;
-  return true;
-}
-
 /** Rows per step: the caller reads the clock between steps. */
 const STEP_ROWS = 512;
 
-/** Where each row of a roll-up was before, and the rows that were not there. */
-function* compare(sent: Sent, needs: readonly Need[]) {
-  const order = new Int32Array(needs.length);
-  const places = new Map<Need, number>();
-  const fresh: Need[] = [];
-  for (let i = 0; i < needs.length; i++) {
-    if (i % STEP_ROWS === STEP_ROWS - 1) yield;
-    const need = needs[i]!;
-    const twin = places.get(need);
-    if (twin !== undefined) {
-      order[i] = order[twin]!;
-      continue;
-    }
-    places.set(need, i);
-    order[i] = sent.places.get(need) ?? sent.needs.length + fresh.push(need) - 1;
+/** By row of a roll-up: the number of its profile. `numbers`: those of the fresh rows. */
+function profilesAfter({ profiles }: Sent, origin: Int32Array, numbers: Int32Array): Int32Array {
+  const after = new Int32Array(origin.length);
+  let next = 0;
+  for (let i = 0; i < after.length; i++) {
+    const at = origin[i]!;
+    after[i] = at === FRESH ? numbers[next++]! : profiles[at]!;
   }
-  return { order, places, fresh };
+  return after;
 }
 
-function packRows(rows: readonly Need[], numberOf: (profile: Profile) => number): PackedRows {
+function packRows(rows: readonly Need[], profiles: Int32Array): PackedRows {
   const names = new Map<string, number>();
   const numbers: number[] = [];
   const pack = (vector: ResourceVector): void => {
@@ -243,8 +258,8 @@ function packRows(rows: readonly Need[], numberOf: (profile: Profile) => number)
       numbers.push(names.get(name)!, units);
     }
   };
-  for (const { profile, firstSeenMs, aggregate, minUnit } of rows) {
-    numbers.push(numberOf(profile), firstSeenMs);
+  for (const [i, { firstSeenMs, aggregate, minUnit }] of rows.entries()) {
+    numbers.push(profiles[i]!, firstSeenMs);
     pack(aggregate);
     pack(minUnit);
   }

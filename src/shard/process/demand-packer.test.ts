@@ -1,7 +1,8 @@
 // Demand packed in turns: what leaves, in which order, and that a large roll-up does not go in one message.
 
 import { describe, expect, it } from 'vitest';
-import { makeProfile, type Need } from '../../model/index.ts';
+import { DeltaSource } from '../../../testing/support/rollup-deltas.ts';
+import { makeProfile, type Need, rowsAfter } from '../../model/index.ts';
 import type { ToController } from './controller-protocol.ts';
 import { DemandReceiver } from './demand-codec.ts';
 import { DemandPacker } from './demand-packer.ts';
@@ -17,16 +18,23 @@ function rows(cluster: string, count: number, firstPriority = 0): Need[] {
 function aPacker() {
   const receiver = new DemandReceiver();
   const sent: ToController['item']['kind'][] = [];
+  const sources = new Map<string, DeltaSource>();
+  const held = new Map<string, readonly Need[]>();
   const arrived: { cluster: string; needs: readonly Need[]; rowsSetAside: number }[] = [];
   const packer = new DemandPacker((item) => {
     sent.push(item.kind);
     if (item.kind === 'demand-part') receiver.receive(structuredClone(item.part));
     if (item.kind !== 'demand-delta') return;
     const { delta, rowsSetAside } = structuredClone(item);
-    arrived.push({ cluster: delta.cluster, needs: receiver.unpack(delta), rowsSetAside });
+    const { cluster } = delta;
+    held.set(cluster, rowsAfter(held.get(cluster) ?? [], receiver.unpack(delta)));
+    arrived.push({ cluster, needs: held.get(cluster)!, rowsSetAside });
   });
-  const post = (cluster: string, needs: readonly Need[], rowsSetAside = 0): void =>
-    packer.post({ kind: 'demand', cluster, needs, rowsSetAside });
+  const post = (cluster: string, needs: readonly Need[], rowsSetAside = 0): void => {
+    const source = sources.get(cluster) ?? new DeltaSource(cluster);
+    sources.set(cluster, source);
+    packer.post({ kind: 'demand', delta: source.next(needs), rowsSetAside });
+  };
   return { post, sent, arrived };
 }
 
@@ -60,5 +68,6 @@ describe('demand on its way to the controller', () => {
     await settled(() => arrived.length === 2);
     await new Promise((resolve) => setImmediate(resolve));
     expect(arrived.map(({ needs }) => needs.length)).toEqual([20_000, 3]);
+    expect(arrived[1]!.needs).toEqual(rows('large', 3));
   });
 });

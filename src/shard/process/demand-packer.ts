@@ -1,12 +1,10 @@
 // Packs demand for the controller's thread a few milliseconds at a time: a roll-up of 50,000 new rows takes some tenths of a
 // second to pack and copy, which must not block the thread of the sessions. Small changes are sent at once; while a cluster
-// is being packed, only its newest further demand is queued.
+// is being packed, its further demand is queued and coalesced.
 
-import type { ControllerEvent } from '../events.ts';
 import type { ToController } from './controller-protocol.ts';
-import { type DemandDelta, DemandSender } from './demand-codec.ts';
-
-type DemandEvent = Extract<ControllerEvent, { readonly kind: 'demand' }>;
+import { DemandSender, type PackedDelta } from './demand-codec.ts';
+import { type DemandEvent, followedBy } from './demand-event.ts';
 
 /** Time to pack before the event loop runs other work. */
 const TURN_MS = 2;
@@ -15,13 +13,13 @@ const PART_ROWS = 256;
 
 interface Packing {
   readonly event: DemandEvent;
-  readonly steps: Generator<undefined, DemandDelta>;
+  readonly steps: Generator<undefined, PackedDelta>;
 }
 
 export class DemandPacker {
   readonly #sender = new DemandSender();
   readonly #send: (item: ToController['item']) => void;
-  /** By cluster: the newest demand that waits until the one in `#begun` is packed. */
+  /** By cluster: the demand that waits until the one in `#begun` is packed. */
   readonly #waiting = new Map<string, DemandEvent>();
   /** By cluster: packing in progress, in round-robin order. */
   readonly #begun = new Map<string, Packing>();
@@ -32,14 +30,14 @@ export class DemandPacker {
   }
 
   post(event: DemandEvent): void {
-    const { cluster } = event;
-    if (this.#begun.has(cluster)) this.#waiting.set(cluster, event);
+    const { cluster } = event.delta;
+    if (this.#begun.has(cluster)) this.#waiting.set(cluster, followedBy(this.#waiting.get(cluster), event));
     else this.#work(this.#begin(event));
   }
 
   #begin(event: DemandEvent): Packing {
     const send = this.#send;
-    const steps = this.#sender.packing(event.cluster, event.needs, {
+    const steps = this.#sender.packing(event.delta, {
       partRows: PART_ROWS,
       send: (part) => send({ kind: 'demand-part', part }),
     });
@@ -48,7 +46,8 @@ export class DemandPacker {
 
   /** Packs for one turn; unfinished work moves to the end of the round-robin order. */
   #work(packing: Packing): void {
-    const { cluster, rowsSetAside } = packing.event;
+    const { delta, rowsSetAside } = packing.event;
+    const { cluster } = delta;
     const endMs = performance.now() + TURN_MS;
     this.#begun.delete(cluster);
     for (;;) {

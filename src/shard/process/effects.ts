@@ -33,6 +33,9 @@ export function carryOut(effect: Effect, { sessions, providers, onStop }: Limbs)
     case 'available-capacity':
       for (const update of effect.updates) sessions.sendAvailableCapacity(effect.cluster, update);
       break;
+    case 'ask-demand':
+      void sessions.repostDemand(effect.cluster);
+      break;
     case 'call':
     case 'list':
       void providers.carryOut(effect);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { batchOf, NEED, REPORT, some } from '../../../testing/support/actuation-scene.ts';
-import { keyOf, MachineState } from '../../model/index.ts';
+import { keyOf, MachineState, wholeRollup } from '../../model/index.ts';
 import { VirtualClock } from '../../runtime/virtual-clock.ts';
 import type { Effect } from '../events.ts';
 import { DEFAULT_CONTROLLER } from '../planning/options.ts';
@@ -33,7 +33,7 @@ async function start(): Promise<Started> {
     options: { ...DEFAULT_CONTROLLER, shard: 's', epoch: 1n, providers: ['p'], seed: 1 },
   });
   controller.post({ kind: 'session-opened', cluster: 'c1', session: 1 });
-  controller.post({ kind: 'demand', cluster: 'c1', needs: [NEED], rowsSetAside: 0 });
+  controller.post({ kind: 'demand', delta: wholeRollup('c1', [NEED]), rowsSetAside: 0 });
   controller.start();
   await clock.advance(500);
   return { clock, store, effects, controller };
@@ -75,7 +75,7 @@ describe('a controller on the thread of its sessions', () => {
     const { length } = effects;
 
     controller.kill();
-    controller.post({ kind: 'demand', cluster: 'c1', needs: [], rowsSetAside: 0 });
+    controller.post({ kind: 'demand', delta: wholeRollup('c1', []), rowsSetAside: 0 });
     const ordered = await controller.order({ kind: 'quarantine', machine: 'm-0', who: 'ada', why: 'late' });
     await clock.advance(60_000);
 

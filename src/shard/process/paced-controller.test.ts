@@ -1,6 +1,10 @@
 // A controller that is behind: what waits for it is bounded by the number of clusters.
 
 import { describe, expect, it } from 'vitest';
+import { aNeed } from '../../../testing/support/fleets.ts';
+import { DeltaSource } from '../../../testing/support/rollup-deltas.ts';
+import { Fleet } from '../../fleet/index.ts';
+import { type Need, wholeRollup } from '../../model/index.ts';
 import type { ControllerEvent } from '../events.ts';
 import { PacedController, type SlowController } from './paced-controller.ts';
 
@@ -26,15 +30,17 @@ class BusyController implements SlowController {
 
   get story(): string[] {
     return this.taken.map((event) =>
-      event.kind === 'demand' ? `${event.cluster}:${event.needs.length}` : event.kind,
+      event.kind === 'demand' ? `${event.delta.cluster}:${event.delta.origin.length}` : event.kind,
     );
   }
 }
 
 const demand = (cluster: string, rows: number): ControllerEvent => ({
   kind: 'demand',
-  cluster,
-  needs: new Array<never>(rows),
+  delta: wholeRollup(
+    cluster,
+    Array.from({ length: rows }, (_, i) => aNeed({ cluster, group: `${i}` })),
+  ),
   rowsSetAside: 0,
 });
 
@@ -57,6 +63,25 @@ describe('a controller that is behind', () => {
     expect(controller.story).toEqual(['a:1000', 'b:1000', 'c:1000']);
     paced.post(demand('a', 7));
     expect(controller.story.at(-1)).toBe('a:7');
+  });
+
+  it('gets the roll-ups of a cluster that waited as one, which applies to the last one it has', async () => {
+    const controller = new BusyController();
+    const paced = new PacedController(controller);
+    const source = new DeltaSource('a');
+    const needs = [1, 2, 3, 4].map((priority) => aNeed({ cluster: 'a', priority }));
+    const post = (rowsSetAside: number, ...rows: readonly Need[]): void =>
+      paced.post({ kind: 'demand', delta: source.next(rows), rowsSetAside });
+    post(0, ...needs.slice(0, 2));
+    controller.isBehind = true;
+    post(1, ...needs.slice(0, 3));
+    post(2, ...needs.slice(1));
+    await controller.catchUp();
+    const [, last] = controller.taken;
+    expect(last).toMatchObject({ rowsSetAside: 2, delta: { base: 1, version: 3 } });
+    const fleet = new Fleet();
+    for (const event of controller.taken) if (event.kind === 'demand') fleet.demand.apply(event.delta);
+    expect(fleet.demand.needsOf(fleet.clusters.find('a'))).toEqual(needs.slice(1));
   });
 
   it('gets everything else at once', () => {

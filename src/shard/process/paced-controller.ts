@@ -1,10 +1,11 @@
 // Backpressure between the sessions and a controller that may be behind because of a long cycle, a burst of roll-ups or a large
-// number of clusters. While the controller's queue is long, demand is queued here and coalesced: only the newest demand of each
-// cluster is kept, so the queue is bounded by the number of clusters, whatever operators send. Other events are rare, or
+// number of clusters. While the controller's queue is long, demand is queued here and coalesced to one
+// event per cluster, so the queue is bounded by the number of clusters, whatever operators send. Other events are rare, or
 // bounded by their senders, and are posted at once.
 
 import type { ControllerEvent } from '../events.ts';
 import type { Controller } from '../sessions/sessions.ts';
+import { type DemandEvent, followedBy } from './demand-event.ts';
 
 export interface SlowController extends Controller {
   /** The queue of unprocessed events is full enough that callers should defer events where they can. */
@@ -13,13 +14,11 @@ export interface SlowController extends Controller {
   room(): Promise<void>;
 }
 
-type DemandEvent = Extract<ControllerEvent, { readonly kind: 'demand' }>;
-
 export class PacedController implements Controller {
   readonly #controller: SlowController;
   /** By cluster, in posting order. */
   readonly #waiting = new Map<string, DemandEvent>();
-  /** Number of demand events replaced by a newer one of their cluster while they were queued. */
+  /** Number of demand events that became part of a newer one of their cluster while they were queued. */
   coalesced = 0;
   #isEmptying = false;
 
@@ -39,8 +38,10 @@ export class PacedController implements Controller {
   }
 
   #keep(event: DemandEvent): void {
-    if (this.#waiting.has(event.cluster)) this.coalesced++;
-    this.#waiting.set(event.cluster, event);
+    const { cluster } = event.delta;
+    const queued = this.#waiting.get(cluster);
+    if (queued !== undefined) this.coalesced++;
+    this.#waiting.set(cluster, followedBy(queued, event));
     if (!this.#isEmptying) void this.#empty();
   }
 

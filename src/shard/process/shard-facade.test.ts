@@ -21,8 +21,10 @@ function facade(reports: readonly ReportView[], held: readonly string[] = []) {
   const said: string[] = [];
   const sessions = {
     reports,
-    acceptHeld: async (cluster: string) => said.push(`accept ${cluster}`) > 0 && held.includes(cluster),
-    refuseHeld: async (cluster: string) => said.push(`refuse ${cluster}`) > 0 && held.includes(cluster),
+    acceptQuarantined: async (cluster: string) =>
+      said.push(`accept ${cluster}`) > 0 && held.includes(cluster),
+    refuseQuarantined: async (cluster: string) =>
+      said.push(`refuse ${cluster}`) > 0 && held.includes(cluster),
   };
   return { facade: new ShardFacade(port, sessions), orders, said, scene };
 }

@@ -22,9 +22,12 @@ import type {
 
 export class ShardFacade implements ShardPort {
   readonly #controller: ControllerPort;
-  readonly #sessions: Pick<Sessions, 'reports' | 'acceptHeld' | 'refuseHeld'>;
+  readonly #sessions: Pick<Sessions, 'reports' | 'acceptQuarantined' | 'refuseQuarantined'>;
 
-  constructor(controller: ControllerPort, sessions: Pick<Sessions, 'reports' | 'acceptHeld' | 'refuseHeld'>) {
+  constructor(
+    controller: ControllerPort,
+    sessions: Pick<Sessions, 'reports' | 'acceptQuarantined' | 'refuseQuarantined'>,
+  ) {
     this.#controller = controller;
     this.#sessions = sessions;
   }
@@ -55,8 +58,8 @@ export class ShardFacade implements ShardPort {
       (report) => report.cluster === cluster && report.held !== null,
     );
     const isDone = isMeant
-      ? await this.#sessions.acceptHeld(cluster)
-      : await this.#sessions.refuseHeld(cluster);
+      ? await this.#sessions.acceptQuarantined(cluster)
+      : await this.#sessions.refuseQuarantined(cluster);
     if (!isDone && isHeld)
       return { isDone, message: `A roll-up of ${name} is held, but this failed; the log says why.` };
     if (!isDone) return { isDone, message: `No roll-up of ${name} is held.` };

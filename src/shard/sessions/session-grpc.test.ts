@@ -90,7 +90,10 @@ describe('sessions over gRPC', () => {
     await operator.next(2);
     expect(operator.kinds).toEqual(['ack hello', 'ack rollup']);
     expect(operator.received[0]!.payload).toMatchObject({ value: { coordinatorTerm: 0n, shardEpoch: 3n } });
-    expect(events).toMatchObject([{ kind: 'session-opened' }, { kind: 'demand', needs: [{}, {}] }]);
+    expect(events).toMatchObject([
+      { kind: 'session-opened' },
+      { kind: 'demand', delta: { fresh: [{}, {}] } },
+    ]);
   });
 
   it('given a wrong first frame, then the stream ends with INVALID_ARGUMENT', async () => {

@@ -126,7 +126,7 @@ describe('compressed frames', () => {
     const operator = dial(gzip).read();
     operator.write(Buffer.concat([compressed(helloFrame('c1')), compressed(goodRollup())]));
     await until(() => operator.acks.length === 2);
-    expect(events.at(-1)).toMatchObject({ kind: 'demand', needs: [{}, {}] });
+    expect(events.at(-1)).toMatchObject({ kind: 'demand', delta: { fresh: [{}, {}] } });
   });
 
   it('given small ones that inflate beyond the limit, then RESOURCE_EXHAUSTED without the memory, before and after the hello', async () => {

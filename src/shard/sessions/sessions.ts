@@ -200,17 +200,22 @@ export class Sessions {
     return this.#rollups.load;
   }
 
-  /** Accepts a held roll-up by a person's order. Resolves to false if it did not become the demand, or none is held. */
-  acceptHeld(cluster: string): Promise<boolean> {
-    return this.#rollups.acceptHeld(cluster);
+  /** Accepts a quarantined roll-up by a person's order. Resolves to false if there is none, or it did not become the demand. */
+  acceptQuarantined(cluster: string): Promise<boolean> {
+    return this.#rollups.acceptQuarantined(cluster);
   }
 
   /**
-   * Refuses a held roll-up by a person's order: repetitions no longer confirm it. Resolves to false if none is held, or the
-   * refusal could not be written.
+   * Refuses a quarantined roll-up by a person's order: repetitions no longer confirm it. Resolves to false if there is
+   * none, or the refusal could not be written.
    */
-  refuseHeld(cluster: string): Promise<boolean> {
-    return this.#rollups.refuseHeld(cluster);
+  refuseQuarantined(cluster: string): Promise<boolean> {
+    return this.#rollups.refuseQuarantined(cluster);
+  }
+
+  /** Posts the accepted demand of a cluster as a whole. */
+  repostDemand(cluster: string): Promise<void> {
+    return this.#rollups.repost(cluster);
   }
 
   /** Ends all sessions and refuses new ones; operators reconnect to the next process of the shard. */

@@ -7,7 +7,7 @@ import { entry, join, len, num } from '../../../testing/support/wire-bytes.ts';
 import { type CapacityNeed, ClusterCapacityNeeds } from '../gen/bigfleet/v1alpha1/capacity.ts';
 import { decodeStrict } from './decode.ts';
 import { WireFormatError } from './errors.ts';
-import { type RollupDelta, RollupReader } from './rollup.ts';
+import { RollupReader, type RollupReading } from './rollup.ts';
 
 const AS_DECODED = { decoded: (decoded: CapacityNeed) => decoded };
 
@@ -217,7 +217,7 @@ describe('given any sequence of roll-ups', () => {
 describe('given damaged roll-ups', () => {
   /** Reads damaged bytes; if they are still a message, they must read as a full decode reads them. */
   function expectSafe(reader: RollupReader<CapacityNeed>, damaged: Uint8Array, good: Uint8Array): void {
-    let delta: RollupDelta<CapacityNeed> | undefined;
+    let delta: RollupReading<CapacityNeed> | undefined;
     try {
       delta = reader.read(damaged);
     } catch (error) {

@@ -2,7 +2,7 @@
 // last one again with a new timestamp, so unchanged needs are recognised by their bytes and not decoded. Everything is
 // counted on the bytes before anything is decoded, and the work is cut into short steps, so that no roll-up, however
 // large or hostile, holds up those of other clusters.
-// frames.ts hands over the bytes, needbytes.ts compares single needs, the conversion to the model is a `RowReader`.
+// frames.ts passes in the bytes, need-bytes.ts compares single needs, the conversion to the model is a `RowReader`.
 
 import type { Problem } from '../../model/index.ts';
 import { CapacityNeed } from '../gen/bigfleet/v1alpha1/capacity.ts';
@@ -40,6 +40,8 @@ export interface ChangedRollup<T> {
   readonly added: number;
   readonly removed: number;
   readonly kept: number;
+  /** Rows beyond a limit. Later roll-ups are not compared with them, and their places count without them. */
+  readonly excessive: { has(row: number): boolean };
 }
 
 /** Not read any further, for the reasons that `admit` or a limit gives. */
@@ -49,7 +51,7 @@ interface RefusedRollup {
   readonly problems: readonly Problem[];
 }
 
-export type RollupDelta<T> = UnchangedRollup | ChangedRollup<T> | RefusedRollup;
+export type RollupReading<T> = UnchangedRollup | ChangedRollup<T> | RefusedRollup;
 
 /** How large a roll-up is, known before any of its rows is decoded. */
 export interface RollupSize {
@@ -70,7 +72,7 @@ export interface RowReader<T> {
 }
 
 /**
- * BlockedMachines the last accepted roll-up of one cluster. `read` never changes it, whatever it is given; `accept` makes
+ * Keeps the last accepted roll-up of one cluster. `read` never changes it, whatever it is given; `accept` makes
  * the roll-up just read the new one, once the caller has found it valid. So a refused or malformed roll-up
  * leaves the last good one in place.
  *
@@ -105,7 +107,7 @@ export class RollupReader<T> {
   }
 
   /** Reads a roll-up in one go. */
-  read(message: Uint8Array): RollupDelta<T> {
+  read(message: Uint8Array): RollupReading<T> {
     return finished(this.reading(message));
   }
 
@@ -118,7 +120,7 @@ export class RollupReader<T> {
   *reading(
     message: Uint8Array,
     { maxRows = Number.POSITIVE_INFINITY, admit = () => [] }: ReadingLimits = {},
-  ): Generator<undefined, RollupDelta<T>> {
+  ): Generator<undefined, RollupReading<T>> {
     this.#readings++;
     const bytes = bufferOf(message);
     const before = this.#baseline;
@@ -139,7 +141,7 @@ export class RollupReader<T> {
   }
 
   /** Makes the roll-up that was read last the one to compare with. */
-  accept(delta: RollupDelta<T>): void {
+  accept(delta: RollupReading<T>): void {
     if (delta.kind !== 'changed') return;
     const pending = this.#pending.get(delta);
     if (pending?.reading !== this.#readings)
@@ -227,6 +229,7 @@ export class RollupReader<T> {
       added: count - kept,
       removed: (before?.needs.length ?? 0) - kept,
       kept,
+      excessive: excesses,
     };
     const isWhole = excesses.size === 0;
     const baseline = isWhole
