@@ -98,22 +98,18 @@ const EXPECTED: Readonly<Record<string, string>> = {
 
 /** The text of a check of zod that has none of its own; undefined: zod's text. */
 function textOf(issue: RawIssue): string | undefined {
-  switch (issue.code) {
-    case 'invalid_type':
-      return `Expected ${EXPECTED[issue.expected] ?? issue.expected}, found ${describe(issue.input)}.${
-        issue.expected === 'string' ? quoteHint(issue.input) : ''
-      }`;
-    case 'invalid_value':
-      return `Expected ${listText(issue.values.map(String))}, found ${describe(issue.input)}.`;
-    case 'unrecognized_keys': {
-      // One line for each key, which `problemsOf` takes apart: zod reports all of them as one issue.
-      const known = Object.keys((issue.inst as z.ZodObject).shape);
-      const text = `Unknown field; known here: ${known.join(', ')}.`;
-      return issue.keys.map((key) => text + didYouMean(key, known)).join('\n');
-    }
-    default:
-      return undefined;
+  if (issue.code === 'invalid_type') {
+    const hint = issue.expected === 'string' ? quoteHint(issue.input) : '';
+    return `Expected ${EXPECTED[issue.expected] ?? issue.expected}, found ${describe(issue.input)}.${hint}`;
   }
+  if (issue.code === 'invalid_value') {
+    return `Expected ${listText(issue.values.map(String))}, found ${describe(issue.input)}.`;
+  }
+  if (issue.code !== 'unrecognized_keys') return undefined;
+  // One line for each key, which `problemsOf` takes apart: zod reports all of them as one issue.
+  const known = Object.keys((issue.inst as z.ZodObject).shape);
+  const text = `Unknown field; known here: ${known.join(', ')}.`;
+  return issue.keys.map((key) => text + didYouMean(key, known)).join('\n');
 }
 
 /** `a, b or c`. */
@@ -139,7 +135,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /** An optional field with a default; null and an absent field both mean "not given". */
-export function given<T extends z.ZodType, const F>(type: T, fallback: F) {
+export function given<T extends z.ZodType, F>(type: T, fallback: F) {
   return type.nullish().transform((value): z.output<T> | F => value ?? fallback);
 }
 
@@ -213,8 +209,11 @@ const OBJECT = z.custom<Readonly<Record<string, unknown>>>(isObject, {
   error: ({ input }) => `Expected an object, found ${describe(input)}.`,
 });
 
-/** Values by name, such as labels. Unlike z.record it keeps a name such as `__proto__`. */
-export function mapOf<T>(type: z.ZodType<T>) {
+/**
+ * Values by name, such as labels. Unlike z.record it keeps a name such as `__proto__`. `nameProblem` returns what is wrong
+ * with a name.
+ */
+export function mapOf<T>(type: z.ZodType<T>, nameProblem?: (name: string) => string | undefined) {
   return OBJECT.transform((object, context): ReadonlyMap<string, T> => {
     const map = new Map<string, T>();
     for (const [name, value] of Object.entries(object)) {
@@ -225,6 +224,8 @@ export function mapOf<T>(type: z.ZodType<T>) {
         const params = { code: codeOf(issue) };
         context.issues.push({ code: 'custom', input: value, path: [name, ...path], message, params });
       }
+      const message = nameProblem?.(name);
+      if (message !== undefined) context.issues.push({ code: 'custom', input: name, path: [name], message });
     }
     return map;
   });

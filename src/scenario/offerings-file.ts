@@ -9,61 +9,77 @@
 //       resources: { cpu: 2, memory: 8Gi }
 //       zones: [zone-a, zone-b]
 
+import * as z from 'zod';
 import { CapacityType, ok, type Problem, type Result, refused } from '../model/index.ts';
 import type { CatalogueEntry } from '../provider/index.ts';
+import { given, numberIn, validateRecord } from '../runtime/validation.ts';
 import { parseDocumentText } from './document.ts';
-import { Fields, type NumberRule } from './fields.ts';
+import { LABELS, nameIn, SUPPLY, TEXT } from './kinds.ts';
 import { CAPACITY_TYPE_NAMES } from './names.ts';
-import { nameIn } from './scenario-machine.ts';
 
-const WEIGHT: NumberRule = { min: 1, max: 1000, integer: true };
+const WEIGHT = numberIn({ min: 1, max: 1000, integer: true });
+
+const OFFERINGS = z.strictObject({ offerings: given(z.array(z.unknown()), []) });
+
+const ENTRY = z.strictObject({
+  capacityType: nameIn(
+    'capacityType',
+    CAPACITY_TYPE_NAMES,
+    CapacityType.OnDemand,
+    'BF_MACHINE_CAPACITY_TYPE_UNKNOWN',
+  ),
+  instanceType: TEXT,
+  name: given(z.string(), null),
+  pricePerHour: given(numberIn({ min: 0, max: Number.MAX_VALUE }), 0),
+  interruptionProbability: given(numberIn({ min: 0, max: 1 }), 0),
+  resources: SUPPLY,
+  allocatable: SUPPLY,
+  zones: given(z.array(z.string()), ['zone-a']),
+  racksPerZone: given(WEIGHT, 8),
+  labels: LABELS,
+  weight: given(WEIGHT, 1),
+  owned: given(z.boolean(), null),
+});
 
 export function parseOfferingsFile(text: string): Result<readonly CatalogueEntry[]> {
   const document = parseDocumentText(text);
   if (!document.ok) return document;
   const problems: Problem[] = [];
-  const fields = new Fields(document.value, '', problems);
-  const entries = fields.objects('offerings').map(readEntry);
-  if (entries.length === 0) fields.say('offerings', 'There must be at least one.');
-  const names = entries.map(({ name }) => name);
-  for (const [i, name] of names.entries()) {
-    if (names.indexOf(name) !== i) fields.say(`offerings[${i}].name`, 'Another offering has this name.');
-  }
-  fields.done();
-  return problems.length === 0 ? ok(entries) : refused(problems);
+  const schemas = { schema: OFFERINGS, lenient: OFFERINGS };
+  const entries = validateRecord(schemas, document.value, '', problems, ({ offerings }) => {
+    if (offerings.length === 0)
+      problems.push({ code: 'BF_INPUT_INVALID', path: 'offerings', message: 'There must be at least one.' });
+    return readEntries(offerings, problems);
+  });
+  return problems.length > 0 || entries === undefined ? refused(problems) : ok(entries);
 }
 
-function readEntry(fields: Fields): CatalogueEntry {
-  const capacityType = nameIn(
-    fields,
-    'capacityType',
-    CAPACITY_TYPE_NAMES,
-    CapacityType.OnDemand,
-    'BF_MACHINE_CAPACITY_TYPE_UNKNOWN',
-  );
-  const instanceType = fields.text('instanceType');
-  const entry: CatalogueEntry = {
-    name: fields.text('name', instanceType),
-    instanceType,
-    capacityType,
-    pricePerHour: fields.number('pricePerHour', 0, { min: 0, max: Number.MAX_VALUE }),
-    interruptionProbability: fields.number('interruptionProbability', 0, { min: 0, max: 1 }),
-    resources: fields.resources('resources', 'down'),
-    allocatable: fields.resources('allocatable', 'down'),
-    zones: fields.textList('zones') ?? ['zone-a'],
-    racksPerZone: fields.number('racksPerZone', 8, WEIGHT),
-    labels: fields.texts('labels'),
-    weight: fields.number('weight', 1, WEIGHT),
-    isOwned: fields.flag('owned', capacityType === CapacityType.BareMetal),
-  };
-  if (instanceType === '') fields.say('instanceType', 'There is none.', 'BF_OFFERING_TYPE');
-  if (entry.zones.length === 0 || entry.zones.includes('')) {
-    fields.say('zones', 'There must be at least one, each with a name.', 'BF_OFFERING_ZONE');
+function readEntries(list: readonly unknown[], problems: Problem[]): readonly CatalogueEntry[] {
+  const entries = list.map((value, i) => readEntry(value, `offerings[${i}]`, problems));
+  const names = entries.map((entry) => entry?.name);
+  for (const [i, name] of names.entries()) {
+    if (name === undefined || names.indexOf(name) === i) continue;
+    const message = 'Another offering has this name.';
+    problems.push({ code: 'BF_INPUT_INVALID', path: `offerings[${i}].name`, message });
   }
-  if (capacityType === CapacityType.Spot && entry.interruptionProbability === 0) {
-    const message = 'Spot capacity can always be interrupted.';
-    fields.say('interruptionProbability', message, 'BF_MACHINE_PROBABILITY');
-  }
-  fields.done();
-  return entry;
+  return entries.filter((entry) => entry !== undefined);
+}
+
+function readEntry(value: unknown, path: string, problems: Problem[]): CatalogueEntry | undefined {
+  const schemas = { schema: ENTRY, lenient: ENTRY };
+  return validateRecord(schemas, value, path, problems, ({ owned, name, ...fields }) => {
+    const { instanceType, capacityType, zones, interruptionProbability } = fields;
+    const refuse = (field: string, message: string, code: Problem['code']) =>
+      problems.push({ code, path: `${path}.${field}`, message });
+    if (instanceType === '') refuse('instanceType', 'There is none.', 'BF_OFFERING_TYPE');
+    if (zones.length === 0 || zones.includes(''))
+      refuse('zones', 'There must be at least one, each with a name.', 'BF_OFFERING_ZONE');
+    if (capacityType === CapacityType.Spot && interruptionProbability === 0)
+      refuse('interruptionProbability', 'Spot capacity can always be interrupted.', 'BF_MACHINE_PROBABILITY');
+    return {
+      ...fields,
+      name: name ?? instanceType,
+      isOwned: owned ?? capacityType === CapacityType.BareMetal,
+    };
+  });
 }

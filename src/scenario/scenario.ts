@@ -2,12 +2,12 @@
 // a file, each with its path; a file with any problem is refused as a whole. scenario-write.ts writes such files;
 // scenario-machine.ts reads the machines.
 
+import * as z from 'zod';
 import {
   bucketOfDollars,
   CapacityType,
   DEFAULT_SCORE_WEIGHTS,
   type DecisionInput,
-  type DecisionOptions,
   makeProfile,
   mergeNeeds,
   type Need,
@@ -15,16 +15,24 @@ import {
   ok,
   type PenaltyBucket,
   type Problem,
-  type Requirement,
   type Result,
   refused,
-  type Spread,
   WhenUnsatisfiable,
 } from '../model/index.ts';
+import {
+  describe,
+  given,
+  mandatoryText,
+  mapOf,
+  numberIn,
+  parsed,
+  TIME,
+  validateRecord,
+} from '../runtime/validation.ts';
 import { parseDocumentText } from './document.ts';
-import { describe, Fields, INT32 } from './fields.ts';
+import { DEMAND, DOLLARS, INT32, nameIn, TEXT } from './kinds.ts';
 import { CAPACITY_TYPE_NAMES, OPERATOR_NAMES, parseBucket, WHEN_NAMES } from './names.ts';
-import { dollarsIn, nameIn, readMachines } from './scenario-machine.ts';
+import { readMachines } from './scenario-machine.ts';
 
 /** Tuning of the engine. None of it changes a decision. */
 export interface EngineOptions {
@@ -46,6 +54,50 @@ export interface Scenario {
   readonly engine: EngineOptions;
 }
 
+const HOLDS = mapOf(given(numberIn({ min: 0, max: Number.MAX_SAFE_INTEGER }), 0), (name) => {
+  const type = CAPACITY_TYPE_NAMES.parse(name);
+  const isReleased = type !== undefined && DEFAULT_RELEASE_HOLD_SECONDS.has(type);
+  return isReleased ? undefined : 'Only ON_DEMAND and SPOT machines can be given back.';
+}).transform((byName, context): ReadonlyMap<CapacityType, number> => {
+  const holds = new Map<CapacityType, number>();
+  for (const [name, seconds] of byName) {
+    const type = CAPACITY_TYPE_NAMES.parse(name)!;
+    const message = 'This capacity type is named twice.';
+    if (holds.has(type)) context.issues.push({ code: 'custom', input: name, path: [name], message });
+    holds.set(type, seconds);
+  }
+  return holds;
+});
+
+const weight = (name: keyof typeof DEFAULT_SCORE_WEIGHTS) =>
+  given(numberIn({ min: 0, max: Number.MAX_VALUE }), DEFAULT_SCORE_WEIGHTS[name]);
+
+const OPTIONS = z.strictObject({
+  readyClusters: given(z.array(z.string()), null),
+  canBind: given(mapOf(given(z.boolean(), true)), new Map<string, boolean>()),
+  releaseHolds: given(HOLDS, DEFAULT_RELEASE_HOLD_SECONDS),
+  weights: given(
+    z.strictObject({
+      priority: weight('priority'),
+      drainSpeed: weight('drainSpeed'),
+      interruption: weight('interruption'),
+      reclamation: weight('reclamation'),
+    }),
+    DEFAULT_SCORE_WEIGHTS,
+  ),
+  retries: given(numberIn({ min: 0, max: 1000, integer: true }), DEFAULT_ENGINE_OPTIONS.retries),
+  workers: given(numberIn({ min: 1, max: 1024, integer: true }), DEFAULT_ENGINE_OPTIONS.workers),
+});
+
+const SCENARIO = z.strictObject({
+  now: given(TIME, null).refine((now) => now !== null, 'The time of the decision is missing.'),
+  options: given(OPTIONS, OPTIONS.parse({})),
+  machines: given(z.array(z.unknown()), []),
+  needs: given(z.array(z.unknown()), []),
+});
+
+const SCHEMAS = { schema: SCENARIO, lenient: SCENARIO.extend({ now: given(TIME, null) }) };
+
 /** Reads the text of a scenario file. */
 export function parseScenario(text: string): Result<Scenario> {
   const document = parseDocumentText(text);
@@ -55,131 +107,109 @@ export function parseScenario(text: string): Result<Scenario> {
 /** Reads a scenario from a plain value, such as the `given` of a case file. */
 export function readScenario(value: unknown): Result<Scenario> {
   const problems: Problem[] = [];
-  const fields = new Fields(value, '', problems);
-  if (problems.length > 0) return refused(problems);
-
-  const nowMs = fields.time('now', undefined);
-  if (!fields.has('now')) fields.say('now', 'The time of the decision is missing.');
-  const { options, engine } = readOptions(fields.map('options'));
-  const machines = readMachines(fields.objects('machines'));
-  const needs = mergeNeeds(fields.objects('needs').map(readNeed));
-  fields.done();
-  if (problems.length > 0 || nowMs === undefined) return refused(problems);
-  return ok({ input: { nowMs, machines, needs, options }, engine });
+  const scenario = validateRecord(
+    SCHEMAS,
+    value,
+    '',
+    problems,
+    ({ now, options, machines, needs }): Scenario => {
+      const { readyClusters, canBind, releaseHolds, weights, retries, workers } = options;
+      return {
+        input: {
+          nowMs: now ?? 0,
+          machines: readMachines(machines, problems),
+          needs: readNeeds(needs, problems),
+          options: {
+            readyClusters: readyClusters === null ? null : new Set(readyClusters),
+            cannotBind: new Set([...canBind].filter(([, can]) => !can).map(([cluster]) => cluster)),
+            releaseHoldSeconds: releaseHolds,
+            weights,
+          },
+        },
+        engine: { retries, workers },
+      };
+    },
+  );
+  return problems.length > 0 || scenario === undefined ? refused(problems) : ok(scenario);
 }
 
-function readOptions(fields: Fields | undefined): { options: DecisionOptions; engine: EngineOptions } {
-  const ready = fields?.textList('readyClusters');
-  const options: DecisionOptions = {
-    readyClusters: ready === undefined ? null : new Set(ready),
-    cannotBind: readCannotBind(fields?.map('canBind')),
-    releaseHoldSeconds: readHolds(fields?.map('releaseHolds')),
-    weights: readWeights(fields?.map('weights')),
-  };
-  const { retries, workers } = DEFAULT_ENGINE_OPTIONS;
-  const engine: EngineOptions = {
-    retries: fields?.number('retries', retries, { min: 0, max: 1000, integer: true }) ?? retries,
-    workers: fields?.number('workers', workers, { min: 1, max: 1024, integer: true }) ?? workers,
-  };
-  fields?.done();
-  return { options, engine };
+const REQUIREMENT = z.strictObject({
+  key: mandatoryText('The requirement names no label.', 'BF_REQUIREMENT_KEY'),
+  operator: nameIn('operator', OPERATOR_NAMES, Operator.Unspecified, 'BF_OPERATOR_UNKNOWN'),
+  values: given(z.array(z.string()), []),
+});
+
+const SPREAD = z.strictObject({
+  topologyKey: mandatoryText('The spread term names no label.', 'BF_REQUIREMENT_KEY'),
+  maxSkew: given(INT32, 0),
+  whenUnsatisfiable: nameIn('whenUnsatisfiable', WHEN_NAMES, WhenUnsatisfiable.Unspecified),
+});
+
+const BUCKET = parsed(
+  (value) => (typeof value === 'string' || typeof value === 'number' ? parseBucket(value) : undefined),
+  (value) => {
+    if (typeof value === 'number') return `There is no bucket ${describe(value)}.`;
+    if (typeof value !== 'string') return `Expected a bucket, found ${describe(value)}.`;
+    return `There is no bucket ${describe(value)}. Names are such as PINNED, HALF_DOLLAR or PENALTY_BUCKET_8.`;
+  },
+  'BF_BUCKET_RANGE',
+);
+
+const PENALTIES = ['interruptionPenalty', 'reclamationPenalty'] as const;
+
+const NEED = z.strictObject({
+  cluster: mandatoryText('The Need names no cluster.', 'BF_CLUSTER_EMPTY'),
+  priority: given(INT32, 0),
+  requirements: given(z.array(REQUIREMENT), []),
+  spread: given(z.array(SPREAD), []),
+  interruptionPenaltyBucket: given(BUCKET, null),
+  interruptionPenalty: given(DOLLARS, null),
+  reclamationPenaltyBucket: given(BUCKET, null),
+  reclamationPenalty: given(DOLLARS, null),
+  group: TEXT,
+  aggregateResources: DEMAND,
+  minUnit: DEMAND,
+  firstSeen: given(TIME, 0),
+  setAside: given(z.boolean(), false),
+});
+
+const NEED_SCHEMAS = { schema: z.compile(NEED), lenient: NEED.extend({ cluster: TEXT }) };
+
+function readNeeds(list: readonly unknown[], problems: Problem[]): readonly Need[] {
+  return mergeNeeds(list.flatMap((value, i) => readNeed(value, `needs[${i}]`, problems) ?? []));
 }
 
-function readCannotBind(fields: Fields | undefined): ReadonlySet<string> {
-  return new Set((fields?.names() ?? []).filter((cluster) => fields?.flag(cluster, true) === false));
-}
-
-function readHolds(fields: Fields | undefined): ReadonlyMap<CapacityType, number> {
-  if (fields === undefined) return DEFAULT_RELEASE_HOLD_SECONDS;
-  const holds = new Map<CapacityType, number>();
-  for (const name of fields.names()) {
-    const type = CAPACITY_TYPE_NAMES.parse(name);
-    const seconds = fields.number(name, 0, { min: 0, max: Number.MAX_SAFE_INTEGER });
-    if (type === undefined || !DEFAULT_RELEASE_HOLD_SECONDS.has(type)) {
-      fields.say(name, 'Only ON_DEMAND and SPOT machines can be given back.');
-    } else if (holds.has(type)) {
-      fields.say(name, 'This capacity type is named twice.');
-    } else {
-      holds.set(type, seconds);
+function readNeed(value: unknown, path: string, problems: Problem[]): Need | undefined {
+  return validateRecord(NEED_SCHEMAS, value, path, problems, (fields) => {
+    for (const penalty of PENALTIES) {
+      const bucket = `${penalty}Bucket` as const;
+      if (fields[penalty] === null || fields[bucket] === null) continue;
+      const message = `Give either ${penalty} or ${bucket}, not both.`;
+      problems.push({ code: 'BF_INPUT_INVALID', path: `${path}.${bucket}`, message });
     }
-  }
-  return holds;
+    return needOf(fields);
+  });
 }
 
-function readWeights(fields: Fields | undefined): DecisionOptions['weights'] {
-  const weight = (name: keyof DecisionOptions['weights']): number => {
-    const fallback = DEFAULT_SCORE_WEIGHTS[name];
-    return fields?.number(name, fallback, { min: 0, max: Number.MAX_VALUE }) ?? fallback;
-  };
-  const weights = {
-    priority: weight('priority'),
-    drainSpeed: weight('drainSpeed'),
-    interruption: weight('interruption'),
-    reclamation: weight('reclamation'),
-  };
-  fields?.done();
-  return weights;
-}
-
-function readNeed(fields: Fields): Need {
-  const cluster = fields.text('cluster');
-  if (cluster === '') fields.say('cluster', 'The Need names no cluster.', 'BF_CLUSTER_EMPTY');
+function needOf(fields: z.output<typeof NEED>): Need {
+  const { cluster, priority, requirements, spread, group, minUnit } = fields;
   const need: Need = {
     cluster,
     profile: makeProfile({
-      priority: fields.number('priority', 0, INT32),
-      requirements: fields.objects('requirements').map(readRequirement),
-      spread: fields.objects('spread').map(readSpread),
-      interruptionBucket: readBucket(fields, 'interruptionPenalty'),
-      reclamationBucket: readBucket(fields, 'reclamationPenalty'),
+      priority,
+      requirements,
+      spread,
+      interruptionBucket: bucketOf(fields.interruptionPenaltyBucket, fields.interruptionPenalty),
+      reclamationBucket: bucketOf(fields.reclamationPenaltyBucket, fields.reclamationPenalty),
     }),
-    group: fields.text('group'),
-    aggregate: fields.resources('aggregateResources', 'up'),
-    minUnit: fields.resources('minUnit', 'up'),
-    firstSeenMs: fields.time('firstSeen', 0),
+    group,
+    aggregate: fields.aggregateResources,
+    minUnit,
+    firstSeenMs: fields.firstSeen,
   };
-  const isSetAside = fields.flag('setAside', false);
-  fields.done();
-  return isSetAside ? { ...need, setAside: true } : need;
+  return fields.setAside ? { ...need, setAside: true } : need;
 }
 
-function readRequirement(fields: Fields): Requirement {
-  const key = fields.text('key');
-  if (key === '') fields.say('key', 'The requirement names no label.', 'BF_REQUIREMENT_KEY');
-  const requirement: Requirement = {
-    key,
-    operator: nameIn(fields, 'operator', OPERATOR_NAMES, Operator.Unspecified, 'BF_OPERATOR_UNKNOWN'),
-    values: fields.textList('values') ?? [],
-  };
-  fields.done();
-  return requirement;
-}
-
-function readSpread(fields: Fields): Spread {
-  const topologyKey = fields.text('topologyKey');
-  if (topologyKey === '') fields.say('topologyKey', 'The spread term names no label.', 'BF_REQUIREMENT_KEY');
-  const spread: Spread = {
-    topologyKey,
-    maxSkew: fields.number('maxSkew', 0, INT32),
-    whenUnsatisfiable: nameIn(fields, 'whenUnsatisfiable', WHEN_NAMES, WhenUnsatisfiable.Unspecified),
-  };
-  fields.done();
-  return spread;
-}
-
-/** A penalty of a Need: `field` in dollars, or `fieldBucket` by ordinal or name. */
-function readBucket(fields: Fields, field: string): PenaltyBucket {
-  const bucketField = `${field}Bucket`;
-  const value = fields.raw(bucketField);
-  if (value === undefined) return fields.has(field) ? bucketOfDollars(dollarsIn(fields, field)) : 0;
-  if (fields.has(field)) fields.say(bucketField, `Give either ${field} or ${bucketField}, not both.`);
-  if (typeof value !== 'string' && typeof value !== 'number') {
-    fields.say(bucketField, `Expected a bucket, found ${describe(value)}.`, 'BF_BUCKET_RANGE');
-    return 0;
-  }
-  const bucket = parseBucket(value);
-  if (bucket !== undefined) return bucket;
-  const hint = typeof value === 'string' ? ' Names are such as PINNED, HALF_DOLLAR or PENALTY_BUCKET_8.' : '';
-  fields.say(bucketField, `There is no bucket ${describe(value)}.${hint}`, 'BF_BUCKET_RANGE');
-  return 0;
+function bucketOf(bucket: PenaltyBucket | null, dollars: number | null): PenaltyBucket {
+  return bucket ?? (dollars === null ? 0 : bucketOfDollars(dollars));
 }
