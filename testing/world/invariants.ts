@@ -119,6 +119,8 @@ export class Watch implements SiteWatch, ProcessWatch {
   readonly #freezes = new Map<string, FreezeScope>();
   /** By machine: the first call of its current action, until that call or a later one has arrived. */
   readonly #firsts = new Map<string, string>();
+  /** By machine with an action of the newest process: the action's first sequence number; null until it sends a call. */
+  readonly #current = new Map<string, bigint | null>();
   /** By cluster: roll-ups sent since its report collapsed to almost nothing. */
   readonly #collapses = new Map<
     string,
@@ -161,7 +163,7 @@ export class Watch implements SiteWatch, ProcessWatch {
     if (epoch < truth.epoch)
       this.fail('fence-holds', `${command} of ${machine} by epoch ${epoch} after epoch ${truth.epoch}`);
     if (epoch > truth.epoch) truth.epoch = epoch;
-    if (epoch < this.#newest) truth.disturbed = order;
+    if (epoch < this.#newest || this.#isLate(call)) truth.disturbed = order;
     truth.accepted[command]++;
     const { accepted, failed, begun } = truth;
     if (accepted[command] > begun[command] + failed[command])
@@ -171,6 +173,12 @@ export class Watch implements SiteWatch, ProcessWatch {
       );
     if (command === 'configure' && truth.cluster !== '')
       this.fail('one-binding', `${machine} is bound to ${call.cluster} while it serves ${truth.cluster}`);
+  }
+
+  /** A call of an ended action that the network has delayed: the process cannot know that it will still be carried out. */
+  #isLate({ machine, sequence }: Arrival): boolean {
+    const first = this.#current.get(machine) ?? null;
+    return first === null || sequence < first;
   }
 
   arrived(call: Arrival): void {
@@ -199,13 +207,17 @@ export class Watch implements SiteWatch, ProcessWatch {
   started(process: ShardProcess): void {
     this.#trace.note(`shard starts, epoch ${process.epoch}`);
     this.#newest = process.epoch;
+    this.#current.clear();
   }
 
   sent(process: ShardProcess, command: TransitionKind, machine: string, sequence: bigint): void {
     const { hasSent, actions } = this.#of(process);
     if (hasSent.get(machine) !== false) return;
     hasSent.set(machine, true);
-    if (process.epoch === this.#newest) this.#checkFreezes(actions.get(machine)!);
+    if (process.epoch === this.#newest) {
+      this.#checkFreezes(actions.get(machine)!);
+      this.#current.set(machine, sequence);
+    }
     this.#firsts.set(machine, `${process.epoch}/${sequence}`);
     this.#trace.note(`sends ${command} ${machine}`);
   }
@@ -354,6 +366,7 @@ export class Watch implements SiteWatch, ProcessWatch {
     truth.begun[COMMAND_OF[kind]]++;
     // A replaced process learns of no new freeze and of no host bought by its successor; the provider's fence stops it.
     const isNewest = process.epoch === this.#newest;
+    if (isNewest) this.#current.set(machine, null);
     if (isNewest) this.#checkFreezes(action);
     if (isNewest && kind === 'Delete') this.#checkHold(truth);
     const isExcess = kind === 'Reclaim' || reason === 'phase2.excess';
@@ -364,6 +377,7 @@ export class Watch implements SiteWatch, ProcessWatch {
 
   #ended(process: ShardProcess, { kind, machine, outcome }: ActionView): void {
     this.#trace.note(`ended ${kind} ${machine} ${outcome}`);
+    if (process.epoch === this.#newest) this.#current.delete(machine);
     const truth = this.machines.get(machine);
     if (truth === undefined || outcome === null || !UNTOUCHED.has(outcome) || VIA.has(truth.state)) return;
     const [view] = process.controller.controller.ask('machines', { where: { id: machine }, limit: 1 }).items;
