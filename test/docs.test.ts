@@ -72,6 +72,18 @@ describe('documentation', () => {
     expect(missing).toEqual([]);
   });
 
+  it('the tour has at most 25 files, and every file that it names is there', () => {
+    const tour = readFileSync('docs/internals/tour.md', 'utf8');
+    const stops = [...tour.matchAll(/^\| \d+ \| \[[\w/.-]+\]\(\.\.\/\.\.\/([^)]+)\)/gm)].map(
+      ([, file]) => file!,
+    );
+    expect(stops.length).toBeGreaterThan(15);
+    expect(stops.length).toBeLessThanOrEqual(25);
+    const named = [...tour.matchAll(/`([\w/-]+\.ts)`/g)].map(([, file]) => file!);
+    const sources = SOURCES.filter((file) => file.startsWith('src/'));
+    expect(named.filter((file) => !sources.some((source) => source.endsWith(`/${file}`)))).toEqual([]);
+  });
+
   it('every page is linked from the index of its folder, and every index from docs/README.md', () => {
     const folders = readdirSync('docs', { withFileTypes: true }).filter((entry) => entry.isDirectory());
     const unlisted = folders.flatMap(({ name }) => {
