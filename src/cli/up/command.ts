@@ -77,9 +77,9 @@ function portNumber(text: string): number {
 /** As the setting of a shard reads it, with what was given before. */
 function ownedPrice(text: string, before?: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
   const { kind } = settingOf('ownedPrices');
-  const prices = kind.read(text) as ReadonlyMap<string, number> | undefined;
-  if (prices === undefined) throw new InvalidArgumentError(`Expected ${kind.what}.`);
-  return new Map([...(before ?? []), ...prices]);
+  const { success, data } = kind.type.safeParse(text);
+  if (!success) throw new InvalidArgumentError(`Expected ${kind.what}.`);
+  return new Map([...(before ?? []), ...(data as ReadonlyMap<string, number>)]);
 }
 
 function positive(text: string): number {

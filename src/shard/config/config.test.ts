@@ -308,7 +308,8 @@ describe('the table of settings', () => {
   it('given any default, then it is a value that its setting takes and writes', () => {
     for (const key of KEYS) {
       const { kind, standard } = settingOf(key);
-      if (standard !== undefined) expect([key, kind.read(kind.write(standard))]).toEqual([key, standard]);
+      if (standard !== undefined)
+        expect([key, kind.type.parse(kind.write(standard))]).toEqual([key, standard]);
     }
   });
 

@@ -116,9 +116,9 @@ function standardValues(): Values {
 
 function valueFrom({ key, raw, where }: Given, problems: Problem[]): unknown {
   const { kind } = settingOf(key);
-  const value = kind.read(raw);
-  if (value === undefined) problems.push(problem(where, `Expected ${kind.what}, found ${described(raw)}.`));
-  return value;
+  const { success, data } = kind.type.safeParse(raw);
+  if (!success) problems.push(problem(where, `Expected ${kind.what}, found ${described(raw)}.`));
+  return data;
 }
 
 /** A value that was refused is said to be wrong, not missing. */
