@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ChangeLog } from './changelog.ts';
 
 describe('a log of changes', () => {
-  it('given a reader, then it is told what changed since it stood here', () => {
+  it('given a reader, then it reads the entries since its last position', () => {
     const log = new ChangeLog();
     log.add(7);
     const position = log.end;
@@ -14,7 +14,7 @@ describe('a log of changes', () => {
     expect(log.since(position)).toEqual([3, 7]);
   });
 
-  it('given more changes than it holds, then a reader from before starts anew and a later one does not', () => {
+  it('given more changes than the log holds, then a reader behind the oldest entry must rebuild and a later one need not', () => {
     const log = new ChangeLog();
     const before = log.end;
     for (let i = 0; i < 100_000; i++) log.add(i);
@@ -25,7 +25,7 @@ describe('a log of changes', () => {
     expect(log.since(after)).toEqual([1]);
   });
 
-  it('given a restart, then everyone starts anew', () => {
+  it('given a restart, then every reader must rebuild', () => {
     const log = new ChangeLog();
     const position = log.end;
 

@@ -4,8 +4,8 @@ import { firstOf } from './first-of.ts';
 
 const byRank = (a: { rank: number }, b: { rank: number }): number => a.rank - b.rank;
 
-describe('the first of many', () => {
-  it('are those that sorting all and cutting finds, equals in the order they came', () => {
+describe('firstOf', () => {
+  it('given any values, then it returns what a stable sort and a cut return', () => {
     const ranks = fc.array(fc.nat({ max: 9 }), { maxLength: 60 });
     const limits = fc.oneof(fc.nat({ max: 12 }), fc.constant(Number.POSITIVE_INFINITY));
     fc.assert(
@@ -19,7 +19,7 @@ describe('the first of many', () => {
     );
   });
 
-  it('take few comparisons where few are wanted', () => {
+  it('given a small limit, then it needs little more than one comparison per value', () => {
     let compared = 0;
     const compare = (a: number, b: number): number => {
       compared++;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Interner } from './interner.ts';
 
-describe('equal values kept once', () => {
-  it('given a text again, then the first value is shared', () => {
+describe('an interner', () => {
+  it('given the same text twice, then both callers get the first value', () => {
     const interner = new Interner<{ readonly n: number }>();
     const first = { n: 1 };
     expect(interner.share('a', first)).toBe(first);
@@ -10,7 +10,7 @@ describe('equal values kept once', () => {
     expect(interner.share('b', { n: 2 })).not.toBe(first);
   });
 
-  it('given one text asked for all the time among ever new ones, then it stays shared and the rest is forgotten', () => {
+  it('given one text looked up between many new ones, then it stays cached and the others are evicted', () => {
     const interner = new Interner<object>(10);
     const often = {};
     for (let i = 0; i < 1000; i++) {

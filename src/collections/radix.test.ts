@@ -9,7 +9,7 @@ const key = fc.oneof(
 );
 
 describe('sorting by a key', () => {
-  it('orders as comparing would, and keeps equals as they came', () => {
+  it('given any keys, then the order is that of a stable comparison sort', () => {
     fc.assert(
       fc.property(fc.array(key, { maxLength: 600, size: 'max' }), (keys) => {
         const items = Uint32Array.from(keys.keys()).reverse();
@@ -24,7 +24,7 @@ describe('sorting by a key', () => {
     );
   });
 
-  it('orders by the second key where the first is the same', () => {
+  it('given equal first keys, then the second key decides', () => {
     const items = Uint32Array.from({ length: 600 }, (_, i) => i);
 
     const many = sortedBy(
@@ -46,7 +46,7 @@ describe('sorting by a key', () => {
   it.each([
     ['few', fc.constantFrom(-0, 0, 7, Number.NEGATIVE_INFINITY)],
     ['many', fc.integer({ min: -200, max: 200 })],
-  ])('given a first key with %s values, then orders by both as comparing would', (_, first) => {
+  ])('given a first key with %s values, then the order is that of a comparison by both', (_, first) => {
     fc.assert(
       fc.property(fc.array(fc.tuple(first, key), { minLength: 250, maxLength: 900 }), (keys) => {
         const items = Uint32Array.from(keys.keys()).reverse();
@@ -66,7 +66,7 @@ describe('sorting by a key', () => {
     );
   });
 
-  it('orders few items by the same rule as many', () => {
+  it('given few items, then the order is that of many', () => {
     const keys = [2, Number.POSITIVE_INFINITY, -0, 0, -5, Number.POSITIVE_INFINITY];
     const many = Array.from({ length: 600 }, (_, i) => keys[i % keys.length]!);
 

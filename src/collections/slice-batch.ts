@@ -1,10 +1,10 @@
-// Batched changes to sorted runs. A single insert or removal moves half a run on average; applied one by one, the loss of
+// Batched changes to sorted slices. A single insert or removal moves half a slice on average; applied one by one, the loss of
 // a zone of a large fleet would take minutes. A batch only records removals and insertions, and at the end sweeps and
-// merges each affected run once.
+// merges each affected slice once.
 
 import type { Slice, SliceArena, SlotOrder } from './sorted-slices.ts';
 
-/** In runs of at least `LONG` entries, up to `MOST_GAPS` removals are found by binary search; otherwise by a full scan. */
+/** In slices of at least `LONG` entries, up to `MOST_GAPS` removals are found by binary search; otherwise by a full scan. */
 const LONG = 1024;
 const MOST_GAPS = 1024;
 
@@ -14,7 +14,7 @@ export class SliceBatch {
   readonly #isLeaving: Uint8Array;
   readonly #leaving: number[] = [];
   readonly #swept = new Set<Slice>();
-  /** For long runs: positions in the arena of slots to be removed. */
+  /** For long slices: positions in the arena of slots to be removed. */
   readonly #gaps = new Map<Slice, number[]>();
   readonly #arriving = new Set<number>();
   readonly #arrivals = new Map<Slice, { readonly slots: number[]; readonly order: SlotOrder }>();
@@ -34,47 +34,47 @@ export class SliceBatch {
     this.#arriving.add(slot);
   }
 
-  /** Cancels a pending arrival. Returns whether there was one; if so, the slot is in no run. */
+  /** Cancels a pending arrival. Returns whether there was one; if so, the slot is in no slice. */
   turnBack(slot: number): boolean {
     return this.#arriving.delete(slot);
   }
 
-  /** Records the removal of a slot from a run. The columns that `order` reads must not have changed yet. */
-  leave(run: Slice, slot: number, order: SlotOrder): void {
-    if (this.#swept.has(run)) return;
-    const gaps = this.#gaps.get(run) ?? [];
-    if (run.length < LONG || gaps.length === MOST_GAPS) {
-      this.#swept.add(run);
-      this.#gaps.delete(run);
+  /** Records the removal of a slot from a slice. The columns that `order` reads must not have changed yet. */
+  leave(slice: Slice, slot: number, order: SlotOrder): void {
+    if (this.#swept.has(slice)) return;
+    const gaps = this.#gaps.get(slice) ?? [];
+    if (slice.length < LONG || gaps.length === MOST_GAPS) {
+      this.#swept.add(slice);
+      this.#gaps.delete(slice);
       return;
     }
-    gaps.push(this.#arena.placeOf(run, slot, order, this.#isLeaving));
-    this.#gaps.set(run, gaps);
+    gaps.push(this.#arena.placeOf(slice, slot, order, this.#isLeaving));
+    this.#gaps.set(slice, gaps);
   }
 
-  /** Call once `leave` was called for every run of the slot; from here on the columns that orders read may change. */
+  /** Call once `leave` was called for every slice of the slot; from here on the columns that orders read may change. */
   left(slot: number): void {
     this.#isLeaving[slot] = 1;
     this.#leaving.push(slot);
   }
 
-  /** Removes all recorded slots. Every run is sorted again afterwards. */
+  /** Removes all recorded slots. Every slice is sorted again afterwards. */
   sweep(): void {
-    for (const run of this.#swept) this.#arena.removeMarked(run, this.#isLeaving);
-    for (const [run, gaps] of this.#gaps) this.#arena.removeAll(run, Uint32Array.from(gaps).sort());
+    for (const slice of this.#swept) this.#arena.removeMarked(slice, this.#isLeaving);
+    for (const [slice, gaps] of this.#gaps) this.#arena.removeAll(slice, Uint32Array.from(gaps).sort());
     for (const slot of this.#leaving) this.#isLeaving[slot] = 0;
   }
 
-  add(run: Slice, slot: number, order: SlotOrder): void {
-    const arrivals = this.#arrivals.get(run);
-    if (arrivals === undefined) this.#arrivals.set(run, { slots: [slot], order });
+  add(slice: Slice, slot: number, order: SlotOrder): void {
+    const arrivals = this.#arrivals.get(slice);
+    if (arrivals === undefined) this.#arrivals.set(slice, { slots: [slot], order });
     else arrivals.slots.push(slot);
   }
 
   /** Inserts all slots recorded by `add`. */
   merge(): void {
-    for (const [run, { slots, order }] of this.#arrivals) {
-      this.#arena.insertAll(run, slots.sort(order), order);
+    for (const [slice, { slots, order }] of this.#arrivals) {
+      this.#arena.insertAll(slice, slots.sort(order), order);
     }
   }
 }

@@ -1,5 +1,5 @@
-// Sorted runs of machine slots, maintained incrementally instead of being sorted every cycle. All runs share one arena on
-// shared memory; a run that outgrows its block moves to the next power of two.
+// Sorted slices of machine slots, maintained incrementally instead of being sorted every cycle. All share one arena on
+// shared memory; a slice that outgrows its block moves to the next power of two.
 
 import { Blocks } from './blocks.ts';
 import { ColumnGroup } from './table.ts';
@@ -18,7 +18,7 @@ export class SliceArena {
   readonly data = this.entries.u32();
   readonly #blocks = new Blocks();
 
-  newRun(): Slice {
+  newSlice(): Slice {
     return { offset: 0, length: 0, capacity: 0 };
   }
 
@@ -26,64 +26,64 @@ export class SliceArena {
     return this.data.byteLength;
   }
 
-  insert(run: Slice, slot: number, order: SlotOrder): void {
-    this.#enlarge(run, run.length + 1);
-    const at = this.#position(run, run.length, slot, order);
-    this.data.copyWithin(at + 1, at, run.offset + run.length);
+  insert(slice: Slice, slot: number, order: SlotOrder): void {
+    this.#enlarge(slice, slice.length + 1);
+    const at = this.#position(slice, slice.length, slot, order);
+    this.data.copyWithin(at + 1, at, slice.offset + slice.length);
     this.data[at] = slot;
-    run.length++;
+    slice.length++;
   }
 
   /** Removes a slot, found by binary search: the columns that `order` reads must not have changed yet. */
-  remove(run: Slice, slot: number, order: SlotOrder): void {
-    const at = this.#position(run, run.length, slot, order);
-    if (at >= run.offset + run.length || this.data[at] !== slot) {
-      throw new Error(`slot ${slot} is not where its run should have it`);
+  remove(slice: Slice, slot: number, order: SlotOrder): void {
+    const at = this.#position(slice, slice.length, slot, order);
+    if (at >= slice.offset + slice.length || this.data[at] !== slot) {
+      throw new Error(`slot ${slot} is not where its slice should have it`);
     }
-    this.data.copyWithin(at, at + 1, run.offset + run.length);
-    run.length--;
+    this.data.copyWithin(at, at + 1, slice.offset + slice.length);
+    slice.length--;
   }
 
   /** Inserts many sorted slots; every entry moves at most once. */
-  insertAll(run: Slice, slots: readonly number[], order: SlotOrder): void {
-    this.#enlarge(run, run.length + slots.length);
-    let unmoved = run.length;
+  insertAll(slice: Slice, slots: readonly number[], order: SlotOrder): void {
+    this.#enlarge(slice, slice.length + slots.length);
+    let unmoved = slice.length;
     for (let rest = slots.length - 1; rest >= 0; rest--) {
       const slot = slots[rest]!;
-      const at = this.#position(run, unmoved, slot, order);
-      this.data.copyWithin(at + rest + 1, at, run.offset + unmoved);
+      const at = this.#position(slice, unmoved, slot, order);
+      this.data.copyWithin(at + rest + 1, at, slice.offset + unmoved);
       this.data[at + rest] = slot;
-      unmoved = at - run.offset;
+      unmoved = at - slice.offset;
     }
-    run.length += slots.length;
+    slice.length += slots.length;
   }
 
   /** Removes all marked slots with a scan; their columns may have changed. */
-  removeMarked(run: Slice, marked: Uint8Array): void {
-    let kept = run.offset;
-    for (let at = run.offset; at < run.offset + run.length; at++) {
+  removeMarked(slice: Slice, marked: Uint8Array): void {
+    let kept = slice.offset;
+    for (let at = slice.offset; at < slice.offset + slice.length; at++) {
       const slot = this.data[at]!;
       if (marked[slot] === 0) this.data[kept++] = slot;
     }
-    run.length = kept - run.offset;
+    slice.length = kept - slice.offset;
   }
 
   /** Removes the slots at the given ascending indexes of the arena; every entry moves at most once. */
-  removeAll(run: Slice, places: Uint32Array): void {
-    const end = run.offset + run.length;
+  removeAll(slice: Slice, places: Uint32Array): void {
+    const end = slice.offset + slice.length;
     let kept = places[0]!;
     for (let i = 0; i < places.length; i++) {
       const next = places[i + 1] ?? end;
       this.data.copyWithin(kept, places[i]! + 1, next);
       kept += next - places[i]! - 1;
     }
-    run.length -= places.length;
+    slice.length -= places.length;
   }
 
   /** Arena index of an unmarked slot. Skips marked slots, whose columns may have changed. */
-  placeOf(run: Slice, slot: number, order: SlotOrder, marked: Uint8Array): number {
-    let low = run.offset;
-    let high = run.offset + run.length;
+  placeOf(slice: Slice, slot: number, order: SlotOrder, marked: Uint8Array): number {
+    let low = slice.offset;
+    let high = slice.offset + slice.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
       let probe = middle;
@@ -92,20 +92,20 @@ export class SliceArena {
       if (probe < high && order(this.data[probe]!, slot) < 0) low = probe + 1;
       else high = middle;
     }
-    throw new Error(`slot ${slot} is not where its run should have it`);
+    throw new Error(`slot ${slot} is not where its slice should have it`);
   }
 
-  /** Frees the block of an empty run. */
-  giveBack(run: Slice): void {
-    this.#blocks.giveBack(run);
-    run.capacity = 0;
+  /** Frees the block of an empty slice. */
+  giveBack(slice: Slice): void {
+    this.#blocks.giveBack(slice);
+    slice.capacity = 0;
   }
 
   // Lower bound of `slot` among the first `length` entries.
-  #position(run: Slice, length: number, slot: number, order: SlotOrder): number {
-    let low = run.offset;
-    let high = run.offset + length;
-    // Fast path: in runs sorted by time, new entries belong at the end.
+  #position(slice: Slice, length: number, slot: number, order: SlotOrder): number {
+    let low = slice.offset;
+    let high = slice.offset + length;
+    // Fast path: in slices sorted by time, new entries belong at the end.
     if (length > 0 && order(this.data[high - 1]!, slot) < 0) return high;
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -115,13 +115,13 @@ export class SliceArena {
     return low;
   }
 
-  #enlarge(run: Slice, needed: number): void {
-    if (needed <= run.capacity) return;
+  #enlarge(slice: Slice, needed: number): void {
+    if (needed <= slice.capacity) return;
     const larger = this.#blocks.take(needed);
     this.entries.reserve(this.#blocks.end);
-    this.data.copyWithin(larger.offset, run.offset, run.offset + run.length);
-    this.#blocks.giveBack(run);
-    run.offset = larger.offset;
-    run.capacity = larger.capacity;
+    this.data.copyWithin(larger.offset, slice.offset, slice.offset + slice.length);
+    this.#blocks.giveBack(slice);
+    slice.offset = larger.offset;
+    slice.capacity = larger.capacity;
   }
 }

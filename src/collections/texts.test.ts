@@ -29,7 +29,7 @@ function textsOf(list: readonly string[]): Texts {
 }
 
 describe('Texts', () => {
-  it('given any texts, then each comes back as it was and no number has another', () => {
+  it('given any texts, then each number returns its own text', () => {
     fc.assert(
       fc.property(fc.array(anyText, { minLength: 1 }), anyText, (list, other) => {
         const texts = textsOf(list);
@@ -43,7 +43,7 @@ describe('Texts', () => {
     );
   });
 
-  it('given any two texts, then they compare as compareText says', () => {
+  it('given any two texts, then they compare as compareText does', () => {
     fc.assert(
       fc.property(anyText, anyText, (a, b) => {
         const texts = textsOf([a, b]);
@@ -54,12 +54,12 @@ describe('Texts', () => {
     );
   });
 
-  it('given a text too long for one call, then it comes back as it was', () => {
+  it('given a text too long for one call, then it is returned unchanged', () => {
     const long = 'longer \uffff than any id '.repeat(10_000);
     expect(textsOf(['', long]).textOf(1)).toBe(long);
   });
 
-  it('given many that were forgotten, when it is tidied, then the others are as they were', () => {
+  it('given many freed texts, when the buffer is compacted, then the others are unchanged', () => {
     const list = Array.from({ length: 10_000 }, (_, number) => `machine-\u07ff-${number}`);
     const texts = textsOf(list);
     for (let number = 0; number < 9_000; number++) texts.remove(number);

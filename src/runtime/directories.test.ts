@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 describe('a small file that is replaced', () => {
-  it('given no room, then the old one stays, nothing is left beside it, and the error says so', () => {
+  it('given a full disk, then the old file stays, no temporary file remains, and the error names the cause', () => {
     const path = join(dir, 'size.json');
     writeFileSync(path, 'old');
     const url = new URL('./directories.ts', import.meta.url).href;
@@ -29,8 +29,8 @@ describe('a small file that is replaced', () => {
   });
 });
 
-describe('a directory that is made', () => {
-  it('given none above it, then those are made too, and a second time changes nothing', () => {
+describe('makeDirectory', () => {
+  it('given missing parents, then they are created too, and a second call changes nothing', () => {
     const path = join(dir, 'a', 'b', 'c');
     makeDirectory(path, 0o700);
     makeDirectory(path);
@@ -38,13 +38,16 @@ describe('a directory that is made', () => {
     expect(statSync(path).mode & 0o777).toBe(0o700);
   });
 
-  it('given a file in the way, then it says so', () => {
+  it('given a file in place of a parent, then it throws the error of the system', () => {
     writeFileSync(join(dir, 'file'), '');
     expect(() => makeDirectory(join(dir, 'file', 'b'))).toThrow(/ENOTDIR|EEXIST/);
   });
 
   // Only Linux has /proc.
-  it.runIf(process.platform === 'linux')('given a place where nothing can be made, then it ends', () => {
-    expect(() => makeDirectory('/proc/bigfleet/up/clouds')).toThrow(/ENOENT.*\/proc\/bigfleet'/);
-  });
+  it.runIf(process.platform === 'linux')(
+    'given a parent in which nothing can be created, then it returns with an error',
+    () => {
+      expect(() => makeDirectory('/proc/bigfleet/up/clouds')).toThrow(/ENOENT.*\/proc\/bigfleet'/);
+    },
+  );
 });

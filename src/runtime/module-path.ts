@@ -1,6 +1,6 @@
-// Files that a thread or a process is started from by name.
+// Resolves modules that a worker thread or a child process is started from.
 
-/** The module of this name beside the one with this URL: the published package has built files, a checkout the sources. */
+/** URL of a module in the directory of the calling one: `.js` in the published package, `.ts` in a checkout. */
 export function moduleBeside(url: string, name: string): URL {
   return new URL(`./${name}${url.endsWith('.ts') ? '.ts' : '.js'}`, url);
 }

@@ -4,23 +4,23 @@ import { Random, scramble32 } from './random.ts';
 const draw = (random: Random, count: number) => Array.from({ length: count }, () => random.next32());
 
 describe('Random', () => {
-  it('gives the same numbers for the same name, on every machine', () => {
+  it('given the same name, then the numbers are the same on every machine', () => {
     expect(draw(new Random(1, 2, 3), 4)).toEqual(draw(new Random(1, 2, 3), 4));
     expect(draw(new Random(1), 3)).toEqual([1424789087, 4264732227, 3958799987]);
   });
 
-  it('gives other numbers for another name', () => {
+  it('given another name, then the numbers are different', () => {
     const first = [[1], [2], [1, 0], [0, 1], [1, 1]].map((name) => new Random(...name).next32());
     expect(new Set(first).size).toBe(first.length);
   });
 
-  it('keeps to its limits and reaches both ends', () => {
+  it('given a range, then it draws every number from it and no other', () => {
     const random = new Random(7);
     const seen = new Set(Array.from({ length: 1000 }, () => random.between(3, 6)));
     expect(seen).toEqual(new Set([3, 4, 5, 6]));
   });
 
-  it('draws by weight', () => {
+  it('given weights, then numbers are drawn in proportion to them', () => {
     const random = new Random(7);
     const counts = [0, 0, 0];
     for (let i = 0; i < 10_000; i++) counts[random.weighted([1, 0, 3])]!++;
@@ -32,7 +32,7 @@ describe('Random', () => {
     [3, 1000],
     [900, 1000],
     [1000, 1000],
-  ])('draws %i different numbers of %i', (count, limit) => {
+  ])('given %i numbers to draw below %i, then they are distinct', (count, limit) => {
     const drawn = new Random(7).distinct(count, limit);
     expect(new Set(drawn).size).toBe(count);
     expect(drawn.every((n) => Number.isInteger(n) && n >= 0 && n < limit)).toBe(true);
@@ -40,7 +40,7 @@ describe('Random', () => {
 });
 
 describe('scramble32', () => {
-  it('never maps two numbers to one', () => {
+  it('given distinct numbers, then their images are distinct', () => {
     const images = new Set(Array.from({ length: 100_000 }, (_, i) => scramble32(i)));
     expect(images.size).toBe(100_000);
   });

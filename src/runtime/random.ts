@@ -1,5 +1,5 @@
-// Random numbers from a seed, the same on every machine: sfc32, which is integer arithmetic only. A stream is named
-// by numbers (seed, what for, which cluster, …), so that one cluster can be made without making those before it.
+// Pseudo-random numbers from a seed, identical on every machine: sfc32, which uses integer arithmetic only. A stream is
+// named by numbers (seed, purpose, cluster, …), so that each cluster can be generated independently of the others.
 
 const WARM_UP_ROUNDS = 12;
 
@@ -48,7 +48,7 @@ export class Random {
     return list[this.below(list.length)]!;
   }
 
-  /** The index of one of the weights, each as likely as it is heavy. Weights are whole numbers. */
+  /** The index of one of the weights, with a probability proportional to the weight. Weights are whole numbers. */
   weighted(weights: readonly number[]): number {
     let left = this.below(weights.reduce((sum, weight) => sum + weight, 0));
     for (let i = 0; i < weights.length; i++) {
@@ -58,7 +58,7 @@ export class Random {
     return weights.length - 1;
   }
 
-  /** `count` different whole numbers below `limit`, in random order; all of them if there are no more. */
+  /** `count` distinct whole numbers below `limit`, in random order; all `limit` numbers if `count` is larger. */
   distinct(count: number, limit: number): number[] {
     const chosen = new Set<number>();
     if (count * 2 >= limit) {
@@ -74,7 +74,7 @@ export class Random {
   }
 }
 
-/** Mixes 32 bits so that no two inputs share an output. */
+/** A bijection on 32-bit integers that spreads every input bit over the output. */
 export function scramble32(value: number): number {
   let x = value | 0;
   x = Math.imul(x ^ (x >>> 16), 0x7feb352d);

@@ -40,14 +40,14 @@ function words(): unknown[] {
 }
 
 describe('a SQLite file', () => {
-  it('given a write at once while others wait for their turn, then those come first', async () => {
+  it('given an immediate write while others are queued, then the queued ones are committed first', async () => {
     const waiting = file.write(say('first'));
     file.writeNow(say('second'));
     expect(words()).toEqual(['first', 'second']);
     await waiting;
   });
 
-  it('given a write at once that fails, then nothing of it is kept and nothing follows', async () => {
+  it('given an immediate write that fails, then it is rolled back and later writes fail', async () => {
     const half = (): void => {
       say('half')();
       fail();
@@ -58,7 +58,7 @@ describe('a SQLite file', () => {
     expect(words()).toEqual([]);
   });
 
-  it('given a turn that fails, then what is written at once after it fails too', async () => {
+  it('given a batch that fails, then an immediate write after it fails too', async () => {
     const waiting = file.write(fail);
     expect(() => file.writeNow(say('after'))).toThrow('disk full');
     await expect(waiting).rejects.toThrow('disk full');

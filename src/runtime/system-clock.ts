@@ -1,4 +1,4 @@
-// The real time.
+// The clock of the operating system.
 
 import type { Clock } from './clock.ts';
 

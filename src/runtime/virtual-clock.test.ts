@@ -4,7 +4,7 @@ import { MinHeap } from '../collections/heap.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 describe('a heap', () => {
-  it('gives back everything, smallest first, ties in the order they came', () => {
+  it('given any ranks, then entries are popped smallest first, ties in the order they were pushed', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 9 })), (ranks) => {
         const heap = new MinHeap<readonly [number, number]>();
@@ -48,7 +48,7 @@ describe('a virtual clock', () => {
     expect(seen).toEqual([10, 20, 30]);
   });
 
-  it('given a timer that was called off, then it neither runs nor moves time', async () => {
+  it('given a cancelled timer, then it neither runs nor advances the clock', async () => {
     const clock = new VirtualClock();
     const cancel = clock.after(10, () => expect.unreachable());
     cancel();
@@ -58,7 +58,7 @@ describe('a virtual clock', () => {
     expect(clock.now()).toBe(0);
   });
 
-  it('given a timer that has run, when called off, then nothing happens', async () => {
+  it('given a timer that has run, when it is cancelled, then nothing happens', async () => {
     const clock = new VirtualClock();
     const cancel = clock.after(10, () => {});
     await clock.advance(10);
@@ -66,7 +66,7 @@ describe('a virtual clock', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('given a promise, when waited for, then time passes as far as needed and no further', async () => {
+  it('given a promise, when the clock runs until it settles, then it advances no further than needed', async () => {
     const clock = new VirtualClock();
     clock.after(5000, () => {});
     const answer = new Promise<string>((resolve) => clock.after(70, () => resolve('done')));

@@ -51,7 +51,7 @@ describe('messages of a worker channel', () => {
     expect(bytes).toHaveLength(0);
   });
 
-  it('given a refused request, then its promise rejects with the error, with its code, and the worker goes on', async () => {
+  it('given a refused request, then its promise rejects with the error, with its code, and the worker continues', async () => {
     const { channel, failures } = scene();
     await expect(channel.request('refuse')).rejects.toThrow(new TypeError('not a number'));
     const coded = channel.request('refuse-coded');
@@ -107,7 +107,7 @@ describe('a worker that ends', () => {
     },
   );
 
-  it('on request of its owner, then what was queued before is handled, and no failure is reported', async () => {
+  it('on request of its owner, then it handles everything queued before, and no failure is reported', async () => {
     const { channel, said, failures } = scene();
     const answered = channel.request(new Uint8Array(2));
     const pending = channel.request('never').catch((error: Error) => error.message);

@@ -130,7 +130,7 @@ export class MachineTable {
     this.classes = classes;
     this.clusters = clusters;
     this.keys = keys;
-    this.specialIdle = this.arena.newRun();
+    this.specialIdle = this.arena.newSlice();
   }
 
   /** Counts writes. */
@@ -388,7 +388,7 @@ export class MachineTable {
     if (key === 0) return;
     let targeted = this.#targeted.get(key);
     if (targeted === undefined) {
-      targeted = this.arena.newRun();
+      targeted = this.arena.newSlice();
       this.#targeted.set(key, targeted);
     }
     insert(targeted, this.idOrder);
@@ -465,7 +465,7 @@ export class MachineTable {
       if (cluster === 0) return null;
       let bound = this.#bound[cluster];
       if (bound === undefined) {
-        bound = { configured: this.arena.newRun(), configuring: this.arena.newRun() };
+        bound = { configured: this.arena.newSlice(), configuring: this.arena.newSlice() };
         this.#bound[cluster] = bound;
       }
       return state === Configured ? bound.configured : bound.configuring;
@@ -493,7 +493,7 @@ export class MachineTable {
 
   #runAt(runs: (Slice | undefined)[], number: number): Slice {
     let run = runs[number];
-    if (run === undefined) runs[number] = run = this.arena.newRun();
+    if (run === undefined) runs[number] = run = this.arena.newSlice();
     return run;
   }
 }
