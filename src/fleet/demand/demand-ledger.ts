@@ -4,23 +4,19 @@
 import { type Block, Blocks } from '../../collections/blocks.ts';
 import type { Changes } from '../../collections/changes.ts';
 import { withRoom } from '../../collections/columns.ts';
-import { ColumnGroup } from '../../collections/table.ts';
 import {
-  isZero,
   keptRows,
   mergeNeeds,
   type Need,
   type NeedKey,
   type ResourceVector,
   type RollupDelta,
-  setAside,
   wholeRollup,
 } from '../../model/index.ts';
 import type { KeyTable, NameTable } from '../tables/names.ts';
 import type { PatternTable } from '../tables/patterns.ts';
-import { ProfileTable } from '../tables/profiles.ts';
-import type { Dimensions, VectorColumn } from '../tables/vectors.ts';
-import { AmountTexts } from './amount-texts.ts';
+import type { Dimensions } from '../tables/vectors.ts';
+import { DemandRows, flagOf } from './demand-rows.ts';
 import {
   admitRows,
   freshIndexes,
@@ -36,7 +32,7 @@ import {
   updateNeeds,
 } from './roll-up.ts';
 import type { AmountReferences, Arrival, RowReferences } from './row-references.ts';
-import { TextPlaces, UNPLACED } from './text-places.ts';
+import { TextPlaces } from './text-places.ts';
 
 /** The rows of one cluster: `offset … offset + length − 1`, unordered. */
 export interface ClusterRows extends Block {
@@ -49,61 +45,19 @@ const ROOMY = 4;
 /** Maximum number of leaving rows of the same profile that a new row is compared with to find one of equal amounts. */
 const MOST_ASKED = 8;
 
-export class DemandLedger {
+export class DemandLedger extends DemandRows {
   readonly #changed: readonly Changes[];
   readonly #clusters: NameTable;
   readonly #keys: KeyTable;
-  readonly #patterns: PatternTable;
   readonly #dimensions: Dimensions;
-  readonly profiles = new ProfileTable();
   readonly #blocks = new Blocks();
   readonly #rowsOf: (ClusterRows | undefined)[] = [];
   /** By cluster: the roll-up its rows were written from. */
   readonly #reported: (Reported | undefined)[] = [];
-  /** By key: its row. Entries of keys without a row may be stale; `#rowWith` verifies them. */
-  #rowOf = new Uint32Array(0);
   readonly #places: TextPlaces;
-  readonly #texts = new AmountTexts();
   /** Scratch array, by place within the cluster being checked or written: 1 if the row stays. */
   #stays = new Uint8Array(0);
   #count = 0;
-
-  readonly byPlace = new ColumnGroup(this);
-  /** Rows of each cluster in rank order, at the indexes of the cluster's block. */
-  readonly ranked = this.byPlace.u32();
-
-  readonly byRow = new ColumnGroup(this);
-  readonly cluster = this.byRow.u32();
-  readonly key = this.byRow.u32();
-  readonly profile = this.byRow.u32();
-  /** Requirements and min_unit. */
-  readonly pattern = this.byRow.u32();
-  /** Precedence of the profile as one number; and 1 if the row has a strict spread. */
-  readonly precedence = this.byRow.f64();
-  readonly spreads = this.byRow.u8();
-  /** `wholePattern` (requirements and aggregate) decides whether a row with `Same` may fold; `fold…` describe its fold. */
-  readonly same = this.byRow.u8();
-  readonly wholePattern = this.byRow.u32();
-  readonly foldPattern = this.byRow.u32();
-  readonly foldProfile = this.byRow.u32();
-  readonly foldKey = this.byRow.u32();
-  /**
-   * Sort position of the row's key, and of its fold's key, among the keys of the cluster's rows and folds of the same
-   * precedence and `firstSeenMs`. `UNPLACED` if none of those rows has `Same`.
-   */
-  readonly text = this.byRow.u32();
-  readonly foldText = this.byRow.u32();
-  /** 1 if the aggregate is zero: such a row is met by definition, unless it is set aside. */
-  readonly empty = this.byRow.u8();
-  /** 1 if the row is set aside: its size is unknown, and `same`, `spreads` and its amounts are 0. */
-  readonly setAside = this.byRow.u8();
-  readonly firstSeenMs = this.byRow.f64();
-
-  readonly byCluster = new ColumnGroup(this);
-  /** Number of rows set aside. */
-  readonly setAsideIn = this.byCluster.u32();
-  readonly aggregate: VectorColumn;
-  readonly minUnit: VectorColumn;
 
   /** Every entry of `changed` receives the clusters whose rows changed. */
   constructor(
@@ -113,14 +67,12 @@ export class DemandLedger {
     dimensions: Dimensions,
     changed: readonly Changes[],
   ) {
+    super(keys, patterns, dimensions);
     this.#changed = changed;
     this.#clusters = clusters;
     this.#keys = keys;
     this.#places = new TextPlaces(keys);
-    this.#patterns = patterns;
     this.#dimensions = dimensions;
-    this.aggregate = dimensions.column();
-    this.minUnit = dimensions.column();
   }
 
   /** Counts writes. */
@@ -147,13 +99,13 @@ export class DemandLedger {
   /** The row that has a key, if any. */
   rowOf(key: NeedKey): number | undefined {
     const { offset, length } = this.rowsOf(this.#clusters.find(key.cluster));
-    return this.#rowWith(this.#keys.find(key), offset, length);
+    return this.rowWith(this.#keys.find(key), offset, length);
   }
 
   /** Whether any row has the key of this number. */
   hasKey(key: number): boolean {
     const { offset, length } = this.rowsOf(this.#keys.clusterOf(key));
-    return this.#rowWith(key, offset, length) !== undefined;
+    return this.rowWith(key, offset, length) !== undefined;
   }
 
   /** The Need of a key as reported; marked if the ledger set it aside. */
@@ -233,7 +185,7 @@ export class DemandLedger {
       // A row that is set aside holds fewer references than an ordinary one, so neither becomes the other in place.
       if (places[index] !== NOWHERE && this.setAside[row] !== flagOf(need)) places[index] = NOWHERE;
       if (places[index] === NOWHERE) added.push(i);
-      else if (!this.#wants(row, need)) amended.push(i);
+      else if (!this.wants(row, need)) amended.push(i);
     }
     return { amended, added };
   }
@@ -254,7 +206,7 @@ export class DemandLedger {
     for (let i = 0; i < fresh.length; i++) {
       const need = fresh[i]!;
       const key = this.#keys.findIn(cluster, need.profile.fingerprint, need.group);
-      const row = this.#rowWith(key, offset, length);
+      const row = this.rowWith(key, offset, length);
       if (row === undefined) {
         unknown.push(need);
         continue;
@@ -272,14 +224,6 @@ export class DemandLedger {
     return markStaying(places, this.#stays.subarray(0, length));
   }
 
-  /** The row of a key within one cluster's block. */
-  #rowWith(key: number, offset: number, length: number): number | undefined {
-    const row = this.#rowOf[key];
-    // `#rowOf` may be stale for a key that no row has any more, or whose number was reused.
-    if (key === 0 || row === undefined || row < offset || row >= offset + length) return undefined;
-    return this.key[row] === key ? row : undefined;
-  }
-
   /** New rows, each with a reference to its profile. */
   #arrivals({ fresh, indexes, added }: RollUp): Arrival[] {
     return added.map((i): Arrival => {
@@ -294,7 +238,7 @@ export class DemandLedger {
       const { profile, group } = arrival.need;
       if (arrival.key === 0) arrival.key = this.#keys.retainIn(cluster, profile.fingerprint, group);
     }
-    this.#rowOf = withRoom(this.#rowOf, this.#keys.size);
+    this.reserveKeys();
     const precedence = ({ profile }: Arrival): number => this.profiles.entryOf(profile).precedence;
     return fresh.sort(
       (a, b) =>
@@ -338,23 +282,23 @@ export class DemandLedger {
     const sorted = this.#inRank(number, arrivals);
     const left: RowReferences[] = [];
     for (let place = 0; place < old.length; place++) {
-      if (stays[place] === 0) left.push(this.#holdingsOf(old.offset + place));
+      if (stays[place] === 0) left.push(this.referencesOf(old.offset + place));
     }
     this.#closeGaps(old.offset, places, stays, inRank, needs);
     const current = this.#roomFor(old, length);
     // New references are added before old ones are dropped, so that shared entries keep their numbers.
     const outdated: AmountReferences[] = [];
     for (const i of amended) {
-      const former = this.#amend(current.offset + places[indexes[i]!]!, fresh[i]!);
+      const former = this.amendRow(current.offset + places[indexes[i]!]!, fresh[i]!);
       if (former !== null) outdated.push(former);
     }
-    for (const heir of heirs) this.#rename(current.offset + places[heir.index]!, heir);
+    for (const heir of heirs) this.renameRow(current.offset + places[heir.index]!, heir);
     this.#fill(number, current, places, sorted, stays);
     updateNeeds(needs, rollUp);
     this.#rank(current, places, sorted, inRank);
     this.#places.settle(this, current);
-    for (const amounts of outdated) this.#releaseAmounts(amounts);
-    for (const references of left) this.#drop(references);
+    for (const amounts of outdated) this.dropAmounts(amounts);
+    for (const references of left) this.dropReferences(references);
     this.#rowsOf[number] = current;
     this.#count += length - old.length;
     this.#countSetAside(number, current);
@@ -388,7 +332,7 @@ export class DemandLedger {
       if (others === undefined) return false;
       const least = Math.max(0, others.length - MOST_ASKED);
       let at = others.length - 1;
-      while (at >= least && !this.#wants(offset + others[at]!, need)) at--;
+      while (at >= least && !this.wants(offset + others[at]!, need)) at--;
       if (at < least) return false;
       const place = others[at]!;
       others[at] = others.at(-1)!;
@@ -398,23 +342,6 @@ export class DemandLedger {
       arrival.key = this.#keys.exchange(this.key[offset + place]!, need.group);
       return true;
     });
-  }
-
-  /** Whether a row has the amounts of a Need. Amounts of rows that are set aside are not compared. */
-  #wants(row: number, need: Need): boolean {
-    if (this.setAside[row] !== flagOf(need)) return false;
-    if (need.setAside === true) return true;
-    return this.aggregate.holds(row, need.aggregate) && this.minUnit.holds(row, need.minUnit);
-  }
-
-  /** Passes a row on to its heir, which has the same profile and amounts. */
-  #rename(row: number, { key, need, profile }: Arrival): void {
-    this.key[row] = key;
-    this.#rowOf[key] = row;
-    this.firstSeenMs[row] = need.firstSeenMs;
-    this.text[row] = UNPLACED;
-    this.foldText[row] = UNPLACED;
-    this.profiles.drop(profile);
   }
 
   /** Places of a cluster's rows in rank order, without those that leave. */
@@ -432,9 +359,8 @@ export class DemandLedger {
   #roomFor(old: ClusterRows, length: number): ClusterRows {
     if (length <= old.capacity && length * ROOMY > old.capacity) return { ...old, length };
     const block = length === 0 ? NO_ROWS : this.#blocks.take(length);
-    this.byPlace.reserve(this.#blocks.end);
-    this.byRow.reserve(this.#blocks.end);
-    this.#move({ offset: old.offset, length: Math.min(old.length, length) }, block.offset);
+    this.reserveRows(this.#blocks.end);
+    this.moveRows({ offset: old.offset, length: Math.min(old.length, length) }, block.offset);
     this.#blocks.giveBack(old);
     return { ...block, length };
   }
@@ -457,7 +383,7 @@ export class DemandLedger {
       stays[gap] = 1;
       moved.set(place, gap);
       needs[gap] = needs[place]!;
-      this.#move({ offset: offset + place, length: 1 }, offset + gap);
+      this.moveRows({ offset: offset + place, length: 1 }, offset + gap);
     }
     if (moved.size === 0) return;
     for (let i = 0; i < places.length; i++) places[i] = moved.get(places[i]!) ?? places[i]!;
@@ -476,7 +402,7 @@ export class DemandLedger {
     for (const arrival of fresh) {
       if (places[arrival.index] !== NOWHERE) continue;
       while (stays[place] === 1) place++;
-      this.#write(offset + place, cluster, arrival);
+      this.writeRow(offset + place, cluster, arrival);
       places[arrival.index] = place++;
     }
   }
@@ -494,102 +420,4 @@ export class DemandLedger {
     }
     while (next < fresh.length) this.ranked[end++] = offset + places[fresh[next++]!.index]!;
   }
-
-  /** Copies rows with all columns to another place. */
-  #move({ offset, length }: { readonly offset: number; readonly length: number }, to: number): void {
-    const end = offset + length;
-    this.byRow.copyWithin(to, offset, end);
-    for (const column of [this.aggregate, this.minUnit]) column.move(offset, end, to);
-    for (let row = to; row < to + length; row++) this.#rowOf[this.key[row]!] = row;
-  }
-
-  #write(row: number, cluster: number, { need, key, profile }: Arrival): void {
-    this.cluster[row] = cluster;
-    this.key[row] = key;
-    this.text[row] = UNPLACED;
-    this.#rowOf[key] = row;
-    this.profile[row] = profile;
-    this.firstSeenMs[row] = need.firstSeenMs;
-    const entry = this.profiles.entryOf(profile);
-    this.precedence[row] = entry.precedence;
-    this.setAside[row] = flagOf(need);
-    const isOrdinary = need.setAside !== true;
-    this.spreads[row] = isOrdinary && entry.spreadKey !== undefined ? 1 : 0;
-    this.same[row] = isOrdinary && entry.sameKey !== undefined ? 1 : 0;
-    if (this.same[row] === 1) this.foldProfile[row] = this.profiles.retain(entry.stripped);
-    this.#writeAmounts(row, isOrdinary ? need : setAside(need));
-  }
-
-  /** Writes all columns that depend on a row's amounts. */
-  #writeAmounts(row: number, need: Need): void {
-    const { profile } = this.profiles.entryOf(this.profile[row]!);
-    this.minUnit.set(row, need.minUnit);
-    const { amounts } = this.#texts.of(this.minUnit, row, need.minUnit);
-    this.pattern[row] = this.#patterns.retain(profile.requirements, need.minUnit, amounts);
-    this.#writeAggregate(row, need);
-  }
-
-  #writeAggregate(row: number, { aggregate }: Need): void {
-    this.aggregate.set(row, aggregate);
-    this.empty[row] = isZero(aggregate) ? 1 : 0;
-    if (this.same[row] === 0) return;
-    const { profile, stripped } = this.profiles.entryOf(this.profile[row]!);
-    const { amounts, foldGroup } = this.#texts.of(this.aggregate, row, aggregate);
-    this.wholePattern[row] = this.#patterns.retain(profile.requirements, aggregate, amounts);
-    this.foldPattern[row] = this.#patterns.retain(stripped.requirements, aggregate, amounts);
-    this.foldKey[row] = this.#keys.retainIn(this.cluster[row]!, stripped.fingerprint, foldGroup);
-    this.foldText[row] = UNPLACED;
-  }
-
-  /**
-   * Writes new amounts and returns the references that the old amounts held; null if the references are unchanged, which is
-   * the common case: a plain row that grows or shrinks by a few equal pods.
-   */
-  #amend(row: number, need: Need): AmountReferences | null {
-    if (this.same[row] === 0 && this.minUnit.holds(row, need.minUnit)) {
-      this.#writeAggregate(row, need);
-      return null;
-    }
-    const { amounts } = this.#holdingsOf(row);
-    this.#writeAmounts(row, need);
-    return amounts;
-  }
-
-  #holdingsOf(row: number): RowReferences {
-    const folds = this.same[row] === 1;
-    return {
-      key: this.key[row]!,
-      profile: this.profile[row]!,
-      foldProfile: folds ? this.foldProfile[row]! : null,
-      amounts: {
-        pattern: this.pattern[row]!,
-        fold: folds
-          ? {
-              wholePattern: this.wholePattern[row]!,
-              foldPattern: this.foldPattern[row]!,
-              foldKey: this.foldKey[row]!,
-            }
-          : null,
-      },
-    };
-  }
-
-  #drop({ key, profile, foldProfile, amounts }: RowReferences): void {
-    this.#keys.drop(key);
-    this.profiles.drop(profile);
-    if (foldProfile !== null) this.profiles.drop(foldProfile);
-    this.#releaseAmounts(amounts);
-  }
-
-  #releaseAmounts({ pattern, fold }: AmountReferences): void {
-    this.#patterns.drop(pattern);
-    if (fold === null) return;
-    this.#patterns.drop(fold.wholePattern);
-    this.#patterns.drop(fold.foldPattern);
-    this.#keys.drop(fold.foldKey);
-  }
-}
-
-function flagOf({ setAside: isSetAside }: Need): 0 | 1 {
-  return isSetAside === true ? 1 : 0;
 }

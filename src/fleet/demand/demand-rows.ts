@@ -1,0 +1,204 @@
+// The rows of the demand ledger: their columns, and the references that each row holds to keys, profiles and patterns. It
+// writes one row at a time; which rows a roll-up changes, and where they go, is decided in demand-ledger.ts.
+
+import { withRoom } from '../../collections/columns.ts';
+import { ColumnGroup } from '../../collections/table.ts';
+import { isZero, type Need, setAside } from '../../model/index.ts';
+import type { KeyTable } from '../tables/names.ts';
+import type { PatternTable } from '../tables/patterns.ts';
+import { ProfileTable } from '../tables/profiles.ts';
+import type { Dimensions, VectorColumn } from '../tables/vectors.ts';
+import { AmountTexts } from './amount-texts.ts';
+import type { AmountReferences, Arrival, RowReferences } from './row-references.ts';
+import { UNPLACED } from './text-places.ts';
+
+export abstract class DemandRows {
+  readonly #keys: KeyTable;
+  readonly #patterns: PatternTable;
+  readonly profiles = new ProfileTable();
+  readonly #texts = new AmountTexts();
+  /** By key: its row. Entries of keys without a row may be stale; `rowWith` verifies them. */
+  #rowOf = new Uint32Array(0);
+
+  readonly byPlace = new ColumnGroup(this);
+  /** Rows of each cluster in rank order, at the indexes of the cluster's block. */
+  readonly ranked = this.byPlace.u32();
+
+  readonly byRow = new ColumnGroup(this);
+  readonly cluster = this.byRow.u32();
+  readonly key = this.byRow.u32();
+  readonly profile = this.byRow.u32();
+  /** Requirements and min_unit. */
+  readonly pattern = this.byRow.u32();
+  /** Precedence of the profile as one number; and 1 if the row has a strict spread. */
+  readonly precedence = this.byRow.f64();
+  readonly spreads = this.byRow.u8();
+  /** `wholePattern` (requirements and aggregate) decides whether a row with `Same` may fold; `fold…` describe its fold. */
+  readonly same = this.byRow.u8();
+  readonly wholePattern = this.byRow.u32();
+  readonly foldPattern = this.byRow.u32();
+  readonly foldProfile = this.byRow.u32();
+  readonly foldKey = this.byRow.u32();
+  /**
+   * Sort position of the row's key, and of its fold's key, among the keys of the cluster's rows and folds of the same
+   * precedence and `firstSeenMs`. `UNPLACED` if none of those rows has `Same`.
+   */
+  readonly text = this.byRow.u32();
+  readonly foldText = this.byRow.u32();
+  /** 1 if the aggregate is zero: such a row is met by definition, unless it is set aside. */
+  readonly empty = this.byRow.u8();
+  /** 1 if the row is set aside: its size is unknown, and `same`, `spreads` and its amounts are 0. */
+  readonly setAside = this.byRow.u8();
+  readonly firstSeenMs = this.byRow.f64();
+
+  readonly byCluster = new ColumnGroup(this);
+  /** Number of rows set aside. */
+  readonly setAsideIn = this.byCluster.u32();
+  readonly aggregate: VectorColumn;
+  readonly minUnit: VectorColumn;
+
+  constructor(keys: KeyTable, patterns: PatternTable, dimensions: Dimensions) {
+    this.#keys = keys;
+    this.#patterns = patterns;
+    this.aggregate = dimensions.column();
+    this.minUnit = dimensions.column();
+  }
+
+  /** Makes room for rows with numbers below `end`. */
+  protected reserveRows(end: number): void {
+    this.byPlace.reserve(end);
+    this.byRow.reserve(end);
+  }
+
+  /** Makes room for all keys in use; required before rows with new keys are written. */
+  protected reserveKeys(): void {
+    this.#rowOf = withRoom(this.#rowOf, this.#keys.size);
+  }
+
+  /** The row of a key within one cluster's block. */
+  protected rowWith(key: number, offset: number, length: number): number | undefined {
+    const row = this.#rowOf[key];
+    // `#rowOf` may be stale for a key that no row has any more, or whose number was reused.
+    if (key === 0 || row === undefined || row < offset || row >= offset + length) return undefined;
+    return this.key[row] === key ? row : undefined;
+  }
+
+  /** Whether a row has the amounts of a Need. Amounts of rows that are set aside are not compared. */
+  protected wants(row: number, need: Need): boolean {
+    if (this.setAside[row] !== flagOf(need)) return false;
+    if (need.setAside === true) return true;
+    return this.aggregate.holds(row, need.aggregate) && this.minUnit.holds(row, need.minUnit);
+  }
+
+  /** Passes a row on to its heir, which has the same profile and amounts. */
+  protected renameRow(row: number, { key, need, profile }: Arrival): void {
+    this.key[row] = key;
+    this.#rowOf[key] = row;
+    this.firstSeenMs[row] = need.firstSeenMs;
+    this.text[row] = UNPLACED;
+    this.foldText[row] = UNPLACED;
+    this.profiles.drop(profile);
+  }
+
+  /** Copies rows with all columns to another place. */
+  protected moveRows(
+    { offset, length }: { readonly offset: number; readonly length: number },
+    to: number,
+  ): void {
+    const end = offset + length;
+    this.byRow.copyWithin(to, offset, end);
+    for (const column of [this.aggregate, this.minUnit]) column.move(offset, end, to);
+    for (let row = to; row < to + length; row++) this.#rowOf[this.key[row]!] = row;
+  }
+
+  protected writeRow(row: number, cluster: number, { need, key, profile }: Arrival): void {
+    this.cluster[row] = cluster;
+    this.key[row] = key;
+    this.text[row] = UNPLACED;
+    this.#rowOf[key] = row;
+    this.profile[row] = profile;
+    this.firstSeenMs[row] = need.firstSeenMs;
+    const entry = this.profiles.entryOf(profile);
+    this.precedence[row] = entry.precedence;
+    this.setAside[row] = flagOf(need);
+    const isOrdinary = need.setAside !== true;
+    this.spreads[row] = isOrdinary && entry.spreadKey !== undefined ? 1 : 0;
+    this.same[row] = isOrdinary && entry.sameKey !== undefined ? 1 : 0;
+    if (this.same[row] === 1) this.foldProfile[row] = this.profiles.retain(entry.stripped);
+    this.#writeAmounts(row, isOrdinary ? need : setAside(need));
+  }
+
+  /** Writes all columns that depend on a row's amounts. */
+  #writeAmounts(row: number, need: Need): void {
+    const { profile } = this.profiles.entryOf(this.profile[row]!);
+    this.minUnit.set(row, need.minUnit);
+    const { amounts } = this.#texts.of(this.minUnit, row, need.minUnit);
+    this.pattern[row] = this.#patterns.retain(profile.requirements, need.minUnit, amounts);
+    this.#writeAggregate(row, need);
+  }
+
+  #writeAggregate(row: number, { aggregate }: Need): void {
+    this.aggregate.set(row, aggregate);
+    this.empty[row] = isZero(aggregate) ? 1 : 0;
+    if (this.same[row] === 0) return;
+    const { profile, stripped } = this.profiles.entryOf(this.profile[row]!);
+    const { amounts, foldGroup } = this.#texts.of(this.aggregate, row, aggregate);
+    this.wholePattern[row] = this.#patterns.retain(profile.requirements, aggregate, amounts);
+    this.foldPattern[row] = this.#patterns.retain(stripped.requirements, aggregate, amounts);
+    this.foldKey[row] = this.#keys.retainIn(this.cluster[row]!, stripped.fingerprint, foldGroup);
+    this.foldText[row] = UNPLACED;
+  }
+
+  /**
+   * Writes new amounts and returns the references that the old amounts held; null if the references are unchanged, which is
+   * the common case: a plain row that grows or shrinks by a few equal pods.
+   */
+  protected amendRow(row: number, need: Need): AmountReferences | null {
+    if (this.same[row] === 0 && this.minUnit.holds(row, need.minUnit)) {
+      this.#writeAggregate(row, need);
+      return null;
+    }
+    const { amounts } = this.referencesOf(row);
+    this.#writeAmounts(row, need);
+    return amounts;
+  }
+
+  protected referencesOf(row: number): RowReferences {
+    const folds = this.same[row] === 1;
+    return {
+      key: this.key[row]!,
+      profile: this.profile[row]!,
+      foldProfile: folds ? this.foldProfile[row]! : null,
+      amounts: {
+        pattern: this.pattern[row]!,
+        fold: folds
+          ? {
+              wholePattern: this.wholePattern[row]!,
+              foldPattern: this.foldPattern[row]!,
+              foldKey: this.foldKey[row]!,
+            }
+          : null,
+      },
+    };
+  }
+
+  protected dropReferences({ key, profile, foldProfile, amounts }: RowReferences): void {
+    this.#keys.drop(key);
+    this.profiles.drop(profile);
+    if (foldProfile !== null) this.profiles.drop(foldProfile);
+    this.dropAmounts(amounts);
+  }
+
+  protected dropAmounts({ pattern, fold }: AmountReferences): void {
+    this.#patterns.drop(pattern);
+    if (fold === null) return;
+    this.#patterns.drop(fold.wholePattern);
+    this.#patterns.drop(fold.foldPattern);
+    this.#keys.drop(fold.foldKey);
+  }
+}
+
+/** The flag of a Need in the column `setAside`. */
+export function flagOf({ setAside: isSetAside }: Need): 0 | 1 {
+  return isSetAside === true ? 1 : 0;
+}
