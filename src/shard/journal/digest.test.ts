@@ -14,12 +14,12 @@ const DECIDED: Decided = {
 };
 
 describe('digestOf', () => {
-  it('has sixteen hexadecimal digits, the same for the same decision', () => {
+  it('given the same decision, then the digest is the same sixteen hexadecimal digits', () => {
     expect(digestOf(DECIDED)).toMatch(/^[0-9a-f]{16}$/);
     expect(digestOf({ ...DECIDED })).toBe(digestOf(DECIDED));
   });
 
-  it('does not depend on the order in which resources were first met', () => {
+  it('given resources in another order, then the digest is the same', () => {
     const deficit = resources({ memory: 2, cpu: 1 });
     const unmet = [anUnmetVerdict(NEED, 'priority-starved', { deficit })];
     expect(digestOf({ ...DECIDED, unmet })).toBe(digestOf(DECIDED));
@@ -38,7 +38,7 @@ describe('digestOf', () => {
       { unmet: [anUnmetVerdict(NEED, 'priority-starved', { deficit: resources({ cpu: 2, memory: 1 }) })] },
     ],
     ['nothing', NOTHING],
-  ])('given %s, then it is another', (_, change) => {
+  ])('given %s, then the digest is different', (_, change) => {
     expect(digestOf({ ...DECIDED, ...change })).not.toBe(digestOf(DECIDED));
   });
 });

@@ -3,7 +3,7 @@
 
 import type { Action, NeedKey, ResourceVector, Verdict } from '../../model/index.ts';
 
-/** What a digest covers. */
+/** The parts of a decision that a digest covers. */
 export interface Decided {
   readonly actions: Iterable<Action>;
   readonly restamps: ReadonlyMap<string, NeedKey>;
@@ -14,8 +14,8 @@ export interface Decided {
 }
 
 /**
- * Machines up to which claims are part of every digest. Naming them takes a tenth of a microsecond a machine, which a
- * large fleet feels in every cycle; there a claim that differs shows by the actions and verdicts it leads to.
+ * Machines up to which claims are part of every digest. Hashing them takes 0.1 µs per machine, which is too long for
+ * every cycle of a large fleet; there, a different claim shows in the actions and verdicts that follow from it.
  */
 export const MAX_DIGESTED_CLAIMS = 20_000;
 
@@ -30,7 +30,7 @@ export function digestOf({ actions, restamps, unmet, claims }: Decided): string 
   return digest.hex;
 }
 
-/** Hashes of texts that come again and again and are long: fingerprints, clusters, groups. */
+/** Cached hashes of long texts that recur: fingerprints, clusters, groups. */
 const known = new Map<string, readonly [number, number]>();
 const MAX_KNOWN = 100_000;
 
@@ -101,7 +101,7 @@ class Digest {
     this.word(key.group);
   }
 
-  /** In no order, as that in a vector is the one in which the ledger met the resources. */
+  /** Independent of the order, which in a vector is that in which the ledger first saw the resources. */
   vector(vector: ResourceVector): void {
     let a = vector.size;
     let b = 0;
@@ -124,7 +124,7 @@ class Digest {
     this.#mix(halves[0]!, halves[1]!);
   }
 
-  /** A text that will come again. */
+  /** A text that recurs; its hash is cached. */
   word(text: string): void {
     const [a, b] = wordHash(text);
     this.#mix(a, b);
@@ -153,7 +153,7 @@ function wordHash(text: string): readonly [number, number] {
   return hash;
 }
 
-/** The length goes in first, so that texts one behind the other cannot run into each other. */
+/** The length is hashed first, so that two adjacent texts cannot be confused with others of the same concatenation. */
 function hashOf(text: string): readonly [number, number] {
   let a = Math.imul(text.length + 1, 0x9e3779b1);
   let b = a ^ 0x5bd1e995;

@@ -28,39 +28,39 @@ import type { RollupRecord } from './rollup-records.ts';
  */
 export type Begin = 'start' | 'pass' | 'gap';
 
-/** Machines in columns. Texts, classes and stamps are named by their place among all that the segment has told. */
+/** Machines in columns. Texts, classes and stamps are addressed by their index among all that the segment contains. */
 export interface PackedMachines {
   readonly ids: readonly string[];
   /** By machine: class, flags, cluster (a text), stamp. */
   readonly columns: Int32Array;
-  /** Of those that know since when they are Idle, in order. */
+  /** Of the machines with a known Idle time, in order. */
   readonly idleSinceMs: Float64Array;
-  /** Of those that are on their way: cluster, fingerprint and group (texts). */
+  /** Of the machines with a target: cluster, fingerprint and group (texts). */
   readonly targets: Int32Array;
-  /** What the segment had not told yet. */
+  /** Texts, classes and stamps that appear in the segment for the first time. */
   readonly texts: readonly string[];
   readonly classes: readonly ClassFacts[];
   readonly stamps: readonly Stamp[];
 }
 
-/** A sighting that was no plain progress. */
+/** A sighting other than an expected transition. */
 export interface Oddity {
   readonly id: string;
   readonly meaning: string;
 }
 
-/** Sets are null where they are as before in this segment. */
+/** undefined: unchanged in this segment. */
 export interface PackedOptions {
   readonly readyClusters: DecisionOptions['readyClusters'] | undefined;
   readonly cannotBind: DecisionOptions['cannotBind'] | undefined;
   readonly others: Pick<DecisionOptions, 'releaseHoldSeconds' | 'weights'> | undefined;
 }
 
-/** What a cycle decides on, as it differs from the one before; serialised by `node:v8`. */
+/** The input of a cycle as a delta to the previous one; serialised by `node:v8`. */
 export interface PackedInput {
   readonly machines: PackedMachines;
   readonly removed: readonly string[];
-  /** By instance type: how long all its machines drain from now on. Before `machines`. */
+  /** By instance type: the new drain time of all its machines. Applied before `machines`. */
   readonly retimed: ReadonlyMap<string, number>;
   readonly demand: readonly RollupRecord[];
   readonly oddities: readonly Oddity[];
@@ -68,7 +68,7 @@ export interface PackedInput {
   readonly options: PackedOptions | null;
 }
 
-/** What a cycle came to. */
+/** The outcome of a cycle. */
 export interface CycleOutcome {
   readonly cycle: number;
   readonly digest: string;
@@ -89,9 +89,9 @@ export type HeldBackAction = Pick<WaitingActionView, 'kind' | 'machine' | 'clust
 
 export type EventBody =
   | { readonly kind: 'action'; readonly action: ActionView }
-  /** One machine; each loss is written, also those that are told in one piece. */
+  /** One lost machine; written for each, including those that a `losses` event summarises. */
   | { readonly kind: 'loss'; readonly loss: LossView }
-  /** What was told in one piece. */
+  /** A summary of many lost machines. */
   | { readonly kind: 'losses'; readonly losses: LossesView }
   /** Decided and held back. */
   | { readonly kind: 'waiting'; readonly action: HeldBackAction }
@@ -104,13 +104,13 @@ export type EventBody =
     }
   | Extract<ShardEvent, { readonly kind: 'log' }>;
 
-/** What happened, and what it is about, by which it is found. */
+/** An event with the machine, cluster and Need it concerns, which are its search keys. */
 export interface JournalEvent {
   readonly atMs: number;
   readonly machine: string | null;
-  /** '': all of them. */
+  /** '': all clusters. */
   readonly cluster: string | null;
-  /** Its short id. */
+  /** Short id of the Need. */
   readonly need: string | null;
   readonly body: EventBody;
 }
@@ -126,7 +126,7 @@ export type JournalMessage =
       readonly isDecided: boolean;
       readonly input: Uint8Array;
     }
-  /** Of the last input. */
+  /** Outcome of the last input. */
   | { readonly kind: 'outcome'; readonly outcome: CycleOutcome }
   | { readonly kind: 'events'; readonly events: readonly JournalEvent[] };
 
@@ -138,9 +138,9 @@ export interface JournalSink {
 }
 
 export interface JournalLimits {
-  /** Of the file. */
+  /** Size of the file. */
   readonly maxBytes: number;
-  /** What is older is dropped. */
+  /** Older entries are dropped. */
   readonly maxAgeMs: number;
 }
 

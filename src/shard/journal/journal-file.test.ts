@@ -1,4 +1,4 @@
-// The file of a journal: bounded, found again after a crash, and never in the way of the shard.
+// The file of a journal: bounded, intact after a crash, and without effect on the shard if it fails.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -42,7 +42,7 @@ function beginnings(path: string): (string | null)[] {
 }
 
 describe('JournalFile', () => {
-  it('given more than fits, then the oldest goes, the file stays below its limit, and the rest can be replayed', () => {
+  it('given more than fits, then the oldest entries are dropped, the file stays below its limit, and the rest can be replayed', () => {
     withPath((path) => {
       const maxBytes = 2 ** 20;
       const file = fileAt(path, { maxBytes });
@@ -77,7 +77,7 @@ describe('JournalFile', () => {
     });
   });
 
-  it('given cycles that were not written, then a replay goes on where everything is known again', () => {
+  it('given cycles that were not written, then a replay continues where the state is complete again', () => {
     withPath((path) => {
       const file = fileAt(path);
       const sink = { behindBytes: 0, put: (message: JournalMessage) => file.put(message) };
@@ -92,7 +92,7 @@ describe('JournalFile', () => {
       expect(recorded.told).toMatchObject([{ event: 'journal-gap' }]);
       expect(beginnings(path)).toEqual(['start', 'gap']);
       const cycles = replayAll(path);
-      // Machines are told by twos, so the first cycle after the gap is not yet whole.
+      // A slice has two machines, so the first cycle after the gap is not yet whole.
       expect(cycles.map(({ recorded: was }) => was!.cycle)).toEqual([1, 5, 6, 7]);
       expect(cycles.every(({ isSame }) => isSame)).toBe(true);
     });
@@ -116,7 +116,7 @@ describe('JournalFile', () => {
     });
   });
 
-  it('given a decision that ended the process, then it can be made again, with nothing to compare', () => {
+  it('given a decision that ended the process, then it can be replayed, without a digest to compare', () => {
     withPath((path) => {
       const file = fileAt(path);
       const recorded = new Recorded(file);
@@ -169,7 +169,7 @@ describe('a journal after a crash', () => {
     });
   });
 
-  it('given a torn tail, then all before it is there', () => {
+  it('given a torn tail, then all cycles before it are present', () => {
     withPath((path) => {
       const file = fileAt(path);
       const recorded = new Recorded(file);
@@ -187,7 +187,7 @@ describe('a journal after a crash', () => {
     });
   });
 
-  it('given a file that is none, then reading it is refused with its code', () => {
+  it('given a file of another format, then it is refused with BF_JOURNAL_UNREADABLE', () => {
     withPath((path) => {
       expect(() => new JournalReader(path)).toThrow(
         expect.objectContaining({ code: 'BF_JOURNAL_UNREADABLE' }),
@@ -199,7 +199,7 @@ describe('a journal after a crash', () => {
     });
   });
 
-  it('given a record that is broken, then a replay over it is refused with its code', () => {
+  it('given a broken record, then a replay that reads it is refused with BF_JOURNAL_UNREADABLE', () => {
     withPath((path) => {
       const file = fileAt(path);
       const recorded = new Recorded(file);
@@ -213,7 +213,7 @@ describe('a journal after a crash', () => {
     });
   });
 
-  it('given times that it does not hold, then a replay is refused with its code', () => {
+  it('given times outside the journal, then a replay is refused with BF_JOURNAL_RANGE', () => {
     withPath((path) => {
       const file = fileAt(path);
       expect(() => replayAll(path)).toThrow(expect.objectContaining({ code: 'BF_JOURNAL_RANGE' }));
@@ -229,7 +229,7 @@ describe('a journal after a crash', () => {
 describe('JournalThread', () => {
   const limits = { maxBytes: 2 ** 24, maxAgeMs: 1e12 };
 
-  it('writes what it was given, and is done when it is closed', async () => {
+  it('given messages, when it is closed, then all of them are written', async () => {
     await withPath(async (path) => {
       const thread = new JournalThread({ path, limits, onReplaced: fail, onFailure: fail });
       const recorded = new Recorded(thread);
@@ -240,7 +240,7 @@ describe('JournalThread', () => {
     });
   });
 
-  it('given a file that cannot be read, then it is put aside and a new one begun', async () => {
+  it('given an unreadable file, then it is renamed and a new one is written', async () => {
     await withPath(async (path) => {
       writeFileSync(path, 'broken'.repeat(1000));
       const said: string[] = [];
@@ -258,7 +258,7 @@ describe('JournalThread', () => {
     });
   });
 
-  it('given a disk without room, then a journal that can be read stays where it is', () => {
+  it('given a full disk, then a readable journal is not renamed', () => {
     withPath((path) => {
       const file = fileAt(path);
       new Recorded(file).cycle(seen('a'));
@@ -269,7 +269,7 @@ describe('JournalThread', () => {
         const say = (what) => (why) => console.log(what, why.slice(0, why.indexOf(':')));
         new JournalThread({ ...${given}, onReplaced: say('replaced'), onFailure: say('failed') });
       })`;
-      // A limit on the size of files is what a test can have of a full disk.
+      // A limit on the size of files simulates a full disk.
       const command = 'ulimit -f 1; exec "$0" -e "$1"';
       const { stdout } = spawnSync('bash', ['-c', command, process.execPath, script], { encoding: 'utf8' });
       expect(stdout).toBe('failed BF_STORE_FAILED\n');
@@ -278,7 +278,7 @@ describe('JournalThread', () => {
     });
   });
 
-  it('given a place where nothing can be written, then it says so once and is silent', async () => {
+  it('given a path that cannot be written, then the failure is reported once and later messages are dropped', async () => {
     const said: string[] = [];
     const path = '/nowhere/at/all/journal.db';
     const thread = new JournalThread({ path, limits, onReplaced: fail, onFailure: (why) => said.push(why) });

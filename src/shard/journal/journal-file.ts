@@ -1,5 +1,5 @@
 // The writer of a journal's file. The file never exceeds its limit: the oldest entries are dropped before a write, by whole
-// segments as long as a later one can be read on its own.
+// segments while a later one can be replayed without them.
 
 import type { StatementSync } from 'node:sqlite';
 import { deflateRawSync } from 'node:zlib';
@@ -14,11 +14,11 @@ import {
   PLAIN_INPUT,
 } from './format.ts';
 
-/** Smaller inputs hardly shrink. */
+/** Smaller inputs are not compressed: they hardly shrink. */
 const SMALLEST_DEFLATED = 512;
-/** Cycles that are dropped in one transaction, so that the log of the file stays small. */
+/** Most cycles dropped in one transaction, so that the write-ahead log stays small. */
 const DROPPED_AT_ONCE = 500;
-/** Part of the limit that is left for indexes and for what is not counted before it is written. */
+/** Part of the limit reserved for indexes and for bytes that `sizeOf` does not count. */
 const RESERVE = 1 / 16;
 
 type InputMessage = Extract<JournalMessage, { readonly kind: 'input' }>;
@@ -32,7 +32,7 @@ export class JournalFile implements JournalSink {
   #seq: number;
   #segment: number;
 
-  /** Opens or makes the file. Throws BF_STORE_LOCKED or BF_STORE_UNREADABLE. */
+  /** Opens or creates the file. Throws BF_STORE_LOCKED or BF_STORE_UNREADABLE. */
   constructor(path: string, limits: JournalLimits) {
     this.#limits = limits;
     this.#file = new SqliteFile(path, JOURNAL_FORMAT);
@@ -46,7 +46,7 @@ export class JournalFile implements JournalSink {
     this.write([message]);
   }
 
-  /** Writes all of them, or throws; after that nothing is written any more. */
+  /** Writes all messages in one transaction, or throws; after an error, all later writes fail. */
   write(messages: readonly JournalMessage[]): void {
     const packed = messages.map((message) =>
       message.kind === 'input' ? { ...message, input: packedInput(message.input) } : message,
@@ -58,7 +58,7 @@ export class JournalFile implements JournalSink {
     });
   }
 
-  /** Drops what is too old. */
+  /** Drops entries older than `maxAgeMs`. */
   expire(nowMs: number): void {
     for (;;) {
       const second = this.#sql.secondWhole.get();
@@ -107,7 +107,7 @@ export class JournalFile implements JournalSink {
       const second = this.#sql.secondWhole.get();
       const first = this.#sql.first.get();
       if (first === undefined) return;
-      // A file too small for two segments loses its only beginning, and can be read again when the next one is whole.
+      // A file too small for two segments loses its only beginning and can be replayed again from the next whole one.
       this.#dropBefore(
         second === undefined ? Number(first['seq']) + DROPPED_AT_ONCE : Number(second['segment']),
       );
@@ -142,7 +142,7 @@ function packedInput(input: Uint8Array): Uint8Array {
   return packed;
 }
 
-/** About what a message takes in the file. */
+/** Approximate bytes of a message in the file. */
 function sizeOf(message: JournalMessage): number {
   if (message.kind === 'input') return message.input.length + 100;
   return message.kind === 'events' ? message.events.length * 500 : 400;
@@ -155,7 +155,7 @@ function plainNumbers(_name: string, value: unknown): unknown {
 interface Statements {
   readonly last: StatementSync;
   readonly first: StatementSync;
-  /** The beginning of the oldest segment but one that can be read on its own. */
+  /** The beginning of the second oldest whole segment. */
   readonly secondWhole: StatementSync;
   readonly used: StatementSync;
   readonly input: StatementSync;

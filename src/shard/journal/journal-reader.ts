@@ -1,5 +1,5 @@
-// A journal as others read it, also while it is written: every look at the file is short, so that its writer is never
-// held up. What was torn off by a crash is not there; everything before it is.
+// Reads a journal, also while it is written: every query is short, so that it does not block the writer. Entries that a
+// crash cut off are missing; all entries before them are present.
 
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -17,7 +17,7 @@ import {
 /** A cycle as it was written. */
 export interface JournalCycle {
   readonly seq: number;
-  /** Which start of the shard it was. */
+  /** Epoch of the process that wrote it. */
   readonly epoch: number;
   readonly atMs: number;
   readonly begin: Begin | null;
@@ -36,14 +36,14 @@ export interface Span {
 
 export const ALWAYS: Span = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
 
-/** Rows that are read at a time. */
+/** Rows per query. */
 const PAGE = 200;
 /** SQLite has no infinite times. */
 const FOREVER_MS = 1e18;
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Losses, one by one, that the last events have at most. */
+/** Most `loss` events among the last events. */
 const MAX_PAST_LOSSES = 100;
 
 export class JournalReader {
@@ -72,7 +72,7 @@ export class JournalReader {
     this.#database.close();
   }
 
-  /** Times that are covered; null if nothing is. */
+  /** Times of the first and last cycle; null if there is none. */
   get span(): Span | null {
     const row = this.#one('SELECT min(at_ms) AS first, max(at_ms) AS last FROM cycles');
     if (row === undefined || row['first'] === null) return null;
@@ -80,8 +80,8 @@ export class JournalReader {
   }
 
   /**
-   * Where to begin reading to know everything at the first cycle of a time: the beginning of the last segment that is
-   * whole by then. null if there is none; then the first cycle that can be known is somewhere later.
+   * Sequence number from which to read in order to have the complete state at the first cycle since `fromMs`: the
+   * beginning of the last segment that is whole by then, else of the next one. null if there is none.
    */
   startFor(fromMs: number): number | null {
     const first = this.#one('SELECT min(seq) AS seq FROM cycles WHERE at_ms >= ?', clipped(fromMs));
@@ -95,7 +95,7 @@ export class JournalReader {
     return row === undefined ? null : Number(row['segment']);
   }
 
-  /** When the last cycle of a number was, of the last process that had one; undefined if none is kept. */
+  /** The newest cycle with this number, of any process or of one epoch; undefined if none is kept. */
   timeOf(cycle: number, epoch: number | null): Pick<JournalCycle, 'seq' | 'atMs'> | undefined {
     const row = this.#one(
       'SELECT seq, at_ms FROM cycles WHERE cycle = ? AND (? IS NULL OR epoch = ?) ORDER BY seq DESC LIMIT 1',
@@ -104,7 +104,7 @@ export class JournalReader {
     return row === undefined ? undefined : { seq: Number(row['seq']), atMs: Number(row['at_ms']) };
   }
 
-  /** Cycles from a place on. */
+  /** Cycles from a sequence number on. */
   *cycles(fromSeq: number): Generator<JournalCycle> {
     for (let next = fromSeq; ; ) {
       const rows = this.#all('SELECT * FROM cycles WHERE seq >= ? ORDER BY seq LIMIT ?', next, PAGE);
@@ -114,7 +114,7 @@ export class JournalReader {
     }
   }
 
-  /** The first place that is kept. */
+  /** The lowest sequence number that is kept. */
   get firstSeq(): number {
     return Number(this.#one('SELECT min(seq) AS seq FROM cycles')?.['seq'] ?? 0);
   }
@@ -123,7 +123,7 @@ export class JournalReader {
     return this.#events('machine = ?', [JSON.stringify(machine)], span);
   }
 
-  /** Of a Need, and of machines that it had to give up: those are found by its cluster, and name it in the action. */
+  /** Events of a Need, and actions that took machines from it: those have its cluster and name it in `action.from`. */
   eventsOfNeed(need: string, span: Span): JournalEvent[] {
     const name = JSON.stringify(need);
     const cluster = JSON.stringify(need.slice(0, Math.max(0, need.lastIndexOf('/'))));
@@ -131,9 +131,9 @@ export class JournalReader {
     return this.#events(where, [name, cluster, need], span);
   }
 
-  /** Of a cluster, of its Needs, and of everybody. */
+  /** Events of a cluster, of its Needs, and of all clusters. */
   eventsOfCluster(cluster: string, span: Span): JournalEvent[] {
-    // Names of its Needs begin with its own and a slash; a zero is the character behind the slash.
+    // Ids of its Needs begin with its name and a slash; '0' is the character after the slash.
     const name = JSON.stringify(cluster).slice(0, -1);
     const where = `cluster = ? OR cluster = '""' OR (need >= ? AND need < ?)`;
     return this.#events(where, [JSON.stringify(cluster), `${name}/`, `${name}0`], span);
@@ -160,7 +160,7 @@ export class JournalReader {
     const kind = `json_extract(body, '$.kind')`;
     const rows = [
       ...newest(`${kind} IN ('log', 'losses') OR json_type(body, '$.action.outcome') = 'text'`, limit),
-      // Apart, since a zone that goes dark writes one for each of its machines.
+      // With their own limit: the loss of a zone writes one for each of its machines.
       ...newest(`${kind} = 'loss'`, MAX_PAST_LOSSES),
     ].sort((a, b) => Number(b['id']) - Number(a['id']));
     return rows.map(eventOf).reverse();

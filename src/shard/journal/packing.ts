@@ -15,7 +15,7 @@ const BLOCKED = 16;
 const HAS_IDLE_TIME = 32;
 const HAS_TARGET = 64;
 
-/** What of the fleet is to be told. */
+/** The part of the fleet that is written. */
 export interface Told {
   readonly slots: Iterable<number>;
   /** Numbers of clusters. */
@@ -30,7 +30,7 @@ export class InputPacker {
   readonly #fleet: Fleet;
   readonly #rollUps: RollupRecorder;
   readonly #texts = new Map<string, number>();
-  /** By number of the fleet: what was told under it, and its place among what the segment has told. */
+  /** By number of the fleet: the object that was written for it, and its index in the segment. */
   readonly #classes: (Place | undefined)[] = [];
   readonly #stamps: (Place | undefined)[] = [];
   #classCount = 0;

@@ -24,8 +24,8 @@ const SOME_LOSSES: LossesView = {
   ...{ errorClass: 'host-failed', error: 'the host died' },
 };
 
-describe('what a new process knows of the time before it', () => {
-  it('given a journal, then the points of the last hour, and ended actions and log lines in their order', () =>
+describe('the history of a new process', () => {
+  it('given a journal, then it has the points of the last hour, and ended actions and log lines in order', () =>
     withPath((path) => {
       const file = fileAt(path);
       const recorded = new Recorded({ behindBytes: 0, put: (message) => file.write([message]) });
@@ -55,7 +55,7 @@ describe('what a new process knows of the time before it', () => {
       ]);
     }));
 
-  it('given losses, then those that were told in one piece are one event', () =>
+  it('given losses with a summary, then the summary replaces them', () =>
     withPath((path) => {
       const file = fileAt(path);
       const recorded = new Recorded({ behindBytes: 0, put: (message) => file.write([message]) });
@@ -73,7 +73,7 @@ describe('what a new process knows of the time before it', () => {
       ]);
     }));
 
-  it('given none, or one that cannot be read, then nothing', () =>
+  it('given no journal or an unreadable one, then it is empty', () =>
     withPath((path) => {
       expect(readPast(path, 0)).toBeUndefined();
       writeFileSync(path, 'no journal at all');

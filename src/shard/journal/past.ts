@@ -1,5 +1,5 @@
-// What a new process shows of the time before it: the last hour in numbers and the last events, from the journal. A few
-// hundred rows, read once at the start. Without a journal, or with one that cannot be read, history begins now.
+// Restores a new process's series of the last hour and its last events from the journal: a few hundred rows, read once at
+// the start. Without a readable journal, both begin empty.
 
 import { existsSync } from 'node:fs';
 import type { Past } from '../planning/controller.ts';
@@ -8,7 +8,7 @@ import { MAX_OTHER_EVENTS } from '../telemetry/event-log.ts';
 import type { JournalEvent } from './format.ts';
 import { JournalReader } from './journal-reader.ts';
 
-/** Events that are looked at: what was held back, or has become short, is among them and not shown. */
+/** Newest events that are searched; `waiting` and `need` events among them are not shown. */
 const AMONG = 20_000;
 
 export function readPast(path: string, nowMs: number): Past | undefined {
@@ -21,14 +21,14 @@ export function readPast(path: string, nowMs: number): Past | undefined {
       events: withoutMany(reader.lastEvents(MAX_OTHER_EVENTS, AMONG)).flatMap(newsOf),
     };
   } catch {
-    // Its writer says what is wrong with it.
+    // The writer logs the reason.
     return undefined;
   } finally {
     reader?.close();
   }
 }
 
-/** Losses of a zone that one piece tells of, without those told one by one. */
+/** Removes `loss` events that a `losses` event summarises. */
 function withoutMany(events: readonly JournalEvent[]): readonly JournalEvent[] {
   const pieces = events.flatMap(({ body }) => (body.kind === 'losses' ? [body.losses] : []));
   return events.filter(({ body }) => {

@@ -25,7 +25,7 @@ export interface RecorderParts {
   readonly slice?: number;
 }
 
-/** About a millisecond's worth of machines, and of rows. */
+/** Machines, and rows, that take about 1 ms to write. */
 const SLICE = 4096;
 /** Segments that fit into the file if the changes outweigh the unchanged state; the oldest one is dropped as a whole. */
 const SEGMENTS = 8;
@@ -38,8 +38,8 @@ const EVENTS_WAIT_MS = 100;
 /** Most events written per batch: a cold fleet may have as many as it has rows. */
 const MAX_EVENTS = 20_000;
 
-/** Lines of the log about what is written with more to it: ended actions, and losses one by one. */
-const TOLD_ELSEWHERE: ReadonlySet<string> = new Set([
+/** Log lines that are not written, because an action or loss event has the same content in more detail. */
+const WRITTEN_AS_EVENTS: ReadonlySet<string> = new Set([
   ...['action-failed', 'machine-lost', 'machines-lost', 'zone-dark'],
 ]);
 
@@ -54,7 +54,7 @@ export class Recorder {
   #events: JournalEvent[] = [];
   #left = 0;
   #cancelFlush: (() => void) | null = null;
-  /** By machine: what was held back in the last cycle, and why. */
+  /** By machine: kind and reason of the action that was held back in the last cycle. */
   #waiting = new Map<string, string>();
 
   constructor(parts: RecorderParts) {
@@ -63,7 +63,7 @@ export class Recorder {
     this.#segmentMs = Math.min(parts.limits.maxAgeMs / SEGMENTS, LONGEST_SEGMENT_MS);
   }
 
-  /** What a commit applied and, if a decision follows, the rest that it depends on. Before the decision. */
+  /** Posts the changes of a commit and, if a decision follows, its options. Called before the decision. */
   input(applied: AppliedChanges, nowMs: number, options: DecisionOptions | null): void {
     this.#isWritten = false;
     if (this.#isBehind()) return;
@@ -96,7 +96,7 @@ export class Recorder {
     });
   }
 
-  /** What was decided on the last input. Before anything is written to the ledger. */
+  /** Digest of the decision on the last input. Called before the decision changes the ledger. */
   digest(decision: Decision, actions: readonly Action[]): CycleDigest | null {
     if (!this.#isWritten) return null;
     const hasClaims = this.#parts.fleet.machines.count <= MAX_DIGESTED_CLAIMS;
@@ -105,7 +105,7 @@ export class Recorder {
     return { digest: digestOf({ actions, restamps: decision.restamps(), unmet, claims }), hasClaims };
   }
 
-  /** What became of it. */
+  /** Posts the outcome of a cycle. */
   outcome(
     digest: CycleDigest | null,
     view: CycleView,
@@ -133,7 +133,7 @@ export class Recorder {
     }
   }
 
-  /** Every loss, also those that are told in one piece. */
+  /** Called for every lost machine, including those that a `losses` event summarises. */
   loss(loss: LossView): void {
     const { atMs, machine, cluster, need } = loss;
     const about = { machine, cluster: cluster || null, need: need?.id ?? null };
@@ -145,7 +145,7 @@ export class Recorder {
     const atMs = event.atMs ?? this.#parts.clock.now();
     if (event.kind === 'log') {
       const { kind, level, event: name, fields } = event;
-      if (TOLD_ELSEWHERE.has(name)) return;
+      if (WRITTEN_AS_EVENTS.has(name)) return;
       this.#note({ atMs, ...subjectOf(event), need: null, body: { kind, level, event: name, fields } });
       return;
     }
@@ -160,7 +160,7 @@ export class Recorder {
     this.#note({ atMs, ...about, body: { kind: 'action', action } });
   }
 
-  /** Sessions over what waits. */
+  /** Posts the batched events. */
   flush(): void {
     this.#cancelFlush?.();
     this.#cancelFlush = null;
@@ -183,7 +183,7 @@ export class Recorder {
     this.#hasGap = true;
   }
 
-  /** Begins a segment if it is time for one. */
+  /** Begins a segment if one is due. */
   #begin(nowMs: number): Begin | null {
     const begin = this.#due(nowMs);
     if (begin === null) return null;
@@ -201,7 +201,7 @@ export class Recorder {
     return isWhole && (isOld || bytes >= this.#segmentBytes) ? 'pass' : null;
   }
 
-  /** What is held back for the first time, or for another reason. */
+  /** Records actions that are held back for the first time, or for another reason than in the last cycle. */
   #heldBack(waiting: readonly HeldBackAction[], atMs: number): void {
     const now = new Map<string, string>();
     for (const action of waiting) {
@@ -233,15 +233,15 @@ export interface CycleDigest {
   readonly hasClaims: boolean;
 }
 
-/** A stretch of the journal that can be read from its beginning. */
+/** A part of the journal that can be replayed from its beginning. */
 class Segment {
   readonly packer: InputPacker;
   readonly beganMs: number;
   readonly #fleet: Fleet;
   readonly #slice: number;
-  /** Whether everything that is known has been told. */
+  /** Whether the segment contains the complete state. */
   isWhole: boolean;
-  /** Since it was whole. */
+  /** Bytes posted since the segment is whole. */
   bytes = 0;
   #slot = 0;
   #cluster = 0;
@@ -254,7 +254,7 @@ class Segment {
     this.isWhole = isWhole;
   }
 
-  /** What has changed, and the next slice of everything. */
+  /** The changes, and the next slice of the unchanged state. */
   withSlice({ slots, clusters }: AppliedChanges): Pick<AppliedChanges, 'slots' | 'clusters'> {
     const { machines, demand, clusters: names } = this.#fleet;
     const told = { slots: [...slots], clusters: [...clusters] };
@@ -263,7 +263,7 @@ class Segment {
     for (; this.#slot < end; this.#slot++)
       if (machines.state[this.#slot] !== 0 && !known.has(this.#slot)) told.slots.push(this.#slot);
     for (let rows = 0; rows < this.#slice && this.#cluster < names.size; this.#cluster++) {
-      // Those that changed before their turn have been told in full; of these it says nothing new.
+      // A cluster that changed earlier in this segment is written again; its record then has no new rows.
       told.clusters.push(this.#cluster);
       rows += demand.rowsOf(this.#cluster).length;
     }
@@ -272,14 +272,14 @@ class Segment {
   }
 }
 
-/** What a List finds at first, and moves that go as they should. */
+/** Meanings of sightings that are not written: first sightings and expected transitions. */
 const PLAIN: ReadonlySet<string> = new Set(['discovered', 'progress']);
 
 function isNothing({ slots, clusters, removed, retimed }: AppliedChanges): boolean {
   return slots.length + clusters.length + removed.length + retimed.size === 0;
 }
 
-/** An order that names neither is about everybody: the cluster ''. */
+/** An order that names neither a machine nor a cluster concerns all clusters: ''. */
 function subjectOf({ event, fields }: Extract<ShardEvent, { readonly kind: 'log' }>) {
   const machine = textOr(fields['machine']);
   const cluster = textOr(fields['cluster']) ?? clusterIn(textOr(fields['freeze']));

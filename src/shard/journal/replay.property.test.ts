@@ -1,5 +1,5 @@
-// Whatever happens to a fleet, however the journal is cut into segments: every cycle on record is decided again from the
-// file alone and comes to the same digest.
+// For any events of a fleet and any segments of the journal: every recorded cycle is replayed from the file alone and has
+// the same digest.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ import { ALWAYS } from './journal-reader.ts';
 
 interface Step {
   readonly to: DecisionInput;
-  /** Chance in ten that a machine or a cluster moves to what it is there. */
+  /** Chance in ten that a machine or a cluster changes to its state in the next fleet. */
   readonly share: number;
   readonly isDecided: boolean;
 }
@@ -30,7 +30,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { minLength: 3, maxLength: 8 },
 );
 
-/** What leads from what is known to a part of what a step has. */
+/** Ledger entries that lead from the present state to a part of the next one. */
 function entriesTo(
   step: Step,
   known: ReadonlySet<string>,
@@ -69,7 +69,7 @@ function optionsOf({ to, isDecided }: Step): DecisionOptions | null {
 }
 
 describe('a journal', () => {
-  it('given any fleet and any events, then every cycle has the same digest when it is decided again', {
+  it('given any fleet and any events, then every replayed cycle has the same digest', {
     timeout: 120_000,
   }, () => {
     const dice = fc.infiniteStream(fc.integer({ min: 0, max: 9 }));

@@ -1,5 +1,5 @@
-// Makes past decisions again: the ledger as it was, from the journal, and the same engine. Equal digests say that a
-// decision follows from what was written down and from nothing else.
+// Replays past decisions: restores the ledger from the journal and runs the engine on it. Equal digests show that a
+// decision depends only on what the journal contains.
 
 import { type Decision, Engine } from '../../engine/index.ts';
 import { Fleet } from '../../fleet/index.ts';
@@ -11,22 +11,22 @@ import type { InputChanges } from './packing.ts';
 import { Stretch } from './stretch.ts';
 
 export interface ReplayedCycle {
-  /** Its place in the journal. */
+  /** Its sequence number in the journal. */
   readonly seq: number;
   readonly epoch: number;
   readonly atMs: number;
-  /** null: the process ended before it had decided. */
+  /** null: the process ended before it decided. */
   readonly recorded: CycleOutcome | null;
   readonly digest: string;
-  /** Whether the digest is the one on record; null if none is. */
+  /** Whether the digest equals the recorded one; null if none was recorded. */
   readonly isSame: boolean | null;
-  /** Good until the next cycle. */
+  /** Valid until the next cycle. */
   readonly decision: Decision;
 }
 
 /**
- * Decides the cycles of a time again, oldest first. Cycles that cannot be known are left out: those before the first
- * segment that is whole, and those in a gap. Throws BF_JOURNAL_RANGE if that is all of them.
+ * Replays the cycles of a time span, oldest first. Cycles without a complete input are left out: those before the first
+ * whole segment, and those in a gap. Throws BF_JOURNAL_RANGE if no cycle is left.
  */
 export function* replay(reader: JournalReader, span: Span): Generator<ReplayedCycle> {
   const start = reader.startFor(span.fromMs);
@@ -39,13 +39,13 @@ export function* replay(reader: JournalReader, span: Span): Generator<ReplayedCy
       count++;
       yield replayed(cycle, past);
     }
-    // A clock may have been set back, so what follows a later cycle may still belong to the time.
+    // The clock may have been set back, so a cycle after the span may be followed by cycles within it.
     if (cycle.atMs > span.toMs + LONGEST_STEP_BACK_MS) break;
   }
   if (count === 0) throw outOfRange(reader);
 }
 
-/** How far a clock may be set back before a replay of a time misses cycles. */
+/** Largest step back of a clock for which a replay of a time span finds all cycles. */
 const LONGEST_STEP_BACK_MS = 60_000;
 
 function isWithin({ atMs }: JournalCycle, { fromMs, toMs }: Span): boolean {
@@ -65,14 +65,14 @@ function replayed({ seq, epoch, atMs, outcome }: JournalCycle, past: Past): Repl
   return { seq, epoch, atMs, recorded: outcome, digest, isSame, decision };
 }
 
-/** The ledger of a shard as it was, moved from cycle to cycle. */
+/** The restored ledger of a shard, advanced from cycle to cycle. */
 class Past {
   readonly #stretch = new Stretch();
   #fleet = new Fleet();
   #engine = new Engine(this.#fleet, { workers: 1, checkEvery: 0 });
   #options: DecisionOptions | null = null;
 
-  /** Whether everything that was known then is known here. */
+  /** Whether the ledger is complete. */
   get isWhole(): boolean {
     return this.#stretch.isWhole;
   }
