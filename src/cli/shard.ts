@@ -98,13 +98,13 @@ Examples:
   BIGFLEET_SHARD_LOG_LEVEL=debug bigfleet shard --config shard.yaml`;
 
 function optionOf(key: SettingKey): Option | undefined {
-  const { flag, about, kind, standard } = settingOf(key);
+  const { flag, about, kind, defaultValue } = settingOf(key);
   if (flag === undefined) return undefined;
   const value = kind.placeholder === undefined ? '[true|false]' : `<${kind.placeholder}>`;
-  // The first sentence; the page has the rest. Flags begin small, as everywhere.
+  // Only the first sentence, in lower case like other flags; the reference page has the rest.
   const sentence = about.split('. ')[0]!.replace(/\.$/, '');
   const what = sentence.charAt(0).toLowerCase() + sentence.slice(1);
-  const plain = standard === undefined ? undefined : kind.write(standard);
+  const plain = defaultValue === undefined ? undefined : kind.write(defaultValue);
   if (typeof plain === 'object') {
     return new Option(`--${flag} ${value}`, `${what}; may be repeated`).argParser(collect);
   }

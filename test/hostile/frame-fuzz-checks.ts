@@ -3,7 +3,7 @@
 // `npm run soak:frames`, so it throws plain errors.
 
 import type { Need } from '../../src/model/index.ts';
-import { DEFAULT_HANDS_LIMITS } from '../../src/shard/sessions/limits.ts';
+import { DEFAULT_SESSION_LIMITS } from '../../src/shard/sessions/limits.ts';
 import {
   type Intake,
   RollupIntake,
@@ -14,7 +14,7 @@ import {
 } from '../../src/wire/index.ts';
 import type { FrameFuzzer } from './frame-fuzzer.ts';
 
-const LIMITS = { maxRows: DEFAULT_HANDS_LIMITS.rollupRows };
+const LIMITS = { maxRows: DEFAULT_SESSION_LIMITS.rollupRows };
 
 /** Fifty problems with a path and a message each. */
 const MAX_PROBLEMS_JSON = 100_000;

@@ -40,7 +40,7 @@ function problemsOf(sources: SomeSources, toStart = false): string[] {
 }
 
 describe('the configuration of a shard', () => {
-  it('given nothing, then a controller runs as it does by default, on all cores but one', () => {
+  it('given no setting, then the controller has its defaults and uses all cores but one', () => {
     const config = defaultConfig();
     expect(loaded({}).config).toEqual(config);
     const { releaseHoldSeconds, engine, ...controller } = controllerOptionsOf(config, 7n, 42);
@@ -50,7 +50,7 @@ describe('the configuration of a shard', () => {
     expect(new Map([...releaseHoldSeconds].filter(([, seconds]) => seconds > 0))).toEqual(holds);
   });
 
-  it('given a setting in several places, then flags beat the environment, which beats the file', () => {
+  it('given a setting in several sources, then flags override the environment, which overrides the file', () => {
     const yaml = 'id: from-file\nlisten: 127.0.0.1:1\ncycle: { interval: 1m, spacing: 1m }\n';
     const env = { BIGFLEET_SHARD_LISTEN: '127.0.0.1:2', BIGFLEET_SHARD_CYCLE_INTERVAL: '2m', OTHER: 'x' };
     const { config, origins } = loaded({ yaml, env, flags: { 'cycle.interval': '3m' } });
@@ -67,7 +67,7 @@ describe('the configuration of a shard', () => {
     });
   });
 
-  it('given values of every kind, then they arrive in the units of the controller', () => {
+  it('given values of every kind, then the controller gets them in its units', () => {
     const yaml = `
 epochAtLeast: 12
 providers: [{ name: metal, address: "[::1]:9000" }, { name: cloud, address: localhost:9001 }]
@@ -93,7 +93,7 @@ breaker: { failures: 9, max: 1h }
     expect(options.releaseHoldSeconds.get(CapacityType.Spot)).toBe(0);
   });
 
-  it('given providers in texts, then lists of variables and repeated flags mean the same', () => {
+  it('given providers as text, then a variable with a list and repeated flags are read alike', () => {
     const providers = [
       { name: 'a', address: '127.0.0.1:1' },
       { name: 'b', address: 'localhost:2' },
@@ -114,7 +114,7 @@ breaker: { failures: 9, max: 1h }
     expect(loaded({ env }).config.guardrails.dryRun).toBe(true);
   });
 
-  it('given prices of owned machines in a file, a variable or flags, then they mean the same', () => {
+  it('given prices of owned machines in a file, a variable or flags, then they are read alike', () => {
     const prices = new Map([
       ['bare-metal', 1.2],
       ['a3-highgpu-8g', 42],
@@ -137,7 +137,7 @@ breaker: { failures: 9, max: 1h }
     },
   );
 
-  it('given many mistakes in all places, then all are listed, each with its place', () => {
+  it('given many mistakes in all sources, then all are reported, each with its position', () => {
     const yaml = `
 id: 5
 lisen: 127.0.0.1:1
@@ -163,7 +163,7 @@ providers: [{ name: a, address: nowhere }]
     ]);
   });
 
-  it('given what a service in Kubernetes puts into every pod, then it is none of ours', () => {
+  it('given the variables that Kubernetes sets for a service, then they are ignored', () => {
     const env = {
       BIGFLEET_SHARD_SERVICE_HOST: '10.0.0.1',
       BIGFLEET_SHARD_SERVICE_PORT: '7780',
@@ -180,7 +180,7 @@ providers: [{ name: a, address: nowhere }]
   });
 
   it.each(['providers: [1', '- providers'])(
-    'given a file that cannot be read, %j, then only what can be known is said',
+    'given a file that cannot be read, %j, then problems that it could resolve are not reported',
     (yaml) => {
       const sources = { yaml, flags: { listen: '10.0.0.1:1', 'cycle.interval': 'soon' } } as const;
       expect(problemsOf(sources, true)).toEqual([
@@ -211,11 +211,11 @@ providers: [{ name: a, address: nowhere }]
     ['guardrails: { reclaimCapFraction: 1.5 }', /Expected a number from 0 to 1/],
     ['epochAtLeast: 9223372036854775807', /Expected a whole number/],
     ['listen: 127.0.0.1:70000', /Expected HOST:PORT/],
-  ])('refuses %j', (yaml, why) => {
+  ])('given %j, then it is refused', (yaml, why) => {
     expect(problemsOf({ yaml }).join('\n')).toMatch(why);
   });
 
-  it('given --insecure or all TLS files, then other addresses are fine', () => {
+  it('given --insecure or all TLS files, then addresses other than loopback are accepted', () => {
     const yaml = 'listen: :7780\nproviders: [{ name: a, address: far.example:1 }]\n';
     const { tls } = loaded({ yaml: `${yaml}tls: { cert: c, key: k, ca: a }` }).config;
     expect(tls).toEqual({ cert: 'c', key: 'k', ca: 'a' });
@@ -227,20 +227,20 @@ providers: [{ name: a, address: nowhere }]
     expect(insecure).toMatchObject({ listen: '0.0.0.0:7780', insecure: true, tls: null });
   });
 
-  it('given no provider, then only a shard that is to start minds', () => {
+  it('given no provider, then only a shard that is about to start refuses', () => {
     expect(problemsOf({ yaml: '' })).toEqual([]);
     expect(problemsOf({ yaml: '' }, true)).toEqual([expect.stringContaining('At least one is needed')]);
     expect(problemsOf({ yaml: 'providers: []' }, true)).toHaveLength(1);
   });
 
-  it('given anchors and empty sections, then they are read as YAML means them', () => {
+  it('given anchors and empty sections, then they have their meaning in YAML', () => {
     const yaml = 'cycle:\nactuation:\n  retry: &r { base: 2s, max: 3s }\n  machineBackoff: *r\n';
     expect(loaded({ yaml }).config.actuation.machine).toEqual({ baseMs: 2000, maxMs: 3000 });
   });
 });
 
 describe('the limits of sessions', () => {
-  it('given a size of frames, then the room for what waits follows from it unless it is set', () => {
+  it('given a frame size, then the limit of waiting bytes is derived from it unless it is set', () => {
     const of = (yaml: string) => sessionLimits(loaded({ yaml }).config.limits);
     expect(of('')).toMatchObject({ frameBytes: 2 ** 26, waitingBytes: 2 ** 28, rollupRows: 50_000 });
     expect(of('limits: { frameBytes: 268435456 }').waitingBytes).toBe(2 ** 29);
@@ -260,7 +260,7 @@ describe('the limits of sessions', () => {
 });
 
 describe('the printed configuration', () => {
-  it('given values that are not the default, then it says where they came from, and of others nothing', () => {
+  it('given values that are not the default, then only these have a comment with their source', () => {
     const env = { BIGFLEET_SHARD_CYCLE_INTERVAL: '5s', BIGFLEET_SHARD_ID: 'shard-0' };
     const text = printConfig(
       loaded({ env, yaml: 'dataDir: "a # b"\n', flags: { providers: ['m=localhost:1'] } }),
@@ -273,7 +273,7 @@ describe('the printed configuration', () => {
     expect(text.match(/ {2}# /g)).toHaveLength(3 + 3);
   });
 
-  it('given any configuration, then the print of it is the same configuration, and has every setting', () => {
+  it('given any configuration, then its printed form has every setting and reads as the same configuration', () => {
     const ms = fc.integer({ min: 10, max: 20 * 86_400_000 });
     const given = fc.record(
       {
@@ -305,15 +305,15 @@ describe('the printed configuration', () => {
 });
 
 describe('the table of settings', () => {
-  it('given any default, then it is a value that its setting takes and writes', () => {
+  it('given any default, then its written form reads as the same value', () => {
     for (const key of KEYS) {
-      const { kind, standard } = settingOf(key);
-      if (standard !== undefined)
-        expect([key, kind.type.parse(kind.write(standard))]).toEqual([key, standard]);
+      const { kind, defaultValue } = settingOf(key);
+      if (defaultValue !== undefined)
+        expect([key, kind.type.parse(kind.write(defaultValue))]).toEqual([key, defaultValue]);
     }
   });
 
-  it('has every flag once', () => {
+  it('given all settings, then every flag appears once', () => {
     const flags = KEYS.map((key) => settingOf(key).flag).filter((flag) => flag !== undefined);
     expect(new Set(flags).size).toBe(flags.length);
   });
@@ -323,7 +323,7 @@ describe('the table of settings', () => {
     ['DATADIR', ' Did you mean dataDir?'],
     ['cpu', ''],
     ['', ''],
-  ])('a question after %j is %j', (word, question) => {
+  ])('given %j, then the suggestion is %j', (word, question) => {
     expect(didYouMean(word, ['listen', 'dataDir', 'cycle.interval'])).toBe(question);
   });
 });

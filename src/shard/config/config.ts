@@ -24,14 +24,14 @@ export interface ShardConfig extends Controller {
   readonly providers: readonly ProviderSpec[];
   /** null: plaintext. */
   readonly tls: TlsFiles | null;
-  /** Those of the API; null: plaintext. */
+  /** TLS files of the API; null: plaintext. */
   readonly apiTls: TlsFiles | null;
   readonly insecure: boolean;
   /** How long calls to providers may take. */
   readonly calls: Pick<CallLimits, 'callMs' | 'attemptMs' | 'listMs'>;
-  /** 0: whatever comes next. */
+  /** Lowest epoch to start with; 0: no lower bound. */
   readonly epochAtLeast: bigint;
-  /** The others have their defaults. */
+  /** Limits that are not listed have their defaults. */
   readonly limits: Pick<
     SessionLimits,
     'sessions' | 'rollupRows' | 'rollupIntervalMs' | 'demandRows' | 'demandBytes'
@@ -50,11 +50,11 @@ export interface ConfigSources {
 export interface LoadedConfig {
   readonly config: ShardConfig;
   readonly values: Values;
-  /** Where each value that was given came from, the last source of each. */
+  /** The source that each given value was taken from. */
   readonly origins: ReadonlyMap<SettingKey, string>;
 }
 
-/** `toStart`: what only a shard that is to run needs is asked for too. */
+/** `toStart`: also checks what a shard needs to run, such as a provider. */
 export function loadConfig({ file, env, flags }: ConfigSources, toStart: boolean): Result<LoadedConfig> {
   const sources = [
     ...(file === undefined ? [] : [fromFile(file.path, file.text)]),
@@ -62,7 +62,7 @@ export function loadConfig({ file, env, flags }: ConfigSources, toStart: boolean
     fromFlags(flags),
   ];
   const problems: Problem[] = sources.flatMap((source) => source.problems);
-  const values: Record<string, unknown> = { ...standardValues() };
+  const values: Record<string, unknown> = { ...defaultValues() };
   const origins = new Map<SettingKey, string>();
   for (const given of sources.flatMap((source) => source.given)) {
     const value = valueFrom(given, problems);
@@ -71,7 +71,7 @@ export function loadConfig({ file, env, flags }: ConfigSources, toStart: boolean
     origins.set(given.key, given.where);
   }
   const typed = values as unknown as Values;
-  // What is missing or at odds may well be put right by a file that could not be read.
+  // A file that could not be read may contain what is missing or resolve a contradiction.
   if (!sources.some(({ isUnread }) => isUnread)) {
     problems.push(...contradictions(typed, (key) => origins.get(key) ?? key));
     const given = sources.flatMap((source) => source.given);
@@ -83,9 +83,9 @@ export function loadConfig({ file, env, flags }: ConfigSources, toStart: boolean
 
 const NO_PROVIDER = `At least one is needed: --provider NAME=HOST:PORT, ${variableOf('providers')}, or providers in the file.`;
 
-/** The configuration if nothing is set; it has no providers. */
+/** The configuration with every setting at its default; it has no providers. */
 export function defaultConfig(): ShardConfig {
-  return configOf(standardValues());
+  return configOf(defaultValues());
 }
 
 export function controllerOptionsOf(config: ShardConfig, epoch: bigint, seed: number): ControllerOptions {
@@ -110,8 +110,8 @@ export function controllerOptionsOf(config: ShardConfig, epoch: bigint, seed: nu
   };
 }
 
-function standardValues(): Values {
-  return Object.fromEntries(KEYS.map((key) => [key, settingOf(key).standard])) as unknown as Values;
+function defaultValues(): Values {
+  return Object.fromEntries(KEYS.map((key) => [key, settingOf(key).defaultValue])) as unknown as Values;
 }
 
 function valueFrom({ key, raw, where }: Given, problems: Problem[]): unknown {
@@ -121,12 +121,12 @@ function valueFrom({ key, raw, where }: Given, problems: Problem[]): unknown {
   return data;
 }
 
-/** A value that was refused is said to be wrong, not missing. */
+/** Whether a value was given, even if it was refused: the problem is then the value, not its absence. */
 function isTried(key: SettingKey, given: readonly Given[]): boolean {
   return given.some((each) => each.key === key && !(Array.isArray(each.raw) && each.raw.length === 0));
 }
 
-/** What is wrong with settings together. `where` names a setting by its source, or by its key if it is the default. */
+/** Problems of settings in combination. `where` returns the source of a setting, or its key if it has its default. */
 function contradictions(values: Values, where: (key: SettingKey) => string): Problem[] {
   return [
     ...tlsProblems(values, where),
@@ -153,7 +153,7 @@ function plaintextProblems(values: Values, where: (key: SettingKey) => string): 
       ? []
       : [problem(place, `${address} is not on loopback and would be plaintext; ${remedy}`)];
   const isPlain = values['tls.cert'] === undefined;
-  const grpcRemedy = 'give the TLS files, or say --insecure if the network itself is trusted.';
+  const grpcRemedy = 'give the TLS files, or use --insecure if the network is trusted.';
   return [
     ...(isPlain ? refusal(where('listen'), values.listen, grpcRemedy) : []),
     ...(isPlain
@@ -163,7 +163,7 @@ function plaintextProblems(values: Values, where: (key: SettingKey) => string): 
       ? refusal(
           where('api'),
           values.api,
-          'keep it on loopback, give the TLS files and leave tls.api true, or say --insecure if the network itself is trusted.',
+          'keep it on loopback, give the TLS files and leave tls.api true, or use --insecure if the network is trusted.',
         )
       : []),
   ];
@@ -174,15 +174,15 @@ function providerProblems({ providers, listen, api }: Values, where: (key: Setti
   const twice = new Set(names.filter((name, i) => names.indexOf(name) !== i));
   const problems = [...twice].map((name) => problem(where('providers'), `Two providers are named ${name}.`));
   if (listen === api && !listen.endsWith(':0'))
-    problems.push(problem(where('api'), `It is the same as listen.`));
+    problems.push(problem(where('api'), 'The address is the same as listen.'));
   return problems;
 }
 
-/** Pairs of which the first must not be the larger. */
+/** Pairs whose first value must not be larger than the second. */
 const ORDERED: readonly (readonly [SettingKey, SettingKey])[] = [
   ...KEYS.filter((key) => key.endsWith('.base')).map((key) => [key, key.replace('.base', '.max')] as const),
   ['reconcile.interval', 'reconcile.fullInterval'],
-  // Nothing is more than "auto".
+  // A comparison with "auto" is always false.
   ['limits.frameBytes', 'limits.waitingBytes'],
 ] as [SettingKey, SettingKey][];
 

@@ -4,7 +4,7 @@ import { KEYS, type SettingKey, settingOf, variableOf } from './settings.ts';
 
 export function configurationPage(): string {
   return `${HEAD}
-| key | flag | default | what it may be | what it is for |
+| key | flag | default | accepted values | description |
 |---|---|---|---|---|
 ${KEYS.map(rowOf).join('\n')}
 `;
@@ -12,7 +12,7 @@ ${KEYS.map(rowOf).join('\n')}
 
 const HEAD = `# Configuration of a shard
 
-\`bigfleet shard\` takes its settings from four places; a later one wins:
+\`bigfleet shard\` reads its settings from four sources; a later one overrides an earlier one:
 
 1. the defaults below;
 2. one YAML file, given with \`--config FILE\`. Dots in a key are sections: \`cycle.interval\` is \`interval\` below \`cycle\`;
@@ -20,9 +20,9 @@ const HEAD = `# Configuration of a shard
    not set. Lists have commas: \`${variableOf('providers')}=metal=10.0.0.1:9000,cloud=10.0.0.2:9000\`;
 4. flags. A switch may be turned off too: \`--dry-run=false\`.
 
-Everything that is wrong is listed at once, each with the line, the variable or the flag where it stands; names that are
-no setting are wrong too. \`bigfleet shard --print-config\` prints what is in force, with the source of every value that is
-not the default; its output can be given back with \`--config\`.
+All problems are reported at once, each with the line, the variable or the flag it comes from; a name that is not a
+setting is a problem too. \`bigfleet shard --print-config\` prints the effective settings, with the source of every value
+that is not the default; \`--config\` accepts its output.
 
 \`\`\`yaml
 id: shard-0
@@ -37,12 +37,12 @@ releaseHold:
   reserved: never
 \`\`\`
 
-This page is made from \`src/shard/config/settings.ts\` by \`npm run generate\`.
+This page is generated from \`src/shard/config/settings.ts\` by \`npm run generate\`.
 `;
 
 function rowOf(key: SettingKey): string {
-  const { kind, standard, about, flag } = settingOf(key);
-  const plain = standard === undefined ? undefined : kind.write(standard);
+  const { kind, defaultValue, about, flag } = settingOf(key);
+  const plain = defaultValue === undefined ? undefined : kind.write(defaultValue);
   const cells = [
     `\`${key}\``,
     flag === undefined ? '' : `\`--${flag}\``,

@@ -1,5 +1,5 @@
-// The configuration in force as YAML that can be given back with --config. Values that are not the default say where
-// they came from.
+// The effective configuration as YAML that --config accepts. A comment names the source of every value that is not the
+// default.
 
 import { stringify } from 'yaml';
 import { printable } from '../../model/index.ts';
@@ -8,7 +8,7 @@ import { KEYS, type SettingKey, settingOf, type Values } from './settings.ts';
 
 export function printConfig({ values, origins }: LoadedConfig): string {
   const lines = [
-    '# Configuration of a shard, as it is in force. docs/reference/configuration.md tells what each setting is for.',
+    '# Configuration of a shard, as it is in force. docs/reference/configuration.md describes each setting.',
   ];
   let path: readonly string[] = [];
   for (const key of KEYS) {
@@ -35,10 +35,10 @@ function settingLines(key: SettingKey, values: Values, origin: string | undefine
   const name = key.slice(key.lastIndexOf('.') + 1);
   const value = values[key];
   if (value === undefined) return [`# ${name}:`];
-  const { kind, standard } = settingOf(key);
+  const { kind, defaultValue } = settingOf(key);
   const plain = kind.write(value);
   const isDefault =
-    JSON.stringify(plain) === JSON.stringify(standard === undefined ? null : kind.write(standard));
+    JSON.stringify(plain) === JSON.stringify(defaultValue === undefined ? null : kind.write(defaultValue));
   const remark = isDefault || origin === undefined ? '' : `  # ${printable(origin)}`;
   if (!Array.isArray(plain) || plain.length === 0) return [`${name}: ${scalarText(plain)}${remark}`];
   return [`${name}:${remark}`, ...plain.map((item) => `  - ${JSON.stringify(item)}`)];
@@ -46,6 +46,6 @@ function settingLines(key: SettingKey, values: Values, origin: string | undefine
 
 function scalarText(value: unknown): string {
   const text = stringify(value, { lineWidth: 0 }).trimEnd();
-  // A block of several lines would need its own indent; JSON is YAML too.
+  // A block of several lines would need its own indentation; JSON is valid YAML.
   return text.includes('\n') ? JSON.stringify(value) : text;
 }

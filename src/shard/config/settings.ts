@@ -1,12 +1,12 @@
-// Every setting of a shard in one table: its key in the YAML file, what it may be, its default and what it is for. The
-// names of variables and flags, what --print-config prints and docs/reference/configuration.md all come from here.
+// All settings of a shard in one table: key in the YAML file, kind of value, default and description. The names of
+// variables and flags, the output of --print-config and docs/reference/configuration.md are derived from it.
 
 import { CapacityType, MachineState } from '../../model/index.ts';
 import { DEFAULT_LIMITS as DEFAULT_CALL_LIMITS } from '../../provider/client/call-limits.ts';
 import type { BackoffLimits } from '../../runtime/backoff.ts';
 import { JOURNAL_LIMITS } from '../journal/format.ts';
 import { DEFAULT_CONTROLLER } from '../planning/options.ts';
-import { DEFAULT_HANDS_LIMITS, FRAME_BYTES_RANGE } from '../sessions/limits.ts';
+import { DEFAULT_SESSION_LIMITS, FRAME_BYTES_RANGE } from '../sessions/limits.ts';
 import {
   ADDRESS,
   autoOr,
@@ -28,34 +28,34 @@ import {
 
 export interface Setting<T> {
   readonly kind: Kind<T>;
-  readonly standard: T;
-  /** What it is for, and what goes wrong on either side. */
+  readonly defaultValue: T;
+  /** What the setting does, and what goes wrong if the value is too small or too large. */
   readonly about: string;
-  /** Its flag without the dashes; none: the file and the environment only. */
+  /** The flag without the dashes; undefined if only the file and the environment have the setting. */
   readonly flag: string | undefined;
 }
 
 const { cycle, engine, guardrails, weights, releaseHoldSeconds, actuation, scheduler, reconcile } =
   DEFAULT_CONTROLLER;
 
-function setting<T>(kind: Kind<T>, standard: T, about: string, flag?: string): Setting<T> {
-  return { kind, standard, about, flag };
+function setting<T>(kind: Kind<T>, defaultValue: T, about: string, flag?: string): Setting<T> {
+  return { kind, defaultValue, about, flag };
 }
 
-/** Both ends of a back-off. */
+/** Base and maximum of an exponential backoff. */
 function backoff<const K extends string>(key: K, { baseMs, maxMs }: BackoffLimits, about: string) {
   return {
     [`${key}.base`]: setting(
       duration('1ms'),
       baseMs,
-      `${about}: after the first failure; it doubles with each.`,
+      `${about}: delay after the first failure; it doubles with each further one.`,
     ),
-    [`${key}.max`]: setting(duration('1ms'), maxMs, `${about}: at most.`),
+    [`${key}.max`]: setting(duration('1ms'), maxMs, `${about}: maximum delay.`),
   } as Record<`${K}.base` | `${K}.max`, Setting<number>>;
 }
 
 function hold(type: CapacityType, name: string, flag?: string): Setting<number> {
-  const about = `How long an Idle ${name} machine that nobody wants is kept before it is given back.`;
+  const about = `How long an Idle ${name} machine without a claim is kept before it is released.`;
   return setting(HOLD, releaseHoldSeconds.get(type) ?? 0, about, flag);
 }
 
@@ -70,113 +70,123 @@ const SETTINGS = {
   id: setting(
     NAME,
     'shard-0',
-    'Name of the shard. Providers and the coordinator know it by this; two shards never share one.',
+    'Name of the shard, by which providers and the coordinator identify it; must be unique among shards.',
     'id',
   ),
-  listen: setting(ADDRESS, '127.0.0.1:7780', 'Where operators connect, over gRPC.', 'listen'),
+  listen: setting(ADDRESS, '127.0.0.1:7780', 'Address for sessions of operators (gRPC).', 'listen'),
   api: setting(
     ADDRESS,
     '127.0.0.1:8780',
-    'Where the read and control API, metrics and health are, over HTTP; over HTTPS where the TLS files are given.',
+    'Address of the read and control API, metrics and health checks: HTTP, or HTTPS if the TLS files are given.',
     'api',
   ),
   dataDir: setting(
     PATH,
     'bigfleet-data',
-    'Directory of everything that outlives the process. One process at a time; keep it on a disk that lasts.',
+    'Directory of the durable state. Only one process may use it at a time; it must be on persistent storage.',
     'data-dir',
   ),
   providers: setting<readonly ProviderSpec[]>(
     PROVIDERS,
     [],
-    'Capacity providers, at least one. Names are part of metrics, logs and commands. The flag may be repeated; flags replace the list of the file.',
+    'Capacity providers, at least one. Metrics, logs and commands use their names. The flag may be repeated; flags replace the list of the file.',
     'provider',
   ),
   epochAtLeast: setting(
     COUNTER,
     0n,
-    'Begin at this epoch if the next one is lower. For a shard that has lost its data directory; take it out after the start.',
+    'Start with this epoch if the next one is lower. For a shard that has lost its data directory; remove it after the start.',
     'epoch-at-least',
   ),
   'tls.cert': setting(
     OPTIONAL_PATH,
     undefined,
-    'Certificate of this shard in PEM, for operators and providers alike. All three files, or none for plaintext.',
+    'Certificate of this shard in PEM, presented to operators and providers. Give all three TLS files, or none for plaintext.',
     'tls-cert',
   ),
-  'tls.key': setting(OPTIONAL_PATH, undefined, 'Its key in PEM.', 'tls-key'),
-  'tls.ca': setting(OPTIONAL_PATH, undefined, 'The authority that all ends trust, in PEM.', 'tls-ca'),
+  'tls.key': setting(OPTIONAL_PATH, undefined, 'Private key of the certificate in PEM.', 'tls-key'),
+  'tls.ca': setting(
+    OPTIONAL_PATH,
+    undefined,
+    'Certificate authority that verifies operators, providers and API callers, in PEM.',
+    'tls-ca',
+  ),
   'tls.api': setting(
     SWITCH,
     true,
-    'Serve the API with the TLS files too. false: in plaintext, for a browser or a scraper on this machine that has no certificate.',
+    'Serve the API with TLS if the TLS files are given. false: plaintext, for a browser or a scraper on this machine that has no certificate.',
     'tls-api',
   ),
   insecure: setting(
     SWITCH,
     false,
-    'Allow plaintext on addresses other than loopback, the API included. Whoever reaches the port may do everything.',
+    'Allow plaintext on addresses other than loopback, including the API. Every host that can reach the port then has full access.',
     'insecure',
   ),
   'cycle.interval': setting(
     duration('10ms'),
     cycle.intervalMs,
-    'A cycle comes at least so often.',
+    'Longest time between two cycles.',
     'cycle-interval',
   ),
   'cycle.spacing': setting(
     duration('0s'),
     cycle.spacingMs,
-    'From the end of one cycle to the next that changed demand asks for. Shorter serves a burst sooner and sums up less.',
+    'Shortest time from the end of a cycle to the next one that changed demand triggers. Shorter serves a burst sooner and batches fewer changes.',
     'cycle-spacing',
   ),
   'cycle.readyWait': setting(
     duration('0s'),
     cycle.readyWaitMs,
-    'How long decisions wait at the start for providers that do not answer. Too short, and what their machines do is bought again elsewhere.',
+    'How long decisions wait at the start for providers that do not answer. Too short: the shard buys capacity again that their machines already provide.',
     'ready-wait',
   ),
   'phase1.workers': setting(
     autoOr(whole(1, 1024)),
     'auto' as const,
-    'Threads that share a decision; auto: one less than there are cores, at least one. Never changes a decision.',
+    'Threads that compute a decision; auto: the number of cores minus one, at least one. Does not change decisions.',
     'phase1-workers',
   ),
   'phase1.lanes': setting(
     autoOr(whole(1, 1024), 'fixed:'),
     engine.lanes,
-    'Rows served from shared pools at a time. Never changes a decision.',
+    'Rows that Phase 1 solves concurrently from shared pools. Does not change decisions.',
     'phase1-lanes',
   ),
   'phase1.retries': setting(
     whole(0, 1000),
     engine.retries,
-    'How often a row in conflict is solved again before it waits. Never changes a decision.',
+    'How often a row in conflict is solved again before it waits for the barrier. Does not change decisions.',
     'phase1-retries',
   ),
   'phase1.incremental': setting(
     SWITCH,
     engine.incremental,
-    'Keep the credit of clusters that did not change. Never changes a decision; off costs time.',
+    'Reuse the credit of clusters that did not change. Does not change decisions; cycles take longer without it.',
   ),
   'phase1.checkEvery': setting(
     whole(0, 1_000_000),
     engine.checkEvery,
-    'Every so many incremental cycles one is compared with a full solve; 0: none.',
+    'Compare every Nth incremental cycle with a full solve; 0: never.',
   ),
   'guardrails.reclaimCapFraction': setting(
     number(0, 1),
     guardrails.reclaimFraction,
-    'Share of a cluster that may be reclaimed in a cycle and in any 10 s; one machine may always go. Small: a shrunken cluster is paid for longer. Large: a wrong roll-up drains a cluster before anybody sees.',
+    'Fraction of a cluster that may be reclaimed in a cycle and in any 10 s; one machine is always allowed. Small: a cluster that shrank is paid for longer. Large: a wrong roll-up drains a cluster before an administrator can react.',
     'reclaim-cap-fraction',
   ),
   'guardrails.maxActionsPerCycle': setting(
     whole(0, 1_000_000_000),
     guardrails.maxActionsPerCycle,
-    'Actions a cycle, preemptions apart; 0: no limit.',
+    'Maximum number of actions per cycle, not counting preemptions; 0: no limit.',
     'max-actions-per-cycle',
   ),
-  'guardrails.dryRun': setting(SWITCH, guardrails.dryRun, 'Decide and show, carry out nothing.', 'dry-run'),
+  'guardrails.dryRun': setting(
+    SWITCH,
+    guardrails.dryRun,
+    'Decide and report, but execute no action.',
+    'dry-run',
+  ),
   'victimWeights.priority': setting(
     number(0, 1e9),
     weights.priority,
@@ -204,73 +214,79 @@ const SETTINGS = {
   ownedPrices: setting<ReadonlyMap<string, number>>(
     PRICES,
     new Map(),
-    'What owned machines that their provider prices at 0 are shown at, by instance type, or with bare-metal and reserved for all other types. Shown apart from what is paid by the hour; never changes a decision. The flag may be repeated; flags replace what the file says.',
+    'Price shown for owned machines that their provider reports at 0, by instance type, or as bare-metal and reserved for all other types. Shown separately from hourly cost; does not change decisions. The flag may be repeated; flags replace the prices of the file.',
     'owned-price',
   ),
   'actuation.concurrency': setting(
     POSITIVE,
     scheduler.mutations,
-    'Calls that change machines at a time, of all providers. Lower starves a burst; higher only fills the queues of providers.',
+    'Concurrent calls that change machines, over all providers. Lower delays a burst; higher only fills the queues of providers.',
     'execute-concurrency',
   ),
   'actuation.concurrencyPerProvider': setting(
     POSITIVE,
     scheduler.mutationsPerProvider,
-    'Calls that change machines at a time at one provider, so that a slow one does not take them all.',
+    'Concurrent calls that change machines at one provider, so that a slow provider does not use up all of them.',
     'execute-concurrency-per-provider',
   ),
   'actuation.getsPerProvider': setting(
     POSITIVE,
     scheduler.getsPerProvider,
-    'Gets at a time at one provider.',
+    'Concurrent Get calls at one provider.',
   ),
   'actuation.queuePerProvider': setting(
     POSITIVE,
     actuation.queuePerProvider,
-    'Actions that may wait for a provider. More than a few cycles decide only grows stale.',
+    'Maximum number of actions that wait for a provider. Actions of more than a few cycles only become stale.',
   ),
   'actuation.attempts': setting(
     whole(1, 100),
     actuation.attempts,
-    'Times a change is sent to a provider before its machine is given up for now. Before each further one the machine is read.',
+    'How often a change is sent to a provider before its machine is left alone for a while. The machine is read before each further attempt.',
   ),
   'actuation.bootstrapTimeout': setting(
     duration('1s'),
     actuation.bootstrapMs,
-    'How long an operator may take to render the blob that a machine joins with.',
+    'How long an operator may take to render the bootstrap blob of a machine.',
     'bootstrap-timeout',
   ),
   'actuation.records': setting(
     whole(0, 1_000_000),
     actuation.records,
-    'Ended actions that are kept to be shown.',
+    'Number of finished actions kept for display.',
   ),
-  ...backoff('actuation.retry', actuation.retry, 'Wait between two calls for one action'),
+  ...backoff('actuation.retry', actuation.retry, 'Delay between two calls for one action'),
   ...backoff(
     'actuation.machineBackoff',
     actuation.machine,
-    'Time a machine is left alone when its action failed',
+    'Time without actions on a machine whose action failed',
   ),
   ...backoff(
     'actuation.offeringBackoff',
     actuation.offering,
-    'Time nothing of an offering is bought when it was sold out',
+    'Time without purchases of an offering that was sold out',
   ),
   ...backoff(
     'actuation.clusterBackoff',
     actuation.cluster,
-    'Time a cluster that sent no blob is asked for none',
+    'Time without requests to a cluster that returned no bootstrap blob',
   ),
   'actuation.deadlines.creating': deadline(
     MachineState.Creating,
-    'How long a machine may be Creating before a Get decides. Longer than providers take to give up.',
+    'How long a machine may be Creating before a Get determines its state. Choose it longer than the timeout of the provider.',
   ),
-  'actuation.deadlines.configuring': deadline(MachineState.Configuring, 'The same of Configuring.'),
+  'actuation.deadlines.configuring': deadline(
+    MachineState.Configuring,
+    'How long a machine may be Configuring before a Get determines its state.',
+  ),
   'actuation.deadlines.draining': deadline(
     MachineState.Draining,
-    'The same of Draining, on top of the grace that pods get.',
+    'How long a machine may be Draining, in addition to the grace period of its pods, before a Get determines its state.',
   ),
-  'actuation.deadlines.deleting': deadline(MachineState.Deleting, 'The same of Deleting.'),
+  'actuation.deadlines.deleting': deadline(
+    MachineState.Deleting,
+    'How long a machine may be Deleting before a Get determines its state.',
+  ),
   'calls.timeout': setting(
     duration('100ms'),
     DEFAULT_CALL_LIMITS.callMs,
@@ -285,95 +301,95 @@ const SETTINGS = {
   'calls.listTimeout': setting(
     duration('100ms'),
     DEFAULT_CALL_LIMITS.listMs,
-    'How long a List may take. Half a million machines are 150 MB.',
+    'How long a List call may take. The answer for half a million machines has 150 MB.',
   ),
   'breaker.failures': setting(
     POSITIVE,
     scheduler.breakerFailures,
-    'Calls in a row without an answer after which a provider is left alone for a while.',
+    'Consecutive calls without an answer after which the circuit breaker of a provider opens.',
   ),
-  ...backoff('breaker', scheduler.breaker, 'How long it is left alone'),
+  ...backoff('breaker', scheduler.breaker, 'Time the circuit breaker of a provider stays open'),
   'reconcile.interval': setting(
     duration('10ms'),
     reconcile.changesMs,
-    'From the end of one reading of a provider to the next. Lower finds changes sooner and costs the provider more.',
+    'Time from the end of one read of a provider to the next. Lower detects changes sooner and puts more load on the provider.',
     'reconcile-interval',
   ),
   'reconcile.fullInterval': setting(
     duration('100ms'),
     reconcile.fullMs,
-    'How often everything is read, which alone shows what is gone. Several providers take turns.',
+    'Interval of complete reads, which alone show machines that no longer exist. Several providers take turns.',
     'reconcile-full-interval',
   ),
-  ...backoff('reconcile.retry', reconcile.retry, 'Wait after a reading that failed'),
+  ...backoff('reconcile.retry', reconcile.retry, 'Delay after a read that failed'),
   'limits.sessions': setting(
     whole(1, 100_000),
-    DEFAULT_HANDS_LIMITS.sessions,
-    'Clusters with a session at a time. Others are refused with RESOURCE_EXHAUSTED and told when to come again.',
+    DEFAULT_SESSION_LIMITS.sessions,
+    'Maximum number of clusters with a session. Further ones are refused with RESOURCE_EXHAUSTED and the time of their next attempt.',
   ),
   'limits.greetingPerPeer': setting(
     whole(1, 100_000),
-    DEFAULT_HANDS_LIMITS.greetingPerPeer,
-    'Streams without a hello that one connection may have, and under TLS one certificate. Raise it for a proxy that puts the streams of many operators on one connection; too high, and one connection keeps operators out.',
+    DEFAULT_SESSION_LIMITS.greetingPerPeer,
+    'Maximum number of streams without a hello per connection, and under TLS per certificate. Raise it for a proxy that multiplexes many operators over one connection; too high: one connection can block other operators.',
   ),
   'limits.frameBytes': setting(
     whole(FRAME_BYTES_RANGE.min, FRAME_BYTES_RANGE.max),
-    DEFAULT_HANDS_LIMITS.frameBytes,
-    'Size of one frame of an operator, in bytes. A larger one is dropped and recorded as a refused roll-up; one of more than twice the size ends its session. Higher lets a single roll-up take more memory.',
+    DEFAULT_SESSION_LIMITS.frameBytes,
+    'Maximum size of one frame of an operator, in bytes. A larger frame is dropped and recorded as a refused roll-up; a frame of more than twice the size ends its session. Higher allows a single roll-up to use more memory.',
   ),
   'limits.waitingBytes': setting(
     autoOr(whole(FRAME_BYTES_RANGE.min, 2 ** 40)),
     'auto' as const,
-    'Bytes of roll-ups that wait to be read, of all clusters. A roll-up beyond is dropped, and its operator sends it again. auto: 256 MiB or two of the largest frames, whichever is more.',
+    'Maximum size of all roll-ups that wait to be read, in bytes. A roll-up beyond the limit is dropped, and its operator sends it again. auto: 256 MiB or two of the largest frames, whichever is more.',
   ),
   'limits.rollupRows': setting(
     whole(1, 1_000_000),
-    DEFAULT_HANDS_LIMITS.rollupRows,
-    'Rows of one roll-up; a row with many values counts as several. One with more is refused as a whole. A row takes about 10 us to read and a kilobyte of memory.',
+    DEFAULT_SESSION_LIMITS.rollupRows,
+    'Maximum number of rows in one roll-up; a row with many values counts as several. A roll-up with more is refused as a whole. A row takes about 10 us to read and 1 KiB of memory.',
   ),
   'limits.rollupInterval': setting(
     duration('0s'),
-    DEFAULT_HANDS_LIMITS.rollupIntervalMs,
-    'Least time between two changed roll-ups of a cluster that are read; of those in between the newest is read. Small: one cluster can keep the reader busy. Large: demand is seen late.',
+    DEFAULT_SESSION_LIMITS.rollupIntervalMs,
+    'Shortest time between two changed roll-ups of a cluster that are read; of those in between only the newest is read. Small: one cluster can keep the reader busy. Large: demand is noticed late.',
   ),
   'limits.demandRows': setting(
     whole(1, 100_000_000),
-    DEFAULT_HANDS_LIMITS.demandRows,
-    'Rows of all clusters together. A roll-up beyond is refused and the last one of its cluster stays. Reckon with a kilobyte of memory for each.',
+    DEFAULT_SESSION_LIMITS.demandRows,
+    'Maximum number of rows of all clusters. A roll-up beyond the limit is refused, and the previous one of its cluster remains in force. Each row takes about 1 KiB of memory.',
   ),
   'limits.demandMebibytes': setting(
     whole(1, 1_000_000),
-    DEFAULT_HANDS_LIMITS.demandBytes / MIB,
-    'The same in MiB of roll-ups as they were sent, which are kept to compare the next ones with.',
+    DEFAULT_SESSION_LIMITS.demandBytes / MIB,
+    'Maximum size of the roll-ups of all clusters in MiB, as received; they are kept to be compared with the next ones.',
   ),
   'journal.enabled': setting(
     SWITCH,
     true,
-    'Write down what every cycle decided on and came to, for "bigfleet replay" and "bigfleet history".',
+    'Record the input and the result of every cycle, for "bigfleet replay" and "bigfleet history".',
     'journal',
   ),
   'journal.maxBytes': setting(
     whole(2 ** 20, 2 ** 50),
     JOURNAL_LIMITS.maxBytes,
-    'Size of the journal, in bytes; the oldest is dropped. Small: it does not reach back to what people ask about.',
+    'Maximum size of the journal, in bytes; the oldest entries are dropped. Small: "bigfleet history" cannot reach far back.',
     'journal-max-bytes',
   ),
   'journal.maxAge': setting(
     duration('1m'),
     JOURNAL_LIMITS.maxAgeMs,
-    'What is older is dropped from the journal, however small it is.',
+    'Maximum age of journal entries; older ones are dropped regardless of its size.',
     'journal-max-age',
   ),
   'log.level': setting(
     oneOf('debug', 'info', 'warn', 'error'),
     'info' as const,
-    'The least that is logged.',
+    'Lowest level that is logged.',
     'log-level',
   ),
   'log.format': setting(
     oneOf('auto', 'json', 'text'),
     'auto' as const,
-    'One line of JSON or of text for each event; auto: text on a terminal.',
+    'Format of log lines, one per event; auto: text on a terminal, otherwise JSON.',
     'log-format',
   ),
 };

@@ -1,5 +1,5 @@
-// Where settings are given: a YAML file, the environment, flags. Each source yields raw values with the place they came
-// from, and problems with what is in it and is no setting.
+// Sources of settings: a YAML file, the environment, flags. Each source returns raw values with their position, and a
+// problem for each name that is not a setting.
 
 import { isAlias, isMap, isScalar, LineCounter, type ParsedNode, parseDocument } from 'yaml';
 import { type Problem, printable } from '../../model/index.ts';
@@ -9,7 +9,7 @@ import { isSettingKey, KEYS, type SettingKey, settingOf, VARIABLE_PREFIX, variab
 export interface Given {
   readonly key: SettingKey;
   readonly raw: unknown;
-  /** For people: `shard.yaml:3 cycle.interval`, the name of a variable, or a flag. */
+  /** Position for messages: `shard.yaml:3 cycle.interval`, the name of a variable, or a flag. */
   readonly where: string;
 }
 
@@ -60,7 +60,7 @@ export function fromFile(path: string, text: string): Source {
   return { isUnread, given, problems };
 }
 
-/** Sections by the names they had before; files and variables that use them stay good. */
+/** Former names of sections; files and variables that use them are still accepted. */
 const FORMER_SECTIONS: Readonly<Record<string, string>> = { rails: 'guardrails' };
 
 function currentName(path: string): string {
@@ -91,10 +91,10 @@ function formerNames(key: SettingKey): readonly string[] {
   );
 }
 
-/** Kubernetes sets these in every pod for a service that is named bigfleet-shard or bigfleet-shard-something. */
+/** Variables that Kubernetes sets in every pod for a service named bigfleet-shard or bigfleet-shard-…. */
 const OF_A_SERVICE = /_SERVICE_(HOST|PORT)(_[A-Z0-9_]+)?$|_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$/;
 
-/** A variable that is empty is not set. */
+/** An empty variable counts as not set. */
 export function fromEnvironment(env: Readonly<Record<string, string | undefined>>): Source {
   const given: Given[] = [];
   const problems: Problem[] = [];
@@ -110,7 +110,7 @@ export function fromEnvironment(env: Readonly<Record<string, string | undefined>
   return { given, problems };
 }
 
-/** Texts as they were typed; `true` for a switch without one; all of them for a flag that may be repeated. */
+/** Texts as typed; `true` for a switch without a value; a list for a flag that may be repeated. */
 export type Flags = Readonly<Partial<Record<SettingKey, string | true | readonly string[]>>>;
 
 export function fromFlags(flags: Flags): Source {

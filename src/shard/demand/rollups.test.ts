@@ -20,7 +20,7 @@ import {
   RollupReport_Outcome,
 } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { RollupIntake, status } from '../../wire/index.ts';
-import { DEFAULT_HANDS_LIMITS } from '../sessions/limits.ts';
+import { DEFAULT_SESSION_LIMITS } from '../sessions/limits.ts';
 import { type DemandStore, MemoryDemandStore } from '../storage/demand-store.ts';
 import { FORGET_AFTER_MS } from './first-seen.ts';
 
@@ -117,7 +117,7 @@ describe('a roll-up', () => {
 
   it.each([
     ['no id', rollupOf('', 1), 'BF_CLUSTER_EMPTY'],
-    ['too many rows', rollupOf('c1', DEFAULT_HANDS_LIMITS.rollupRows + 1), 'BF_ROLLUP_LIMIT'],
+    ['too many rows', rollupOf('c1', DEFAULT_SESSION_LIMITS.rollupRows + 1), 'BF_ROLLUP_LIMIT'],
   ])('given %s, then it is refused and the session goes on', async (_, bytes, code) => {
     const made = await reporting();
     made.operator.rollup(bytes);

@@ -34,7 +34,7 @@ export interface SessionLimits {
 const MIB = 1024 * 1024;
 
 /** For a shard of 2,000 clusters with a few hundred rows each, and twice that again. */
-export const DEFAULT_HANDS_LIMITS: SessionLimits = {
+export const DEFAULT_SESSION_LIMITS: SessionLimits = {
   sessions: 5000,
   greeting: 5000,
   greetingPerPeer: 16,
@@ -52,8 +52,8 @@ export const FRAME_BYTES_RANGE = { min: MIB, max: 256 * MIB } as const;
 
 /** All limits, with defaults for those that are not given. */
 export function sessionLimits(given: Partial<SessionLimits> = {}): SessionLimits {
-  const { frameBytes = DEFAULT_HANDS_LIMITS.frameBytes } = given;
-  return { ...DEFAULT_HANDS_LIMITS, waitingBytes: roomForFrames(frameBytes), ...given };
+  const { frameBytes = DEFAULT_SESSION_LIMITS.frameBytes } = given;
+  return { ...DEFAULT_SESSION_LIMITS, waitingBytes: roomForFrames(frameBytes), ...given };
 }
 
 /** Bytes that frames of all sessions may take together, while they arrive and again while they wait: two of the largest. */

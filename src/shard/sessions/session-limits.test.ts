@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { bench, nodeState, rollupOf, wireNeed } from '../../../testing/support/sessions.ts';
 import { RollupReport, ShardMessage } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { status } from '../../wire/index.ts';
-import { DEFAULT_HANDS_LIMITS, MAX_FIRST_FRAME_BYTES, sessionLimits, transportBytes } from './limits.ts';
+import { DEFAULT_SESSION_LIMITS, MAX_FIRST_FRAME_BYTES, sessionLimits, transportBytes } from './limits.ts';
 import type { FrameFailure } from './port.ts';
 import type { Session } from './session.ts';
 
@@ -14,7 +14,7 @@ const LIMITS = { frameBytes: MIB };
 
 describe('the limits', () => {
   it('given a frame size, then the room for what waits and for the transport follow from it', () => {
-    expect(DEFAULT_HANDS_LIMITS).toMatchObject({ frameBytes: 64 * MIB, rollupRows: 50_000 });
+    expect(DEFAULT_SESSION_LIMITS).toMatchObject({ frameBytes: 64 * MIB, rollupRows: 50_000 });
     expect(sessionLimits().waitingBytes).toBe(256 * MIB);
     expect(sessionLimits({ frameBytes: 200 * MIB }).waitingBytes).toBe(400 * MIB);
     expect(sessionLimits({ frameBytes: 200 * MIB, waitingBytes: 7 }).waitingBytes).toBe(7);
@@ -30,7 +30,7 @@ describe('the largest roll-up', () => {
     operator.rollup(rollupOf('c1', rows));
     await settle();
     expect(operator.acks).toEqual(['hello', 'rollup']);
-    expect(50_000 * 1024).toBeLessThan(DEFAULT_HANDS_LIMITS.frameBytes);
+    expect(50_000 * 1024).toBeLessThan(DEFAULT_SESSION_LIMITS.frameBytes);
   });
 });
 
