@@ -1,7 +1,7 @@
 // The actions of a plan, in columns of numbers: a cold fleet has about one for every machine it uses. They are resolved to
 // names on access.
 
-import { withRoom } from '../collections/columns.ts';
+import { ColumnGroup } from '../collections/table.ts';
 import { type Action, MachineState, RECLAIM_GRACE_SECONDS } from '../model/index.ts';
 import { NONE } from './assign/ranked-rows.ts';
 import type { Cycle } from './cycle.ts';
@@ -22,12 +22,14 @@ type Sort = (typeof Sort)[keyof typeof Sort];
 /** Phase 1 by rank, inside a row by claim order; Preempts by rank and pick order; Reclaims; Deletes. */
 export class Actions {
   readonly #cycle: Cycle;
-  #sorts = new Uint8Array(0);
-  #slots = new Uint32Array(0);
+  #count = 0;
+
+  readonly byPlace = new ColumnGroup(this);
+  readonly sort = this.byPlace.u8();
+  readonly slot = this.byPlace.u32();
   /** The ranked row that the machine is for; NONE if it is for none. */
-  #rankedRows = new Int32Array(0);
-  #graces = new Float64Array(0);
-  count = 0;
+  readonly rankedRow = this.byPlace.i32();
+  readonly graceSeconds = this.byPlace.f64();
 
   constructor(cycle: Cycle) {
     this.#cycle = cycle;
@@ -40,7 +42,7 @@ export class Actions {
     released: readonly number[],
   ): void {
     const { claims, pass } = this.#cycle;
-    this.count = 0;
+    this.#count = 0;
     for (let place = 0; place < pass.count; place++) {
       const rankedRow = pass.rankedRow[place]!;
       if (!this.#cycle.canBind(rankedRow)) continue;
@@ -67,25 +69,22 @@ export class Actions {
     }
   }
 
-  #add(sort: Sort, slot: number, rankedRow: number, grace: number): void {
-    const at = this.count++;
-    if (at === this.#sorts.length) this.#reserve(this.count);
-    this.#sorts[at] = sort;
-    this.#slots[at] = slot;
-    this.#rankedRows[at] = rankedRow;
-    this.#graces[at] = grace;
+  #add(sort: Sort, slot: number, rankedRow: number, graceSeconds: number): void {
+    const at = this.#count++;
+    if (at === this.sort.length) this.byPlace.reserve(this.#count);
+    this.sort[at] = sort;
+    this.slot[at] = slot;
+    this.rankedRow[at] = rankedRow;
+    this.graceSeconds[at] = graceSeconds;
   }
 
-  #reserve(needed: number): void {
-    this.#sorts = withRoom(this.#sorts, needed);
-    this.#slots = withRoom(this.#slots, needed);
-    this.#rankedRows = withRoom(this.#rankedRows, needed);
-    this.#graces = withRoom(this.#graces, needed);
+  get count(): number {
+    return this.#count;
   }
 
   get counts(): Record<Action['kind'], number> {
     const counts = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };
-    for (let i = 0; i < this.count; i++) counts[SORTS[this.#sorts[i]!]!.kind]++;
+    for (let i = 0; i < this.#count; i++) counts[SORTS[this.sort[i]!]!.kind]++;
     return counts;
   }
 
@@ -93,9 +92,9 @@ export class Actions {
   at(i: number): Action {
     const { rankedRows } = this.#cycle;
     const { clusters, demand, keys, machines } = this.#cycle.fleet;
-    const { kind, reason } = SORTS[this.#sorts[i]!]!;
-    const slot = this.#slots[i]!;
-    const rankedRow = this.#rankedRows[i]!;
+    const { kind, reason } = SORTS[this.sort[i]!]!;
+    const slot = this.slot[i]!;
+    const rankedRow = this.rankedRow[i]!;
     const need = rankedRow === NONE ? null : keys.keyOf(rankedRows.key[rankedRow]!);
     const leaves = kind === 'Preempt' || kind === 'Reclaim';
     return {
@@ -103,7 +102,7 @@ export class Actions {
       machine: machines.idOf(slot),
       cluster: leaves ? clusters.nameOf(machines.cluster[slot]!) : (need?.cluster ?? ''),
       reason,
-      graceSeconds: this.#graces[i]!,
+      graceSeconds: this.graceSeconds[i]!,
       preemptorPriority:
         kind === 'Preempt' ? demand.profiles.entryOf(rankedRows.profile[rankedRow]!).profile.priority : 0,
       need,

@@ -26,8 +26,8 @@ import { FittingMachines } from './fitting-machines.ts';
 import { CycleStats } from './stats.ts';
 
 /**
- * Serves one cycle after another. State of clusters that have not changed is kept between cycles: their ranked rows, the index of
- * their machines, and the credits of their rows. Claims on free machines are undone when the next cycle begins.
+ * Serves one cycle after another. State of clusters that have not changed is kept between cycles: their ranked rows, the
+ * index of their machines, and the credits of their rows. Claims on free machines are undone when the next cycle begins.
  */
 export class Cycle {
   readonly fleet: FleetView;
@@ -55,7 +55,7 @@ export class Cycle {
   readonly pass: PoolPassView;
   readonly blockers: Blockers;
   readonly result: CycleResultView;
-  readonly actions: Actions;
+  readonly actions: ReadonlyColumns<Actions>;
 
   // Machines that rows may use.
   readonly walk: BoundWalkView;
@@ -211,8 +211,8 @@ export class Cycle {
   }
 
   /**
-   * Makes the ranked rows of clusters that were put off, because it was not yet known which of their rows fold, or because they
-   * have a machine that is on its way to another cluster's row. Returns these clusters, which must be credited.
+   * Makes the ranked rows of clusters that were put off, because it was not yet known which of their rows fold, or because
+   * they have a machine that is on its way to another cluster's row. Returns these clusters, which must be credited.
    */
   takeUp(): readonly number[] {
     for (const cluster of this.#served) this.dirtyClusters.entangle(cluster, false);
@@ -323,8 +323,8 @@ export class Cycle {
   }
 
   /**
-   * What a ranked row wants beyond the machines that drain for it. Only for that it claims machines of other rows; otherwise two
-   * rows would pass machines back and forth while one of them waits.
+   * What a ranked row wants beyond the machines that drain for it. Only for that it claims machines of other rows;
+   * otherwise two rows would pass machines back and forth while one of them waits.
    */
   beyond(rankedRow: number, drains: readonly number[]): Unfilled {
     if (drains.length === 0) return this.unfilled;

@@ -74,7 +74,9 @@ function claimedCause({ rankedRows: { precedence } }: Cycle, rankedRow: number, 
   return precedence[user] === precedence[rankedRow] ? 'claimed-by-equals' : 'claimed-by-worse';
 }
 
-/** The ranked row that a machine is for: the one that Phase 2 picked it for, that claims it, or that it is on its way to. */
+/**
+ * The ranked row that a machine is for: the one that Phase 2 picked it for, that claims it, or that it is on its way to.
+ */
 class Users {
   readonly #cycle: Cycle;
   readonly #pickedFor = new Map<number, number>();

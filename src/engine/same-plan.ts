@@ -1,7 +1,7 @@
 // Whether two solves of one fleet give the same plan. Plans are not built for that: for claims and verdicts on met rows,
-// the columns they are derived from are compared, which takes a small part of the time. So an outdated ranked row is found even
-// if it does not change this plan. Any field that a verdict on a met row gains, beyond its claims, its fold and its domain,
-// must be compared here.
+// the columns they are derived from are compared, which takes a small part of the time. So an outdated ranked row is found
+// even if it does not change this plan. Any field that a verdict on a met row gains, beyond its claims, its fold and its
+// domain, must be compared here.
 
 import type { Action, NeedKey, Verdict } from '../model/index.ts';
 import type { Cycle } from './cycle.ts';
@@ -24,7 +24,8 @@ export function isSamePlan(one: Solved, other: Solved): boolean {
 }
 
 /**
- * Ranked rows of a cluster are in rank order; unhosted members follow the ranked rows of all clusters, in the order they were served.
+ * Ranked rows of a cluster are in rank order; unhosted members follow the ranked rows of all clusters, in the order they
+ * were served.
  */
 function areSameRows(one: Cycle, other: Cycle): boolean {
   if (one.rankedRows.count !== other.rankedRows.count) return false;

@@ -40,14 +40,16 @@ export function rankedRowOf({ fleet, rankedRows }: Cycle, row: number): number {
   return own === NONE ? rankedRows.ofKey[fleet.demand.foldKey[row]!]! : own;
 }
 
-/** Idle machines to bind and Speculative ones to buy for a ranked row, in claim order; none where the cluster cannot bind. */
+/**
+ * Idle machines to bind and Speculative ones to buy for a ranked row, in claim order; none where the cluster cannot bind.
+ */
 function acquiredBy(cycle: Cycle, rankedRow: number): number[] {
   if (!cycle.canBind(rankedRow)) return [];
   const { state } = cycle.fleet.machines;
   return cycle.claims.of(rankedRow).filter((slot) => isFreeState(state[slot]));
 }
 
-/** The verdict on a met row that was served in this rankedRow. */
+/** The verdict on a met row that was served in this ranked row. */
 export function metVerdictOf(
   cycle: Cycle,
   rankedRow: number,

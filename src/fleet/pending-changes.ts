@@ -148,8 +148,8 @@ export class PendingChanges {
   }
 
   /**
-   * Applies an entry. A refused entry changes nothing and is reported by the next commit; roll-ups may be refused as late as
-   * that. Throws BF_JOURNAL_FULL at the limit, as all methods below do.
+   * Applies an entry. A refused entry changes nothing and is reported by the next commit; roll-ups may be refused as late
+   * as that. Throws BF_JOURNAL_FULL at the limit, as all methods below do.
    */
   append(entry: PendingChange): void {
     this.#count();

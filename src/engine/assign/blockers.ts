@@ -85,7 +85,10 @@ export class Blockers {
     return neighbour;
   }
 
-  /** The last such ranked row, unhosted members excluded. Better-ranked rows are already served, so cached results stay valid. */
+  /**
+   * The last such ranked row, unhosted members excluded. Better-ranked rows are already served, so cached results stay
+   * valid.
+   */
   #lastHosted(rankedRow: number, pattern: Pattern): number {
     const { fleet, rankedRows } = this.#cycle;
     const cluster = rankedRows.cluster[rankedRow]!;

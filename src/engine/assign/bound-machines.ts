@@ -1,5 +1,5 @@
-// Bound machines as rows see them: each ranked row's own, each cluster's orphans (owned by no live row), and all of a cluster.
-// The index is kept for clusters that do not change, so that a covered row reads only its own machines.
+// Bound machines as rows see them: each ranked row's own, each cluster's orphans (owned by no live row), and all of a
+// cluster. The index is kept for clusters that do not change, so that a covered row reads only its own machines.
 
 import { withRoom } from '../../collections/columns.ts';
 import { ColumnGroup, type ReadonlyColumn, type ReadonlyColumns } from '../../collections/table.ts';
@@ -27,7 +27,9 @@ export class BoundIndex {
   readonly region = this.byCluster.u32();
 
   readonly #regions = new Regions();
-  /** By position in the slices of the cluster being indexed: the ranked rows that own the machine, by stamp and by target. */
+  /**
+   * By position in the slices of the cluster being indexed: the ranked rows that own the machine, by stamp and by target.
+   */
   #byStamp = new Int32Array(0);
   #byTarget = new Int32Array(0);
 
@@ -48,8 +50,8 @@ export class BoundIndex {
   }
 
   /**
-   * Rebuilds the index of a cluster whose ranked rows are made. Unless the ranked rows of all clusters are made (`allMade`), returns
-   * false if a machine is on its way to a row that is not the cluster's.
+   * Rebuilds the index of a cluster whose ranked rows are made. Unless the ranked rows of all clusters are made
+   * (`allMade`), returns false if a machine is on its way to a row that is not the cluster's.
    */
   index(cluster: number, allMade: boolean): boolean {
     const start = this.#rankedRows.start[cluster]!;
@@ -107,7 +109,9 @@ export class BoundIndex {
     }
   }
 
-  /** Whether a bound machine is on its way to another cluster's row: then its owner depends on that cluster's ranked rows. */
+  /**
+   * Whether a bound machine is on its way to another cluster's row: then its owner depends on that cluster's ranked rows.
+   */
   isEntangled(cluster: number): boolean {
     const { keys, machines } = this.#fleet;
     const walk = this.#walk.begin(cluster);
@@ -123,8 +127,8 @@ export class BoundIndex {
 const ORPHAN = -2;
 
 /**
- * Walks a ranked row's own machines and its cluster's orphans as one list: Configured before Configuring, cheaper first, own
- * before orphans at equal price. One instance serves all ranked rows, one after the other.
+ * Walks a ranked row's own machines and its cluster's orphans as one list: Configured before Configuring, cheaper first,
+ * own before orphans at equal price. One instance serves all ranked rows, one after the other.
  */
 export class MineWalk {
   readonly #fleet: FleetView;
@@ -163,10 +167,10 @@ export class MineWalk {
     if (this.#own === this.#ownEnd) return slots[this.#orphan++]!;
     const { classes, machines } = this.#fleet;
     const mine = slots[this.#own]!;
-    const nobodys = slots[this.#orphan]!;
+    const orphan = slots[this.#orphan]!;
     const order =
-      machines.state[nobodys]! - machines.state[mine]! || // Configured has the larger number
-      classes.price[machines.classOf[mine]!]! - classes.price[machines.classOf[nobodys]!]!;
+      machines.state[orphan]! - machines.state[mine]! || // Configured has the larger number
+      classes.price[machines.classOf[mine]!]! - classes.price[machines.classOf[orphan]!]!;
     return order <= 0 ? slots[this.#own++]! : slots[this.#orphan++]!;
   }
 }

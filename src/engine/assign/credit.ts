@@ -16,8 +16,9 @@ import { NONE, RowKind } from './ranked-rows.ts';
 import { creditSpread } from './spread.ts';
 
 /**
- * Makes the ranked rows of a cluster, unless they are kept, indexes its machines and credits it; or puts it off, if that depends
- * on more than the cluster. Writes nothing that belongs to another cluster, so that threads can serve clusters in parallel.
+ * Makes the ranked rows of a cluster, unless they are kept, indexes its machines and credits it; or puts it off, if that
+ * depends on more than the cluster. Writes nothing that belongs to another cluster, so that threads can serve clusters in
+ * parallel.
  */
 export function serveCluster(cycle: Cycle, cluster: number): void {
   const hasRankedRows = cycle.dirtyClusters.keeps[cluster] === 1 || cycle.makeRankedRows(cluster);

@@ -129,7 +129,7 @@ export class DomainSums {
 
   /**
    * Whether the machine is unclaimed, or the gang is infeasible and the claimant is served later: such rows do not wait for
-   * it. A row that is set aside claims before all rankedRows.
+   * it. A row that is set aside claims before all others.
    */
   #isFree(slot: number, rankedRow: number): boolean {
     const { rankedRows } = this.#cycle;

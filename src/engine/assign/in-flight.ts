@@ -20,7 +20,10 @@ export function targeted(cycle: Cycle, rankedRow: number): number[] {
   return slots;
 }
 
-/** Fitting machines on their way to a ranked row that pass a test; fast path for ranked rows without unbound ones, which are most. */
+/**
+ * Fitting machines on their way to a ranked row that pass a test; fast path for ranked rows without unbound ones, which are
+ * most.
+ */
 export function unboundWhere(cycle: Cycle, rankedRow: number, test: (slot: number) => boolean): number[] {
   return cycle.rankedRows.coming[rankedRow] === 0 ? NOTHING : targeted(cycle, rankedRow).filter(test);
 }
@@ -47,7 +50,7 @@ export function comingCreating(cycle: Cycle, rankedRow: number, withBlocked: boo
   });
 }
 
-/** Machines that drain for a rankedRow. */
+/** Machines that drain for a ranked row. */
 export function drainingFor(cycle: Cycle, rankedRow: number, withBlocked: boolean): number[] {
   const { machines } = cycle.fleet;
   return unboundWhere(cycle, rankedRow, (slot) => {

@@ -14,7 +14,10 @@ export class Infeasible {
     this.#cycle = cycle;
   }
 
-  /** Records a gang that no domain could hold. If its ranked row is not marked yet, the next cycle credits its cluster again. */
+  /**
+   * Records a gang that no domain could hold. If its ranked row is not marked yet, the next cycle credits its cluster
+   * again.
+   */
   note(rankedRow: number): void {
     const { dirtyClusters, rankedRows } = this.#cycle;
     const cluster = rankedRows.cluster[rankedRow]!;
@@ -48,7 +51,8 @@ export class Infeasible {
   }
 
   /**
-   * Marks the keys of all gangs of some clusters that are still infeasible, before the ranked rows of those clusters are made.
+   * Marks the keys of all gangs of some clusters that are still infeasible, before the ranked rows of those clusters are
+   * made.
    */
   mark(clusters: readonly number[]): void {
     const { fleet, rankedRows } = this.#cycle;

@@ -1,5 +1,5 @@
-// RankedRows: the rows of a cycle, in columns, cluster by cluster and within a cluster in rank order. Small gangs that any one
-// machine can host are folded into one row, which has the rank of its earliest member.
+// RankedRows: the rows of a cycle, in columns, cluster by cluster and within a cluster in rank order. Small gangs that any
+// one machine can host are folded into one row, which has the rank of its earliest member.
 
 import { ColumnGroup, type ReadonlyColumns } from '../../collections/table.ts';
 import type { FleetView } from '../../fleet/index.ts';
@@ -55,7 +55,10 @@ export class RankedRows {
   readonly rowEnd = this.byCluster.u32();
 
   readonly #regions = new Regions();
-  /** Ranked rows of members that their fold could not host; they follow the ranked rows of all clusters and last for one cycle. */
+  /**
+   * Ranked rows of members that their fold could not host; they follow the ranked rows of all clusters and last for one
+   * cycle.
+   */
   #extra = 0;
 
   /** One more than the largest ranked row in use. */
@@ -82,7 +85,9 @@ export class RankedRows {
     this.byCluster.reserve(fleet.clusters.size);
   }
 
-  /** Drops the ranked rows of a cluster. Call it for all changed clusters before the ranked rows of any of them are made. */
+  /**
+   * Drops the ranked rows of a cluster. Call it for all changed clusters before the ranked rows of any of them are made.
+   */
   forget(cluster: number): void {
     for (let rankedRow = this.start[cluster]!; rankedRow < this.end[cluster]!; rankedRow++)
       this.ofKey[this.key[rankedRow]!] = NONE;
@@ -104,8 +109,8 @@ export class RankedRows {
   }
 
   /**
-   * Makes the ranked rows of a cluster; idempotent. Writes nothing that belongs to another cluster. Returns false if it is not
-   * yet known which rows fold.
+   * Makes the ranked rows of a cluster; idempotent. Writes nothing that belongs to another cluster. Returns false if it is
+   * not yet known which rows fold.
    */
   make(fleet: FleetView, foldable: ReadonlyColumns<Foldable>, cluster: number): boolean {
     foldable.openCluster();

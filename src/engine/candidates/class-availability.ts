@@ -25,8 +25,8 @@ export class ClassAvailability {
   /** By class: machines taken in this cycle. */
   #heads = new Int32Array(0);
   /**
-   * By class: ordinals (positions in id order) of the AHEAD machines of its slice from `#lookedFrom` on; -1 in `#lookedFrom`
-   * if not prefetched.
+   * By class: ordinals (positions in id order) of the AHEAD machines of its slice from `#lookedFrom` on; -1 in
+   * `#lookedFrom` if not prefetched.
    */
   #ordinals = new Int32Array(0);
   #lookedFrom = new Int32Array(0);

@@ -18,7 +18,7 @@ import type { LaneStart } from './worker-pool.ts';
 /**
  * The tables whose columns worker threads share with the thread of the cycle. Both directions, publishing and taking over,
  * are derived from this list and from the columns that each table declares, so both threads must list the same tables in
- * the same order. The pass and the result of a cycle are not shared: no worker reads them.
+ * the same order. The pass, the result and the actions are not shared: no worker reads them.
  */
 function sharedTables(cycle: Cycle): readonly object[] {
   const { classes, demand, machines } = cycle.fleet;

@@ -119,7 +119,7 @@ export class VictimAvailability {
     this.unclaimed = this.#unclaimed();
   }
 
-  /** Number of the loss to a rankedRow. */
+  /** Number of the loss to a ranked row. */
   lossOf(rankedRow: number): number {
     return this.#lossOfProfile[this.cycle.rankedRows.profile[rankedRow]!]!;
   }

@@ -131,7 +131,10 @@ export class DemandLedger extends DemandRows {
     return this.#dimensions.vectorOf(this.aggregate.data, row * this.#dimensions.stride);
   }
 
-  /** Replaces all rows of a cluster by a complete list, of which rows with equal keys are merged. Returns whether anything changed. */
+  /**
+   * Replaces all rows of a cluster by a complete list, of which rows with equal keys are merged. Returns whether anything
+   * changed.
+   */
   replace(cluster: string, needs: readonly Need[]): boolean {
     const rollUp = this.#check(wholeRollup(cluster, needs));
     return rollUp === null ? this.apply(wholeRollup(cluster, mergeNeeds(needs))) : this.write(rollUp);
@@ -365,7 +368,10 @@ export class DemandLedger extends DemandRows {
     return { ...block, length };
   }
 
-  /** Moves rows from places at or above the new `length` into free places below it, and updates `places`, `inRank` and `needs`. */
+  /**
+   * Moves rows from places at or above the new `length` into free places below it, and updates `places`, `inRank` and
+   * `needs`.
+   */
   #closeGaps(
     offset: number,
     places: Int32Array,
