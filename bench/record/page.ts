@@ -145,7 +145,7 @@ function attackSection(recorded: Recorded<RecordedAttacks>): string {
     return [
       attack.attack,
       ...[before.ackMs.p50, during.ackMs.p50, before.ackMs.p99, during.ackMs.p99, after.ackMs.p99].map(short),
-      ratio.toFixed(1),
+      short(ratio),
       ...[during.lagMs.p99, during.lagMs.max, during.idleLagMs.p99].map(short),
       cpu(attack, 'shard'),
       cpu(attack, 'attacker'),
