@@ -324,6 +324,16 @@ describe('our own knowledge', () => {
     expect(seconds).toEqual([90, 5, 90, 30]);
   });
 
+  it('drain seconds: of a type and then of one machine of it; the later value counts, until the type is measured again', () => {
+    const fleet = fleetWith(Idle);
+    const ofType = { kind: 'drain-seconds', of: { instanceType: 'standard' } } as const;
+    const ofMachine: PendingChange = { kind: 'drain-seconds', of: { id: 'm' }, seconds: 5 };
+    applied(fleet, { ...ofType, seconds: 90 }, ofMachine);
+    expect(recordOf(fleet)?.drainSeconds).toBe(5);
+    applied(fleet, ofMachine, { ...ofType, seconds: 70 });
+    expect(recordOf(fleet)?.drainSeconds).toBe(70);
+  });
+
   it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('drain seconds: %d is refused', (seconds) => {
     const { refused } = applied(fleetWith(Idle), { kind: 'drain-seconds', of: { id: 'm' }, seconds });
     expect(refused[0]?.problems[0]?.code).toBe('BF_DRAIN_SECONDS');

@@ -62,7 +62,7 @@ export const DEFECTS: readonly Defect[] = [
     what: 'A machine whose cluster sends no blob stays bound in the ledger.',
     file: 'src/shard/actuation/action-executor.ts',
     text: '      ledger.move(machine, { command: Command.Abandon }, clock.now());\n',
-    replacement: '      void [book, machine, Command.Abandon, clock];\n',
+    replacement: '      void [ledger, machine, Command.Abandon, clock];\n',
   },
   {
     name: 'dropped durable write',

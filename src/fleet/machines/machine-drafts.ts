@@ -179,7 +179,6 @@ export class MachineDrafts {
     if (before === null) return null;
     const factsBefore = this.#factsOf(draft);
     this.#noteSighting(id, before.state, GONE);
-    draft.facts = null;
     this.#save(draft, null);
     return { id, before, after: null, factsBefore, seen: null };
   }

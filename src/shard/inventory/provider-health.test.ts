@@ -9,7 +9,7 @@ import { ProvidersHealth } from './provider-health.ts';
 const { Speculative, Configured, Failed } = MachineState;
 const MINUTE_MS = 60_000;
 
-/** A book with a health tracker. */
+/** A ledger with a health tracker. */
 class Scene {
   readonly #ledger = new MachineLedger(new Fleet());
   nowMs = 0;
