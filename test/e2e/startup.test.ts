@@ -33,7 +33,10 @@ describe('a command loads only what it runs', () => {
   const SQLITE = ['node:sqlite'];
   const YAML = ['node_modules/yaml/'];
   const X509 = ['node_modules/@peculiar/'];
-  const HEAVY = [...ENGINE, ...GRPC, ...SQLITE, ...YAML, ...X509, 'src/shard/process/shard.ts'];
+  const FASTIFY = ['node_modules/fastify/'];
+  const ZOD = ['node_modules/zod/'];
+  const PACKAGES = [...YAML, ...X509, ...FASTIFY, ...ZOD];
+  const HEAVY = [...ENGINE, ...GRPC, ...SQLITE, ...PACKAGES, 'src/shard/process/shard.ts'];
 
   /** Runs a command and returns which of `parts` it loaded. */
   function loaded(words: readonly string[], parts: readonly string[]): readonly string[] {
@@ -62,11 +65,11 @@ describe('a command loads only what it runs', () => {
     ['get machines --help', HEAVY, []],
     ['freeze --help', HEAVY, []],
     ['history --help', HEAVY, SQLITE],
-    ['shard --print-config', HEAVY, YAML],
+    ['shard --print-config', HEAVY, [...YAML, ...ZOD]],
     ['provider conformance --help', HEAVY, []],
     ['certs --help', HEAVY, []],
-    ['up --help', HEAVY, YAML],
-    [`decide ${SCENARIO}`, HEAVY, [...ENGINE, ...YAML]],
+    ['up --help', HEAVY, [...YAML, ...ZOD]],
+    [`decide ${SCENARIO}`, HEAVY, [...ENGINE, ...YAML, ...ZOD]],
   ])('bigfleet %s', (command, parts, expected) => {
     expect(loaded(command.split(' '), parts)).toEqual(expected);
   });

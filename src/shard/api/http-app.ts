@@ -68,8 +68,8 @@ export async function httpApp(parts: HttpAppParts): Promise<FastifyInstance> {
   );
   app.addHook('onRequest', async (request) => {
     checkOrigin(request.raw, parts.checksHost);
-    if (request.is404 || hasEmptyPart(request.params)) checkPage(app, parts, request);
-    if (request.method === 'POST') checkJson(request.raw);
+    if (request.is404) checkPage(app, parts, request);
+    else if (hasEmptyPart(request.params)) throw nothingAt(pathOf(request));
   });
   app.setErrorHandler((error, request, reply) => refuse(request, reply, error));
   app.setNotFoundHandler(async (request, reply) => {
@@ -102,7 +102,10 @@ function addRoute(app: FastifyInstance, route: Route, answer: Answer): void {
       querystring: route.query ?? NO_PARAMETERS,
       ...(route.body === undefined ? {} : { body: route.body }),
     },
-    onRequest: async (request) => checkIdentity(request.raw, route.access),
+    onRequest: async ({ raw }) => {
+      checkIdentity(raw, route.access);
+      if (route.body !== undefined) checkJson(raw);
+    },
     handler: async (request, reply) => {
       const result = await answer(route, request, reply.raw);
       if (!isTextAnswer(route.answer)) return send(reply, 200, JSON_TYPE, jsonLine(result));
@@ -147,7 +150,7 @@ async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
   }
 }
 
-/** Refuses what is neither a route nor possibly a page, before its body is read. */
+/** Checks a request that has no route, before its body is read: it may be for a page. */
 function checkPage(app: FastifyInstance, { pages }: HttpAppParts, request: FastifyRequest): void {
   const { method } = request;
   const path = pathOf(request);
@@ -156,6 +159,7 @@ function checkPage(app: FastifyInstance, { pages }: HttpAppParts, request: Fasti
   if (pages === undefined || (method !== 'GET' && method !== 'POST') || path.startsWith('/v1/'))
     throw nothingAt(path);
   checkIdentity(request.raw, method === 'GET' ? 'read' : 'order');
+  if (method === 'POST') checkJson(request.raw);
 }
 
 const METHODS = ['GET', 'POST', 'DELETE'] as const;

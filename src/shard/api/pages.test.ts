@@ -1,4 +1,4 @@
-// Lists over HTTP, of a real controller that was told more than fits one answer.
+// Lists over HTTP, of a real controller with more items than fit one answer.
 
 import { afterEach, describe, expect, it } from 'vitest';
 import { record } from '../../../testing/support/actuation-scene.ts';
@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const clean of cleanups.splice(0).reverse()) await clean();
 });
 
-/** A text of some length that begins with a number. */
+/** A text of `bytes` bytes that starts with a number. */
 const wide = (i: number, bytes: number): string => String(i).padEnd(bytes, 'x');
 
 async function served({ controller }: ControllerScene, reports: readonly ReportView[] = []) {
@@ -67,11 +67,11 @@ describe('machines over HTTP', () => {
     const all = await pages<MachineView>('/v1/machines?limit=10000');
     expect(itemsOf(all).map(({ id }) => id)).toEqual(ids);
     expect(new Set(all.map(({ total }) => total))).toEqual(new Set([2_000]));
-    // Nearly full: a page is cut where the next machine would not fit.
+    // Pages are nearly full: each ends where the next machine would not fit.
     expect(all.length).toBeLessThan(64);
   });
 
-  it('given many labels, then a list shows the first and counts the rest, and one machine shows all', async () => {
+  it('given many labels, then a list has the first 64 and the number of the others, and a single machine has all', async () => {
     const labels = new Map(Array.from({ length: 256 }, (_, i) => [wide(i, 317), '\u0001'.repeat(63)]));
     const scene = new ControllerScene().list([record('m', Idle, { labels })]).tick();
     const { get } = await served(scene);
@@ -83,7 +83,7 @@ describe('machines over HTTP', () => {
     expect(one.labelsNotShown).toBe(0);
   });
 
-  it('given changes between two pages, then machines that stayed come once', async () => {
+  it('given changes between two pages, then each machine that remained appears once', async () => {
     const scene = new ControllerScene().list(['b', 'd', 'f', 'h'].map((id) => record(id, Idle))).tick();
     const { get } = await served(scene);
     const first = await get<Page<MachineView>>('/v1/machines?limit=2');
@@ -101,7 +101,7 @@ describe('machines over HTTP', () => {
 describe('Needs over HTTP', () => {
   const VALUES = Array.from({ length: 4096 }, (_, i) => wide(i, 63));
 
-  it('given 100 with 4,096 values of 63 bytes each, then pages and stories are below a megabyte', async () => {
+  it('given 100 with 4,096 values of 63 bytes each, then pages and explanations are below a megabyte', async () => {
     const needs = Array.from({ length: 100 }, (_, i) =>
       aNeed({ requirements: [{ key: `k${i}`, operator: Operator.In, values: VALUES }], firstSeenMs: i + 1 }),
     );
@@ -128,7 +128,7 @@ describe('Needs over HTTP', () => {
     expect(need.requirements[0]).toMatch(/ and 3996 more$/);
   });
 
-  it('given requirements that each are short and together are long, then the story is below a megabyte', async () => {
+  it('given requirements that are short each and long together, then the explanation is below a megabyte', async () => {
     const requirements = Array.from({ length: 64 }, (_, i) => ({
       ...{ key: wide(i, 317), operator: Operator.NotIn },
       values: Array.from({ length: 64 }, (_, j) => String.fromCharCode(1 + (j % 31)).repeat(63)).map(
@@ -143,7 +143,7 @@ describe('Needs over HTTP', () => {
     expect(need.requirements.at(-1)).toMatch(/^… \d+ more requirements$/);
   });
 
-  it('given a Need that counts on thousands of machines, then its story has the first and their number', async () => {
+  it('given a Need that counts on thousands of machines, then its explanation has the first ids and their number', async () => {
     const machines = Array.from({ length: 3000 }, (_, i) => record(wide(i, 253), Idle));
     const need = aNeed({ aggregate: resources({ cpu: 4 * 3000 }) });
     const scene = new ControllerScene().list(machines).open('c1').demand('c1', need).tick();
@@ -205,12 +205,12 @@ describe('cursors over HTTP', () => {
   const cursor = (text: string): string => Buffer.from(text).toString('base64url');
 
   it.each([
-    ['no cursor', 'nonsense'],
-    ['letters that no cursor has', '%00%ff'],
+    ['a text that is not a cursor', 'nonsense'],
+    ['characters that cursors do not have', '%00%ff'],
     ['a cursor of another list', cursor('needs:5')],
-    ['a cursor of no list', cursor('constructor:5')],
+    ['a cursor of an unknown list', cursor('constructor:5')],
     ['a cursor without a position', cursor('machines:')],
-    ['a cursor with something behind it', `${cursor('machines:m-1')}=`],
+    ['a cursor with trailing characters', `${cursor('machines:m-1')}=`],
   ])('given %s, then 400', async (_, after) => {
     const { url } = await served(new ControllerScene().list([record('m-1', Idle)]).tick());
     const response = await fetch(`${url}/v1/machines?after=${after}`);
@@ -243,7 +243,7 @@ describe('refusals over HTTP', () => {
     ['GET', `/v1/needs/${'x'.repeat(5_000)}/${'y'.repeat(5_000)}`],
     ['PUT', `/v1/machines/${'x'.repeat(10_000)}`],
     ['DELETE', `/v1/freezes/${'x'.repeat(10_000)}?who=a`],
-  ])('given %s with a long text, then the refusal repeats little of it', async (method, path) => {
+  ])('given %s with a long text, then the refusal quotes only an excerpt', async (method, path) => {
     const { url } = await served(new ControllerScene().list([]));
     const response = await fetch(`${url}${path}`, { method });
     expect(response.status).toBeGreaterThanOrEqual(400);

@@ -1,4 +1,4 @@
-// The API as its callers meet it, over HTTP on loopback, in front of a shard made up for tests.
+// The API over HTTP on loopback, in front of a shard with fixed views.
 
 import { readFileSync } from 'node:fs';
 import { get, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
@@ -84,7 +84,7 @@ describe('reading', () => {
     expect(await call('GET', path)).toMatchObject({ status: 200, value: expected });
   });
 
-  it('given filters, then the shard is asked for just that', async () => {
+  it('given filters, then the question to the shard has them', async () => {
     const { shard, call } = await served();
     await call('GET', '/v1/machines?state=CONFIGURED&cluster=a%2Fb&provider=metal&limit=5');
     await call('GET', '/v1/needs?cluster=ml&limit=10000');
@@ -122,7 +122,7 @@ describe('reading', () => {
     [404, 'not_found', '/v2/status'],
     [404, 'not_found', '/'],
     [404, 'not_found', '/constructor'],
-  ])('given a wrong question, then %i %s: %s', async (status, code, path) => {
+  ])('given an invalid request, then %i %s: %s', async (status, code, path) => {
     const { call } = await served();
     expect(await call('GET', path)).toMatchObject({ status, value: refusal(code) });
   });
@@ -173,8 +173,8 @@ describe('reading', () => {
   });
 });
 
-describe('callers that go away', () => {
-  it('given one that leaves before its answer, or while news come, then the next is served', async () => {
+describe('callers that disconnect', () => {
+  it('given one that disconnects before its answer, or during an event stream, then the next is served', async () => {
     const { shard, server, call } = await served();
     const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
     const { promise: answer, resolve: go } = Promise.withResolvers<typeof STATUS>();
@@ -263,7 +263,7 @@ describe('ordering', () => {
     expect(await call('POST', path, WHO)).toMatchObject({ status, value: refusal(code, 'It is not to be.') });
   });
 
-  it('given a freeze that is not there, then 404', async () => {
+  it('given a freeze that does not exist, then 404', async () => {
     const { shard, call } = await served();
     shard.result = { isDone: false, message: 'There is no freeze x.' };
     expect(await call('DELETE', '/v1/freezes/x?who=a')).toMatchObject({ status: 404 });
@@ -274,7 +274,7 @@ describe('ordering', () => {
     ['no who', { why: 'w' }],
     ['no why', WHO],
     ['an empty cluster', { ...WHO, why: 'w', cluster: ' ' }],
-    ['a kind that is none', { ...WHO, why: 'w', action: 'recycle' }],
+    ['an unknown kind', { ...WHO, why: 'w', action: 'recycle' }],
     ['a number', { ...WHO, why: 7 }],
     ['a long text', { ...WHO, why: 'w'.repeat(1_001) }],
     ['a list', []],
@@ -289,7 +289,7 @@ describe('ordering', () => {
     expect(shard.orders).toEqual([]);
   });
 
-  it('given a body of more than 64 KiB, then 413 and the end of the connection', async () => {
+  it('given a body of more than 64 KiB, then 413 and the connection is closed', async () => {
     const { shard, call } = await served();
     const answer = await call('POST', '/v1/freezes', { ...WHO, why: 'w'.repeat(65_536) });
     expect(answer).toMatchObject({
@@ -348,10 +348,10 @@ describe('ordering', () => {
   });
 });
 
-describe('web pages of strangers', () => {
+describe('pages of other sites', () => {
   const ORDER = { who: 'a', why: 'w' };
 
-  it('given a page of another site, then it cannot order, whatever it tries', async () => {
+  it('given a page of another site, then all its requests are refused', async () => {
     const { shard, server, call } = await served();
     const evil = { origin: 'http://evil.example' };
     expect(await call('POST', '/v1/freezes', ORDER, evil)).toMatchObject({ status: 403 });
@@ -370,12 +370,12 @@ describe('web pages of strangers', () => {
     expect(shard.orders).toEqual([]);
   });
 
-  it('given our own page, then it can', async () => {
+  it('given a page of the shard itself, then its order is carried out', async () => {
     const { server, call } = await served();
     expect(await call('POST', '/v1/freezes', ORDER, { origin: server.url })).toMatchObject({ status: 200 });
   });
 
-  it('given the hook, then it serves what is not of the API, and takes only JSON from it', async () => {
+  it('given pages, then they serve paths outside the API, and accept only JSON', async () => {
     const seen: string[] = [];
     const { call } = await served({
       pages: ({ url }, response) => {
@@ -402,7 +402,7 @@ describe('web pages of strangers', () => {
   });
 });
 
-describe('news', () => {
+describe('event streams', () => {
   async function reader(url: string, query = '', headers: Record<string, string> = {}) {
     const response = await new Promise<IncomingMessage>((resolve) =>
       get(`${url}/v1/events${query}`, { headers }, resolve),
@@ -414,7 +414,7 @@ describe('news', () => {
       while (!content.includes(part)) await new Promise((resolve) => setTimeout(resolve, 2));
       return content;
     };
-    /** Forgets all that it has heard once it has heard that. */
+    /** Waits for a text, and then discards everything received. */
     const past = async (part: string) => {
       while (!content.includes(part)) await new Promise((resolve) => setImmediate(resolve));
       content = '';
@@ -422,7 +422,7 @@ describe('news', () => {
     return { response, until, past };
   }
 
-  it('given a reader that asks for what was before, then it gets that first, and nothing twice', async () => {
+  it('given a reader that asks for past events, then it gets them first, and no event twice', async () => {
     const { shard, server } = await served();
     const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
     const { promise: answer, resolve: go } = Promise.withResolvers<object>();
@@ -432,7 +432,7 @@ describe('news', () => {
     };
     const late = await reader(server.url, '?since=0');
     await asked;
-    // One that is kept by the time the shard answers, and one that comes after.
+    // The first is among the past events when the shard answers, the second is not.
     shard.tell(EVENTS[1]!);
     shard.tell({ kind: 'log', level: 'info', event: 'after', fields: {}, id: '3-3', atMs: 5 });
     go({ items: EVENTS, total: EVENTS.length });
@@ -441,7 +441,7 @@ describe('news', () => {
     expect(content).toContain(`"atMs":${EVENTS[1]!.atMs}`);
   });
 
-  it('given a shard that does not say what was before, then no more waits for the reader than may', async () => {
+  it('given a shard that does not return past events, then the buffer of the reader stays bounded', async () => {
     const events = { maxReaders: 1, maxWaitingBytes: 10_000, heartbeatMs: 5000 };
     const { shard, server } = await served({ events });
     const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
@@ -458,14 +458,14 @@ describe('news', () => {
     expect(shard.listeners.size).toBe(0);
   });
 
-  it('given a browser that connects again, then the shard is asked for what it missed', async () => {
+  it('given a browser that reconnects, then the shard is asked for the events that it missed', async () => {
     const { shard, server } = await served();
     const again = await reader(server.url, '?since=0', { 'last-event-id': '3-1' });
     await again.until('3-2');
     expect(shard.asked).toEqual([{ name: 'events', ask: { afterId: '3-1', limit: 500, maxBytes: 500_000 } }]);
   });
 
-  it('given something happens, then every reader hears of it', async () => {
+  it('given an event, then every reader receives it', async () => {
     const { shard, server } = await served();
     const readers = [await reader(server.url), await reader(server.url)];
     expect(readers[0]!.response.headers['content-type']).toBe('text/event-stream');
@@ -481,13 +481,13 @@ describe('news', () => {
     while (shard.listeners.size > 0) await new Promise((resolve) => setTimeout(resolve, 2));
   });
 
-  it('given silence, then heartbeats', async () => {
+  it('given no events, then readers receive heartbeats', async () => {
     const { server } = await served({ events: { maxReaders: 1, maxWaitingBytes: 1000, heartbeatMs: 5 } });
     const { until } = await reader(server.url);
     await until('\n\n:\n\n:\n\n');
   });
 
-  it('given one reader too many, then 503', async () => {
+  it('given more readers than the limit, then 503', async () => {
     const { server, call } = await served({
       events: { maxReaders: 1, maxWaitingBytes: 1000, heartbeatMs: 5000 },
     });
@@ -495,32 +495,32 @@ describe('news', () => {
     expect(await call('GET', '/v1/events')).toMatchObject({ status: 503, value: refusal('unavailable') });
   });
 
-  it('given a reader that does not read, then it is dropped and the others go on', async () => {
+  it('given a reader that does not read, then it is disconnected and the others are not', async () => {
     const { shard, server } = await served({
       events: { maxReaders: 10, maxWaitingBytes: 256 * 1024, heartbeatMs: 5000 },
     });
     const [host, port] = server.address.split(':');
-    const deaf = tcpConnect(Number(port), host!);
-    cleanups.push(() => deaf.destroy());
-    deaf.on('error', () => {});
-    deaf.write(`GET /v1/events HTTP/1.1\r\nhost: ${server.address}\r\n\r\n`);
-    await new Promise((resolve) => deaf.once('data', resolve));
-    deaf.pause();
+    const mute = tcpConnect(Number(port), host!);
+    cleanups.push(() => mute.destroy());
+    mute.on('error', () => {});
+    mute.write(`GET /v1/events HTTP/1.1\r\nhost: ${server.address}\r\n\r\n`);
+    await new Promise((resolve) => mute.once('data', resolve));
+    mute.pause();
     const { until, past } = await reader(server.url);
-    const gone = new Promise((resolve) => deaf.once('close', resolve));
+    const gone = new Promise((resolve) => mute.once('close', resolve));
     const filler = 'x'.repeat(50_000);
     for (let i = 0; i < 400; i++) {
       shard.tell({ kind: 'log', level: 'info', event: `e${i}`, fields: { filler } });
-      // Nothing may wait for the one that reads, or it would be dropped as well.
+      // The buffer of this reader must be empty, or it would be disconnected as well.
       await past(`"e${i}"`);
     }
-    deaf.resume();
+    mute.resume();
     await gone;
     shard.tell({ kind: 'log', level: 'info', event: 'last', fields: {} });
     await until('"last"');
   });
 
-  it('given the end of the shard, then readers are let go', async () => {
+  it('given the server closes, then the streams end', async () => {
     const { server } = await served();
     const { response } = await reader(server.url);
     const ended = new Promise((resolve) => response.once('end', resolve));
@@ -530,7 +530,7 @@ describe('news', () => {
 });
 
 describe('probes and metrics', () => {
-  it('given callbacks, then their words', async () => {
+  it('given hooks, then their texts are the answers', async () => {
     let why: string | null = 'starting: 2 providers have not been read';
     const { call } = await served({ metrics: async () => 'both 2\n', unready: () => why });
     expect(await call('GET', '/healthz')).toMatchObject({ status: 200, body: 'ok\n' });
@@ -545,7 +545,7 @@ describe('probes and metrics', () => {
   });
 
   it.each(['starting', 'fenced', 'stopping'] as const)(
-    'given none, then a shard that is %s is not ready',
+    'given no hooks, then a shard that is %s is not ready',
     async (phase) => {
       const { shard, call } = await served();
       shard.answers.status = () => ({ ...STATUS, phase });
@@ -563,13 +563,13 @@ describe('addresses', () => {
     return 'served';
   };
 
-  it('given plaintext, then loopback alone, unless somebody insists', async () => {
+  it('given no TLS, then only loopback is served, unless `insecure` is set', async () => {
     expect(await codeOf('0.0.0.0:0', { tls: null })).toBe('BF_PLAINTEXT_REFUSED');
     expect(await codeOf('0.0.0.0:0', { tls: null, insecure: true })).toBe('served');
     expect(await codeOf('localhost:0', { tls: null })).toBe('served');
   });
 
-  it('given an address that is none or is taken, then it is said', async () => {
+  it('given an address that is invalid or in use, then the error has its code', async () => {
     expect(await codeOf('127.0.0.1', { tls: null })).toBe('BF_USAGE');
     expect(await codeOf('127.0.0.1:70000', { tls: null })).toBe('BF_USAGE');
     const { server } = await served();

@@ -26,7 +26,7 @@ export type Inspect = (request: InspectNeedsRequest) => AsyncIterable<InspectNee
 interface ReadLimits {
   /** Callers served at the same time. */
   readonly callers: number;
-  /** How long a caller may take nothing. */
+  /** Longest time in which a caller reads nothing. */
   readonly stallMs: number;
 }
 
@@ -34,7 +34,7 @@ const READ_LIMITS: ReadLimits = { callers: 8, stallMs: 30_000 };
 
 export interface ReadCounters {
   refused: number;
-  /** Cut off because they did not read. */
+  /** Disconnected because they did not read. */
   stalled: number;
 }
 
@@ -43,7 +43,7 @@ interface ReadOptions {
   readonly limits?: ReadLimits;
 }
 
-/** Adds the service to a server. Over TLS it is for admins and readers; without there are no identities. */
+/** Adds the service to a server. Over TLS it is for `admin` and `readonly` identities; without TLS there are no identities. */
 export function addShardRead(
   server: Server,
   inspect: Inspect,
@@ -62,7 +62,7 @@ export function addShardRead(
       callers++;
       let isWaiting = false;
       const watch = setTimeout(() => {
-        // The shard itself may take its time.
+        // The controller is still preparing the answer, so the caller is not at fault.
         if (!isWaiting) return;
         counters.stalled++;
         resetStream(call);

@@ -22,6 +22,7 @@ import {
   statusOf,
   type TlsFiles,
 } from '../../wire/index.ts';
+import { ROUTES } from './routes.ts';
 import { serveApi } from './serve.ts';
 import { addShardRead, type Inspect } from './shard-read-grpc.ts';
 
@@ -76,7 +77,7 @@ describe('the API over TLS', () => {
     return { shard, statusFor };
   }
 
-  it('given an admin, then everything; a reader, then reading; nobody else, but for probes', async () => {
+  it('given identities of all kinds, then an admin may do everything, a reader may read, and others may only probe', async () => {
     const { shard, statusFor } = await served();
     const seen: Record<string, readonly number[]> = {};
     const callers = {
@@ -84,7 +85,7 @@ describe('the API over TLS', () => {
       readonly: filesOf('bigfleet://readonly'),
       cluster: filesOf('bigfleet://cluster/ml'),
       forged: filesOf('bigfleet://admin', stranger),
-      nobody: null,
+      none: null,
     };
     for (const [name, files] of Object.entries(callers)) {
       seen[name] = [
@@ -99,9 +100,23 @@ describe('the API over TLS', () => {
       readonly: [200, 200, 200, 403],
       cluster: [200, 403, 403, 403],
       forged: [200, 403, 403, 403],
-      nobody: [200, 403, 403, 403],
+      none: [200, 403, 403, 403],
     });
     expect(shard.orders).toHaveLength(1);
+  });
+
+  it('given a caller that may not, then every route refuses it', async () => {
+    const { shard, statusFor } = await served();
+    const reader = filesOf('bigfleet://readonly');
+    for (const { method, path, access } of ROUTES) {
+      if (access === 'open') continue;
+      const body = method === 'POST' ? '{}' : undefined;
+      expect([path, await statusFor(null, method, path, body)]).toEqual([path, 403]);
+      if (access === 'order')
+        expect([path, await statusFor(reader, method, path, body)]).toEqual([path, 403]);
+    }
+    expect(shard.orders).toEqual([]);
+    expect(shard.asked).toEqual([]);
   });
 });
 
@@ -131,12 +146,12 @@ describe('ShardRead.InspectNeeds', () => {
     yield { frame: { $case: 'header', value: { cycle: 1n, computedAtUnixNanos: 2n, totalNeeds } } };
   }
 
-  it('given a question, then the frames of the shard', async () => {
+  it('given a request, then the caller receives the frames of the shard', async () => {
     const ask = await served(({ clusterId }) => header(clusterId.length));
     expect(await ask(null, 'four')).toMatchObject([{ frame: { value: { cycle: 1n, totalNeeds: 4 } } }]);
   });
 
-  it('given TLS, then admins and readers may and others may not', async () => {
+  it('given TLS, then admins and readers are answered and others are denied', async () => {
     let asked = 0;
     const ask = await served(() => header(++asked), filesOf('bigfleet://shard/shard-0'));
     expect(await ask(filesOf('bigfleet://admin'))).toHaveLength(1);
