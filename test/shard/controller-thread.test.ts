@@ -47,7 +47,7 @@ function answerWith(blob: Uint8Array): ControllerEvent {
 }
 
 describe('the thread of the controller', () => {
-  it('given many events, then each comes once, in order, and so do effects and answers', async () => {
+  it('given many events, then each is delivered once and in order, and so are effects and answers', async () => {
     const { thread, effects } = await scene();
     const expected = ['started'];
     for (let i = 0; i < 300; i++) {
@@ -76,12 +76,12 @@ describe('the thread of the controller', () => {
     await heard('2 rows, 2 known, 2 profiles');
   });
 
-  it('given a need as it crosses by itself, then it says the same', () => {
+  it('given a structured clone of a Need, then it is equal', () => {
     const need = needOf('c1', 1, 1);
     expect(structuredClone(need)).toEqual(need);
   });
 
-  it('given a large blob of its own, then it is moved; given a part of other bytes, then it is copied', async () => {
+  it('given a blob that owns its buffer, then it is transferred; given a view of a larger buffer, then it is copied', async () => {
     const { thread, heard } = await scene();
     const own = new Uint8Array(10_000);
     const part = new Uint8Array(20_000).subarray(0, 9000);
@@ -111,7 +111,7 @@ describe('the thread of the controller', () => {
     await expect.poll(() => thread.waiting).toBe(0);
   });
 
-  it('given very many effects, then they are carried out in short turns', async () => {
+  it('given very many effects, then they are executed in short turns', async () => {
     const { thread, effects, heard } = await scene();
     let turn = 0;
     const counting = setInterval(() => turn++, 0);
@@ -143,7 +143,7 @@ describe('the thread of the controller', () => {
     expect(events).toEqual([{ kind: 'log', level: 'info', event: 'first', fields: {} }]);
   });
 
-  it('given orders and questions, then they are answered; a question that cannot be is the asker’s trouble alone', async () => {
+  it('given orders and questions, then they are answered; a question that fails rejects only its caller', async () => {
     const { thread, failures } = await scene();
     await expect(thread.order({ kind: 'retry', machine: 'm1', who: 'ada' })).resolves.toEqual({
       isDone: true,
@@ -154,7 +154,7 @@ describe('the thread of the controller', () => {
     expect(failures).toEqual([]);
   });
 
-  it('given several threads of the engine, then they work from within the thread of the controller', async () => {
+  it('given several threads of the engine, then they run from within the thread of the controller', async () => {
     const { thread, heard } = await scene();
     thread.post(command('plan:3'));
     await heard(await planWith(1));
@@ -163,7 +163,7 @@ describe('the thread of the controller', () => {
 
 describe('a controller that fails', () => {
   it.each(['throw', 'throw-later', 'reject'])(
-    'by %s, then its error is told once, with its stack',
+    'by %s, then its error is reported once, with its stack',
     async (how) => {
       const { thread, failures } = await scene();
       const asked = thread.ask('metrics', {});
@@ -197,7 +197,7 @@ describe('a controller that fails', () => {
     expect(status).toBe(1);
   });
 
-  it('by ending its thread, then that is a failure, and what comes after goes nowhere', async () => {
+  it('by ending its thread, then that is a failure, and later events are dropped', async () => {
     const { thread, failures } = await scene();
     thread.post(command('exit'));
     await expect.poll(() => failures, { interval: 5 }).toHaveLength(1);
@@ -225,7 +225,7 @@ describe('a controller that fails', () => {
 });
 
 describe('a controller that is stopped', () => {
-  it('ends what is under way, and says so, before its thread is gone', async () => {
+  it('given in-flight work, then it finishes it and emits its effects before the thread ends', async () => {
     const { thread, effects, failures } = await scene();
     thread.post(command('work:100'));
     await Promise.all([thread.stop(), thread.stop()]);
@@ -233,7 +233,7 @@ describe('a controller that is stopped', () => {
     expect(failures).toEqual([]);
   });
 
-  it('hears events while it stops', async () => {
+  it('given events while it stops, then it handles them', async () => {
     const { thread, effects } = await scene();
     thread.post(command('work:200'));
     const stopped = thread.stop();
@@ -242,14 +242,14 @@ describe('a controller that is stopped', () => {
     expect(effects).toContainEqual(said('late'));
   });
 
-  it('is not waited for longer than was said', async () => {
+  it('given work beyond the time limit, then it is closed at the limit', async () => {
     const { thread, effects } = await scene();
     thread.post(command('work:60000'));
     await thread.stop(50);
     expect(effects).toEqual(['started', 'stopping', 'closing'].map(said));
   });
 
-  it('before its effects have a handler, ends all the same', async () => {
+  it('given no handler of its effects, then it ends nevertheless', async () => {
     const thread = await ControllerThread.start({ setup: { options, file: '' }, factory });
     await thread.stop();
   });

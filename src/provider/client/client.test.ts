@@ -26,7 +26,7 @@ const lost = (): Promise<never> => Promise.reject(new RpcError(status.UNAVAILABL
 const never = (): Promise<never> => new Promise(() => {});
 
 describe('calls to a provider', () => {
-  it('given a quota slot, when walked through its life, then every answer is a machine and an operation', async () => {
+  it('given a quota slot, when it passes through all states, then every answer has a machine and an operation', async () => {
     const backend = new HeldBackend(1);
     backend.isPrompt = true;
     const { provider } = await scene({ backend });
@@ -48,7 +48,7 @@ describe('calls to a provider', () => {
     expect(sequences).toEqual([1n, 2n, 3n, 4n]);
   });
 
-  it('given refusals of the contract, then each has its kind and none is repeated', async () => {
+  it('given refusals of the contract, then each has its kind and none is retried', async () => {
     const { provider, backend } = await scene();
     const { client, attempts } = clientOf(inProcess(provider));
     expect(await kindOf(client.get('ghost'))).toBe('not-found');
@@ -63,7 +63,7 @@ describe('calls to a provider', () => {
     expect(attempts.every(({ number, nextInMs }) => number === 1 && nextInMs === null)).toBe(true);
   });
 
-  it('given a newer process of the same shard, when the older one calls, then it is fenced and stays so', async () => {
+  it('given a newer process of the same shard, when the older one calls, then it is fenced and does not retry', async () => {
     const { provider } = await scene();
     const newer = { shardId: 'shard-0', shardEpoch: 2n, sequenceNumber: 1n };
     await provider.create({ machineId: 'm-0', ...newer });
@@ -101,7 +101,7 @@ describe('calls to a provider', () => {
 });
 
 describe('attempts', () => {
-  it('given an answer that is lost, when the call is repeated, then it is the same operation under a newer number', async () => {
+  it('given a lost answer, when the call is retried, then it is the same operation with a higher sequence number', async () => {
     const clock = new ManualClock();
     const { provider, backend } = await scene();
     const seen: bigint[] = [];
@@ -121,7 +121,7 @@ describe('attempts', () => {
     expect(attempts.map(({ outcome }) => outcome)).toEqual(['unavailable', 'unavailable', 'ok']);
   });
 
-  it('given waits between attempts, then they double, are drawn from the upper half, and end with the attempts', async () => {
+  it('given failing attempts, then the backoff doubles, is drawn from its upper half, and ends with the attempts', async () => {
     const clock = new ManualClock();
     const { client, attempts } = clientOf(transportOf({ get: lost }), clock, { readAttempts: 5 });
     const call = kindOf(client.get('m-0'));
@@ -150,7 +150,7 @@ describe('attempts', () => {
     expect(attempts.map(({ outcome }) => outcome)).toEqual(['deadline', 'deadline', 'deadline']);
   });
 
-  it('given a List that never comes, then it has two minutes', async () => {
+  it('given a List without an answer, then it times out after two minutes', async () => {
     const clock = new ManualClock();
     const { client, attempts } = clientOf(transportOf({ list: never }), clock);
     const call = kindOf(client.list());
@@ -160,7 +160,7 @@ describe('attempts', () => {
     expect(await call).toBe('deadline');
   });
 
-  it('given a transition refused as internal, then it is not repeated, while a read is', async () => {
+  it('given an internal error, then a transition is not retried and a read is', async () => {
     const clock = new ManualClock();
     const fail = (): Promise<never> => Promise.reject(new RpcError(status.INTERNAL, 'boom'));
     const { client, attempts } = clientOf(transportOf({ drain: fail, get: fail }), clock);
@@ -173,7 +173,7 @@ describe('attempts', () => {
   });
 
   it.each(['during an attempt', 'during a wait'])(
-    'given a caller who gives up %s, then the call ends at once',
+    'given a caller that aborts %s, then the call ends at once',
     async (when) => {
       const aborts: boolean[] = [];
       const get: Parameters<typeof transportOf>[0]['get'] = (_, { signal }) => {
@@ -199,7 +199,7 @@ describe('forged answers', () => {
     ['another machine', { operationId: 'op-1', machine: wireMachine('m-1') }],
     ['an unknown state', { operationId: 'op-1', machine: wireMachine('m-0', { state: 99 as never }) }],
     [
-      'a price that is no number',
+      'a price that is not a number',
       { operationId: 'op-1', machine: wireMachine('m-0', { pricePerHour: Number.NaN }) },
     ],
   ])('given an acknowledgement with %s, then it is malformed', async (_, ack) => {
@@ -207,7 +207,7 @@ describe('forged answers', () => {
     expect(await kindOf(client.create('m-0'))).toBe('malformed');
   });
 
-  it('given a List with bad records, then their neighbours pass and each reason is told', async () => {
+  it('given a List with bad records, then the others are returned with the reason for each bad one', async () => {
     const machines = [
       wireMachine('good'),
       wireMachine('bad', { state: 99 as never }),

@@ -1,6 +1,7 @@
 // The client of one provider, as a shard uses it: typed errors, a deadline for every call, a fresh fencing token for
 // every attempt, and attempts repeated only where the contract makes that safe. Calls for one machine must be made one
-// after the other, because a later one that arrives first makes the earlier one stale; different machines are free.
+// after the other, because a later one that arrives first makes the earlier one stale; calls for different machines are
+// independent.
 
 import { excerpt, type Machine, type MachineState } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -25,7 +26,7 @@ export interface Fence {
   readonly nextSequence: () => bigint;
 }
 
-/** What a client is made of. */
+/** Dependencies of a client. */
 export interface ProviderClientParts {
   readonly transport: ProviderTransport;
   readonly fence: Fence;
@@ -42,7 +43,7 @@ export interface Accepted {
   readonly machine: Machine;
 }
 
-/** The cluster a machine is to join, what makes it join, and what the shard wants to read back. */
+/** The cluster that a machine joins, the bootstrap blob for that, and metadata that the provider returns unchanged. */
 export interface ClusterBinding {
   readonly cluster: string;
   readonly bootstrapBlob: Uint8Array;

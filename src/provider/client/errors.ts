@@ -1,4 +1,4 @@
-// What can go wrong with a call, as a small closed set. A caller decides by `kind`; gRPC codes and texts stay in here,
+// Errors of calls, as a small closed set of kinds. Callers branch on `kind`; gRPC codes and texts are handled only here,
 // because providers use them differently: the contract reserves FAILED_PRECONDITION for fencing and leaves the rest open.
 
 import { status } from '@grpc/grpc-js';
@@ -11,7 +11,7 @@ export type CallName = 'create' | 'configure' | 'drain' | 'delete' | 'get' | 'li
 /**
  * Whether the same call may be made again. `any`: also one that changes something, with a fresh sequence number, since
  * transitions are idempotent by machine and kind. `reads`: the provider has answered, so a transition would only be
- * refused again, while a read may do better. `never`: the answer will stay the same, or must be respected.
+ * refused again, while a read may succeed. `never`: the answer would be the same, or must be respected.
  */
 type Retry = 'any' | 'reads' | 'never';
 
@@ -36,13 +36,13 @@ export const ERROR_KINDS = {
   internal: { code: 'BF_CALL_INTERNAL', retry: 'reads' },
 } as const satisfies Record<string, KindEntry>;
 
-/** What went wrong with a call, as a small closed set; callers decide by it. */
+/** The kinds of errors of calls; callers branch on them. */
 export type ProviderErrorKind = keyof typeof ERROR_KINDS;
 
 /** Longest excerpt of a provider's text in an error, in UTF-8 bytes; a hostile provider could fill logs. */
 const MAX_DETAIL_BYTES = 500;
 
-/** A call that failed, with its kind and an excerpt of what the provider said. */
+/** A failed call: the kind of error, and an excerpt of the provider's text. */
 export class ProviderError extends BigFleetError {
   readonly kind: ProviderErrorKind;
   readonly call: CallName;
@@ -99,7 +99,7 @@ function kindOf(error: unknown, detail: string): ProviderErrorKind {
   return /BF_WIRE_MALFORMED|parsing error/i.test(detail) ? 'malformed' : 'internal';
 }
 
-/** One code for three things: too much asked at once, too much in one message, or more than the provider keeps. */
+/** RESOURCE_EXHAUSTED has three meanings: too many calls, a message too large, or a limit of the provider's store. */
 function exhaustedKind(detail: string): ProviderErrorKind {
   if (/BF_LIST_TOO_LARGE|larger than max|size larger than|message too large/i.test(detail))
     return 'too-large';

@@ -1,4 +1,4 @@
-// Calls over gRPC: one channel to one address, which connects when first used and again whenever it was lost.
+// Calls over gRPC: one channel to one address, which connects on first use and reconnects after a loss.
 
 import { CapacityProviderDefinition } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import {
@@ -13,24 +13,24 @@ import {
 } from '../../wire/index.ts';
 import type { AttemptLimits, ProviderTransport } from './transport.ts';
 
-/** The advice on a connection that cannot be made holds for this long: it may take a connection to find out. */
+/** Lifetime of cached TLS advice for a failed connection: finding it may take another connection. */
 const ADVICE_MS = 30_000;
 
 const service = bindService(CapacityProviderDefinition, { list: { response: rawBytes } });
 
-/** Where a provider is and how to speak to it. Plain data, so that another thread can connect as well. */
+/** Address and TLS settings of a provider. Plain data, so that another thread can connect as well. */
 export interface ProviderAddress extends SecurityOptions {
   /** `host:port`. */
   readonly address: string;
 }
 
-/** Calls over gRPC: one channel, which connects when first used and again whenever it was lost. */
+/** A transport over one gRPC channel, which connects on first use and reconnects after a loss. */
 export function grpcTransport({ address, ...security }: ProviderAddress): ProviderTransport {
   const client = connect(service, address, clientCredentials(address, security));
   const { rpc } = client;
   let askedMs = Number.NEGATIVE_INFINITY;
   let advice: string | null = null;
-  /** A provider that cannot be reached over TLS, or without, is told apart from one that is not there. */
+  /** Adds to an `unavailable` error whether only one end uses TLS. */
   const advised = async <T>(call: () => Promise<T>): Promise<T> => {
     try {
       return await call();

@@ -1,9 +1,9 @@
-// Calls straight to a provider in this process: for tests, and for whole systems on a virtual clock.
+// Calls a provider in this process: for tests, and for simulations on a virtual clock.
 
 import type { ProviderCalls } from '../kit/provider.ts';
 import type { ProviderTransport } from './transport.ts';
 
-/** `provider`: the kit's, or something in front of it that loses, delays or doubles calls. */
+/** `provider`: the kit's, or a wrapper of it that loses, delays or duplicates calls. */
 export function inProcess(provider: Omit<ProviderCalls, 'list'>): ProviderTransport {
   return {
     create: (request) => provider.create(request),

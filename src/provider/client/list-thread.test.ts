@@ -104,7 +104,7 @@ describe('calls over gRPC', () => {
     await client.delete('m-0');
   });
 
-  it('given nobody at the address, then calls are unavailable after their attempts', async () => {
+  it('given no server at the address, then a call is unavailable after its attempts', async () => {
     const client = clientTo('127.0.0.1:1', { readAttempts: 2, backoff: FAST });
     expect(await kindOf(client.get('m-0'))).toBe('unavailable');
   });
@@ -115,7 +115,7 @@ describe('calls over gRPC', () => {
     expect(await kindOf(client.get('m-0'))).toBe('deadline');
   });
 
-  it('given bytes that are no machine, then the answer is malformed', async () => {
+  it('given bytes that do not encode a machine, then the answer is malformed', async () => {
     const raw = bindService(CapacityProviderDefinition, { get: { response: rawBytes } });
     const server = new Server();
     const none = () => Promise.reject(new RpcError(status.UNIMPLEMENTED, ''));
@@ -130,7 +130,7 @@ describe('calls over gRPC', () => {
 });
 
 describe('the list thread', () => {
-  it('given the kit on a port, then it brings everything once and afterwards what changed', async () => {
+  it('given the kit on a port, then it passes on all machines once and afterwards only changes', async () => {
     // Long enough that the thread frees each list itself.
     const { address } = await realProvider(8000);
     const client = clientTo(address);
@@ -148,7 +148,7 @@ describe('the list thread', () => {
     expect(thread.heldBytes).toBeLessThan(2 ** 20);
   });
 
-  it('given lists that are broken or lie, then errors are typed and the copy stays', async () => {
+  it('given malformed lists, then errors have their kind and the copy is unchanged', async () => {
     const good = [wireMachine('a'), wireMachine('b')];
     const answers = [
       listOf(good),
@@ -167,12 +167,12 @@ describe('the list thread', () => {
     expect(copy.ids).toEqual(['a', 'b', 'c']);
   });
 
-  it('given nobody at the address or no answer, then the reading fails in time and the next one works', async () => {
+  it('given no server or no answer, then the reading fails within its timeout and the next one succeeds', async () => {
     let isHanging = true;
     const { address } = await hostileProvider(() =>
       isHanging ? new Promise(() => {}) : listOf([wireMachine('a')]),
     );
-    // The second reading has as long: enough for a slow machine.
+    // The second reading has the same timeout, so it must suffice for a slow machine.
     const { thread } = threadTo(address, { listMs: 5000, readAttempts: 1 });
     expect(await kindOf(thread.read('full', new Copy()))).toBe('deadline');
     isHanging = false;
@@ -181,7 +181,7 @@ describe('the list thread', () => {
     expect(await kindOf(other.read('full', new Copy()))).toBe('unavailable');
   });
 
-  it('given a message past the size limit, then the list is read by state', async () => {
+  it('given a message above the size limit, then the list is read by state', async () => {
     const { address } = await hostileProvider(({ states, sinceRevision }) => {
       if (states.length === 0 && sinceRevision.length === 0) {
         throw new RpcError(status.RESOURCE_EXHAUSTED, 'BF_LIST_TOO_LARGE: too many machines');
@@ -193,7 +193,7 @@ describe('the list thread', () => {
     expect(await thread.read('full', copy)).toMatchObject({ messages: 9, added: 1 });
   });
 
-  it('given a receiver that takes its time, then batches come one at a time and in order', async () => {
+  it('given a slow receiver, then batches are passed one at a time and in order', async () => {
     const machines = Array.from({ length: 3000 }, (_, i) => wireMachine(`m-${i}`));
     const { address } = await hostileProvider(() => listOf(machines));
     const { thread } = threadTo(address);
@@ -212,7 +212,7 @@ describe('the list thread', () => {
     expect([...copy.machines.keys()]).toEqual(machines.map(({ id }) => id));
   });
 
-  it('given a receiver that fails, then its own error comes back and what it did not take comes again', async () => {
+  it('given a receiver that fails, then the reading rejects with its error and the next one sends its batches again', async () => {
     const machines = Array.from({ length: 3000 }, (_, i) => wireMachine(`m-${i}`));
     const { address } = await hostileProvider(() => listOf(machines));
     const { thread } = threadTo(address);
@@ -224,7 +224,7 @@ describe('the list thread', () => {
     expect(copy.machines.size).toBe(3000);
   });
 
-  it('given a caller who gives up, then the reading is cancelled; given a closed thread, then all of them are', async () => {
+  it('given an abort, then the reading is cancelled; given a closed thread, then every reading is', async () => {
     const { address } = await hostileProvider(() => new Promise(() => {}));
     const { thread } = threadTo(address);
     const giveUp = new AbortController();

@@ -1,4 +1,4 @@
-// Reading inventories: what is handed over, what is kept when a provider lies, and that copies always converge.
+// Reading inventories: differences only, the last valid state if a provider is faulty, and convergence of every copy.
 
 import { status } from '@grpc/grpc-js';
 import fc from 'fast-check';
@@ -24,7 +24,7 @@ const abc = ['a', 'b', 'c'].map((id) => wireMachine(id));
 const tooLarge = new RpcError(status.RESOURCE_EXHAUSTED, 'Received message larger than max (9 vs 8)');
 
 describe('a full list', () => {
-  it('given a first one, then everything is handed over; given the same again, then nothing', async () => {
+  it('given a first list, then all machines are passed on; given the same again, then none', async () => {
     const { reader, copy } = readerOf(listOf(abc), listOf(abc));
     expect(await reader.read('full', copy)).toMatchObject({
       kind: 'full',
@@ -43,7 +43,7 @@ describe('a full list', () => {
     });
   });
 
-  it('given machines that changed, came and went, then exactly those are handed over', async () => {
+  it('given changed, new and removed machines, then exactly those are passed on', async () => {
     const next = [abc[0]!, wireMachine('b', { zone: 'zone-b' }), wireMachine('d')];
     const { reader, copy } = readerOf(listOf(abc), listOf(next));
     await reader.read('full', copy);
@@ -53,7 +53,7 @@ describe('a full list', () => {
     expect(reader.count).toBe(3);
   });
 
-  it('given maps in another order, then nothing has changed; given swapped sizes, then it has', async () => {
+  it('given maps in another order, then no machine has changed; given swapped values, then it has', async () => {
     const sized = (
       resources: [string, string][],
       allocatable: [string, string][],
@@ -80,7 +80,7 @@ describe('a full list', () => {
 });
 
 describe('changes', () => {
-  it('given revisions, when changes are wanted, then the last cursor is sent and the new one kept', async () => {
+  it('given revisions, when changes are read, then the last cursor is sent and the new one is kept', async () => {
     const { reader, copy, queries } = readerOf(
       listOf(abc, '1'),
       listOf([wireMachine('d')], '2'),
@@ -109,7 +109,7 @@ describe('changes', () => {
     ['goes back', ['1', '2', '3'], '2'],
     ['is far too long', ['1'], 'x'.repeat(5000)],
     ['is lost', ['1'], ''],
-  ])('given a revision that %s, then everything is read instead', async (_, earlier, bad) => {
+  ])('given a revision that %s, then a full list is read instead', async (_, earlier, bad) => {
     const lists = earlier.map((revision, i) => listOf(i === 0 ? abc : [], revision));
     const changed = wireMachine('a', { zone: 'zone-b' });
     const { reader, copy } = readerOf(...lists, listOf([changed], bad), listOf([changed, abc[1]!], 'fresh'));
@@ -120,7 +120,7 @@ describe('changes', () => {
     expect(copy.machines.get('a')!.zone).toBe('zone-b');
   });
 
-  it('given changes that do not fit one message, then everything is read', async () => {
+  it('given changes that do not fit into one message, then a full list is read', async () => {
     const { reader, copy } = readerOf(listOf(abc, '1'), tooLarge, listOf(abc, '2'));
     await reader.read('full', copy);
     expect(await reader.read('changes', copy)).toMatchObject({ kind: 'full', unchanged: 3 });
@@ -138,7 +138,7 @@ describe('a list too large for one message', () => {
     return new InventoryReader({ listBytes: (query) => client.listBytes(query), seed: 1 });
   };
 
-  it('given revisions, then states are read one by one, and last what moved meanwhile', async () => {
+  it('given revisions, then states are read one by one, and finally the changes since the first', async () => {
     const asked: number[][] = [];
     const reader = readerFor(({ states, sinceRevision }) => {
       asked.push([...states]);
@@ -153,7 +153,7 @@ describe('a list too large for one message', () => {
     expect(copy.ids).toEqual(['a', 'b', 'c']);
   });
 
-  it('given no revisions, then a machine is gone only when it is missing twice', async () => {
+  it('given no revisions, then a machine is gone only after two lists without it', async () => {
     let idle = abc;
     const reader = readerFor(({ states }) => listOf(states[0] === MachineState.Idle ? idle : []));
     const copy = new Copy();
@@ -164,7 +164,7 @@ describe('a list too large for one message', () => {
     expect(copy.ids).toEqual(['a', 'b']);
   });
 
-  it('given one state that is too large by itself, then the error says so and nothing is lost', async () => {
+  it('given one state that is too large by itself, then the error is too-large and the copy is unchanged', async () => {
     const { reader, copy } = readerOf(listOf(abc), tooLarge, tooLarge);
     await reader.read('full', copy);
     expect(await kindOf(reader.read('full', copy))).toBe('too-large');
@@ -172,8 +172,8 @@ describe('a list too large for one message', () => {
   });
 });
 
-describe('a provider that lies', () => {
-  it('given broken bytes at the end, then nothing of the list is taken', async () => {
+describe('a faulty provider', () => {
+  it('given malformed bytes at the end, then no record of the list is passed on', async () => {
     const next = listOf([wireMachine('a', { zone: 'zone-b' }), wireMachine('d')]);
     const { reader, copy } = readerOf(listOf(abc), next.subarray(0, next.length - 3), listOf(abc));
     await reader.read('full', copy);
@@ -184,7 +184,7 @@ describe('a provider that lies', () => {
     expect(reader.count).toBe(3);
   });
 
-  it('given bad records, then the last good ones stay, their neighbours pass, and each counts every time', async () => {
+  it('given bad records, then the last valid ones stay, the others are passed on, and each is counted every time', async () => {
     const next = [
       wireMachine('a', { state: 99 as never }),
       wireMachine('b', { zone: 'zone-b' }),
@@ -211,7 +211,7 @@ describe('a provider that lies', () => {
     expect(await reader.read('full', copy)).toMatchObject({ changed: 1, unchanged: 2, refused: 0 });
   });
 
-  it('given a record whose id cannot be read, then nobody is declared gone', async () => {
+  it('given a record without a readable id, then no machine is reported as gone', async () => {
     const garbage = Buffer.from([0x0a, 0x02, 0x0a, 0x7f]);
     const { reader, copy } = readerOf(
       listOf(abc),
@@ -224,7 +224,7 @@ describe('a provider that lies', () => {
     expect(await reader.read('full', copy)).toMatchObject({ gone: 3, missing: 0 });
   });
 
-  it('given an id at its limit, then it is taken; given one byte more, then it is refused and absent machines are gone', async () => {
+  it('given an id of the maximum length, then it is accepted; given one byte more, then it is refused and absent machines are gone', async () => {
     const longest = wireMachine('x'.repeat(253));
     const tooLong = wireMachine('x'.repeat(254));
     const { reader, copy } = readerOf(listOf([...abc, longest]), listOf([longest, tooLong]));
@@ -235,7 +235,7 @@ describe('a provider that lies', () => {
     expect(copy.ids).toEqual([longest.id]);
   });
 
-  it('given half a million reasons, then a hundred are told', async () => {
+  it('given half a million problems, then a hundred are kept', async () => {
     const bad = Array.from({ length: 1000 }, (_, i) => wireMachine(`m-${i}`, { pricePerHour: -1 }));
     const { reader, copy } = readerOf(listOf(bad));
     const report = await reader.read('full', copy);
@@ -244,7 +244,7 @@ describe('a provider that lies', () => {
     expect(reader.count).toBe(0);
   });
 
-  it('given a provider that cannot be reached, then the copy stays and the next reading goes on', async () => {
+  it('given an unreachable provider, then the copy is unchanged and the next reading continues', async () => {
     const { reader, copy } = readerOf(
       listOf(abc, '1'),
       new RpcError(status.UNIMPLEMENTED, 'not today'),
@@ -257,10 +257,10 @@ describe('a provider that lies', () => {
   });
 });
 
-describe('handing over', () => {
+describe('the sink', () => {
   const many = Array.from({ length: 2000 }, (_, i) => wireMachine(`m-${i}`));
 
-  it('given a receiver that takes its time, then no batch comes before the last was taken', async () => {
+  it('given a slow sink, then a batch is passed only after the previous one was processed', async () => {
     const { reader } = readerOf(listOf(many));
     let waiting = 0;
     let most = 0;
@@ -276,7 +276,7 @@ describe('handing over', () => {
     expect({ most, batches }).toEqual({ most: 1, batches: 32 });
   });
 
-  it('given a receiver that fails, then what it did not take comes again', async () => {
+  it('given a sink that fails, then the next reading passes its batches again', async () => {
     const { reader, copy } = readerOf(listOf(many, '1'), listOf(many, '1'));
     let batches = 0;
     const failing = {
@@ -292,7 +292,7 @@ describe('handing over', () => {
     expect(copy.machines.size).toBe(2000);
   });
 
-  it('given a receiver that lost everything, when the reader forgets, then everything comes again', async () => {
+  it('given a receiver that lost its copy, when the reader forgets, then all machines are passed again', async () => {
     const { reader } = readerOf(listOf(abc, '1'), listOf(abc, '1'));
     await reader.read('full', new Copy());
     reader.forget();
@@ -300,7 +300,7 @@ describe('handing over', () => {
     expect(await reader.read('changes', copy)).toMatchObject({ kind: 'full', isFirst: true, added: 3 });
   });
 
-  it('given a reading under way, then a second one is refused', async () => {
+  it('given a reading in progress, then a second one is refused', async () => {
     const { reader, copy } = readerOf(listOf(abc));
     const first = reader.read('full', copy);
     await expect(reader.read('full', copy)).rejects.toThrow('under way');
@@ -309,7 +309,7 @@ describe('handing over', () => {
 });
 
 describe('convergence', () => {
-  it('given the kit and any life, then changes and full lists lead to its inventory', async () => {
+  it('given the kit and any transitions, then changes and full lists converge to its inventory', async () => {
     const step = fc.record({
       machine: fc.nat({ max: 7 }),
       what: fc.constantFrom('create', 'configure', 'drain', 'delete', 'lose', 'reprice', 'add'),
@@ -355,7 +355,7 @@ describe('convergence', () => {
     );
   });
 
-  it('given machines that come, change and go, and lists of any kind, then a full list leads to the inventory', async () => {
+  it('given any changes of machines and lists of any kind, then a full list converges to the inventory', async () => {
     const record = fc.record({
       id: fc.constantFrom('a', 'b', 'c', 'dd', 'é', 'f\0'),
       zone: fc.constantFrom('x', 'y'),

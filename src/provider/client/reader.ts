@@ -11,7 +11,7 @@ import { KnownRecords } from './known.ts';
 /** `full` also detects machines that are gone; `changes` is incremental and falls back to `full` without a revision. */
 export type ListKind = 'full' | 'changes';
 
-/** What one reading brought. */
+/** The result of one reading. */
 export interface ListReport {
   /** The kind actually read, after a fallback. */
   readonly kind: ListKind;
@@ -43,7 +43,7 @@ export interface ListReport {
   readonly newestEpoch?: bigint;
 }
 
-/** What a reader is made of. */
+/** Dependencies of a reader. */
 export interface InventoryReaderParts {
   /** `ProviderClient.listBytes`, which applies deadlines and retries. */
   readonly listBytes: (query: ListQuery, signal?: AbortSignal) => Promise<Uint8Array>;
@@ -251,8 +251,8 @@ export class InventoryReader {
     if (text.length > MAX_CURSOR_BYTES) return `It has ${text.length} bytes; ${MAX_CURSOR_BYTES} are kept.`;
     const known = this.#revisions.indexOf(text);
     if (known === -1) return null;
-    if (known < this.#revisions.length - 1) return 'It is one that was given before, with others since.';
-    return brought > 0 ? `It is the one asked for, but ${brought} machines changed since.` : null;
+    if (known < this.#revisions.length - 1) return 'It was returned before, and a different one after it.';
+    return brought > 0 ? `It equals the requested one, but ${brought} machines changed since.` : null;
   }
 }
 

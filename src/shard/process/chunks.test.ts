@@ -1,4 +1,4 @@
-// Messages of the controller to its owner: everything in order, and none with much work in it.
+// Messages of the controller to its owner: all items in order, with a bounded amount of work per message.
 
 import { describe, expect, it } from 'vitest';
 import type { Batch, Envelope } from '../../runtime/message-exchange.ts';
@@ -19,7 +19,7 @@ function answer(id: number): Envelope<FromController> {
   return { kind: 'answer', id, answer: id };
 }
 
-/** What the owner does for each item, in order. */
+/** One text per unit of work that the owner does, in order. */
 function workOf(items: Batch<FromController>): readonly string[] {
   return items.flatMap((item) => {
     if (item.kind === 'answer') return [`answer ${item.id}`];
@@ -29,7 +29,7 @@ function workOf(items: Batch<FromController>): readonly string[] {
 }
 
 describe('messages of the controller', () => {
-  it('keep the order and hold little work each, however much one effect has', () => {
+  it('given effects of any size, then the order is kept and the work per message is bounded', () => {
     const items = [
       answer(1),
       hints('a', 388),
@@ -44,12 +44,12 @@ describe('messages of the controller', () => {
     expect(Math.max(...chunks.map((chunk) => workOf(chunk).length))).toBeLessThanOrEqual(64);
   });
 
-  it('are one where there is little to say, and none where there is nothing', () => {
+  it('given few items, then there is one message; given none, then there is none', () => {
     expect([...chunksOf([answer(1), hints('a', 3)])]).toHaveLength(1);
     expect([...chunksOf([])]).toEqual([]);
   });
 
-  it('keep hints that fit together in one effect', () => {
+  it('given hints that fit into one message, then their effect is not split', () => {
     const items = [answer(1), hints('a', 64), hints('b', 0)];
 
     expect([...chunksOf(items)].map((chunk) => chunk.length)).toEqual([1, 2]);

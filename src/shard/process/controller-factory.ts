@@ -1,4 +1,4 @@
-// Makes the controller of a shard on its own thread, over its own file.
+// Creates the controller of a shard on the controller's thread, with its store and its journal.
 
 import { killAtFailpoint } from '../failpoints.ts';
 import { JournalThread, type JournalThreadStart } from '../journal/journal-thread.ts';
@@ -11,7 +11,7 @@ import type { MakeController } from './controller-protocol.ts';
 export const makeController: MakeController = (surroundings, { options, file, journal }) => {
   killAtFailpoint();
   const store = new SqliteControllerStore(file);
-  // Before its writer opens it: one that cannot be read is put aside then.
+  // Before the journal's thread opens the file, which renames an unreadable one.
   const past = journal && readPast(journal.path, surroundings.clock.now());
   const thread = journal && startJournal(journal, surroundings.tell);
   const controller = new Controller({

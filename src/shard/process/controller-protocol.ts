@@ -22,7 +22,7 @@ export interface DecisionController {
   close(): Promise<void>;
 }
 
-/** What the thread provides to the controller. */
+/** Clock, randomness and outputs that the thread provides to the controller. */
 export interface ControllerSurroundings {
   readonly clock: Clock;
   readonly random: Random;
@@ -31,12 +31,12 @@ export interface ControllerSurroundings {
   readonly tell: (event: ShardEvent) => void;
 }
 
-/** What a controller is made of; crosses to its thread as it is. */
+/** Plain data that a controller is created from; copied to its thread. */
 export interface ControllerSetup {
   readonly options: ControllerOptions;
-  /** Its store. */
+  /** Path of the controller's store. */
   readonly file: string;
-  /** Where its journal is written, if anywhere. */
+  /** undefined: no journal is written. */
   readonly journal?: JournalThreadStart | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Demand packed in turns: what leaves, in which order, and that a large roll-up does not go in one message.
+// Demand packed in turns: the order of messages, and that a large roll-up is split.
 
 import { describe, expect, it } from 'vitest';
 import { DeltaSource } from '../../../testing/support/rollup-deltas.ts';
@@ -43,14 +43,14 @@ const settled = async (isSettled: () => boolean): Promise<void> => {
 };
 
 describe('demand on its way to the controller', () => {
-  it('given a few rows, then they leave at once, in one message', () => {
+  it('given a few rows, then they are sent at once in one message', () => {
     const { post, sent, arrived } = aPacker();
     post('c1', rows('c1', 3), 2);
     expect(sent).toEqual(['demand-delta']);
     expect(arrived).toEqual([{ cluster: 'c1', needs: rows('c1', 3), rowsSetAside: 2 }]);
   });
 
-  it('given very many, then they leave in parts, a small roll-up of another cluster overtakes them, and all arrive', async () => {
+  it('given very many rows, then they are sent in parts, a small roll-up of another cluster overtakes them, and all arrive', async () => {
     const { post, sent, arrived } = aPacker();
     const many = rows('large', 20_000);
     post('large', many);
@@ -61,7 +61,7 @@ describe('demand on its way to the controller', () => {
     expect(sent.filter((kind) => kind === 'demand-part').length).toBeGreaterThan(50);
   });
 
-  it('given newer demand while the older is being packed, then the older arrives whole, and of the newer only the newest', async () => {
+  it('given newer demand while the older is being packed, then the older arrives complete, and only the newest of the newer', async () => {
     const { post, arrived } = aPacker();
     post('large', rows('large', 20_000));
     for (const count of [1, 2, 3]) post('large', rows('large', count));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Effect } from '../events.ts';
 import { carryOut, type Limbs } from './effects.ts';
 
-/** Who is told what. */
+/** Receivers that record the effects passed to them. */
 function told(effect: Effect): readonly string[] {
   const said: string[] = [];
   const note =

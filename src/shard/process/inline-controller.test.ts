@@ -15,7 +15,7 @@ interface Started {
   readonly controller: InlineController;
 }
 
-/** A controller whose only provider has a machine to sell that its only cluster needs. */
+/** A controller with one provider, which offers a machine that its only cluster needs. */
 async function start(): Promise<Started> {
   const clock = new VirtualClock(1_000_000);
   const store = new MemoryControllerStore();
@@ -40,7 +40,7 @@ async function start(): Promise<Started> {
 }
 
 describe('a controller on the thread of its sessions', () => {
-  it('hears and speaks in turns of the clock, never from within a call', async () => {
+  it('given events, then effects follow through the clock and never from within a call', async () => {
     const { controller, effects, clock } = await start();
     await clock.advance(1000);
     expect(effects).toContainEqual(expect.objectContaining({ kind: 'call', request: { command: 'create' } }));
@@ -54,7 +54,7 @@ describe('a controller on the thread of its sessions', () => {
     expect((await controller.ask('status', {})).sessions).toBe(2);
   });
 
-  it('tells who listens, for as long as they do', async () => {
+  it('given a listener, then it receives events until it unsubscribes', async () => {
     const { controller, clock } = await start();
     const event: ShardEvent[] = [];
     const end = controller.listen((each) => event.push(each));
@@ -67,7 +67,7 @@ describe('a controller on the thread of its sessions', () => {
     expect(event).toHaveLength(1);
   });
 
-  it('that is killed leaves everything as it was: nothing is called, written or given back', async () => {
+  it('given a kill, then no call, write or release follows', async () => {
     const { controller, clock, effects, store } = await start();
     await clock.advance(1000);
     const facts = [...store.machines.load()];

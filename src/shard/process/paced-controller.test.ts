@@ -1,4 +1,4 @@
-// A controller that is behind: what waits for it is bounded by the number of clusters.
+// A controller that is behind: the queue of demand is bounded by the number of clusters.
 
 import { describe, expect, it } from 'vitest';
 import { aNeed } from '../../../testing/support/fleets.ts';
@@ -45,7 +45,7 @@ const demand = (cluster: string, rows: number): ControllerEvent => ({
 });
 
 describe('a controller that is behind', () => {
-  it('given none that is, then everything goes through at once', () => {
+  it('given a controller that is not behind, then every event is posted at once', () => {
     const controller = new BusyController();
     const paced = new PacedController(controller);
     for (const event of [demand('a', 1), demand('b', 1), demand('a', 2)]) paced.post(event);
@@ -53,7 +53,7 @@ describe('a controller that is behind', () => {
     expect(paced.waiting).toBe(0);
   });
 
-  it('gets of each cluster the newest demand alone, however often it changed', async () => {
+  it('given many changes of demand, then it receives only the newest of each cluster', async () => {
     const controller = new BusyController();
     const paced = new PacedController(controller);
     controller.isBehind = true;
@@ -84,7 +84,7 @@ describe('a controller that is behind', () => {
     expect(fleet.demand.needsOf(fleet.clusters.find('a'))).toEqual(needs.slice(1));
   });
 
-  it('gets everything else at once', () => {
+  it('given other events, then it receives them at once', () => {
     const controller = new BusyController();
     const paced = new PacedController(controller);
     controller.isBehind = true;
@@ -92,7 +92,7 @@ describe('a controller that is behind', () => {
     expect(controller.story).toEqual(['reclaim-acked']);
   });
 
-  it('given that it falls behind again while it catches up, then the rest goes on waiting', async () => {
+  it('given that it falls behind again while it catches up, then the rest stays queued', async () => {
     const controller = new BusyController();
     const paced = new PacedController(controller);
     controller.isBehind = true;

@@ -11,7 +11,7 @@ import { outcomeOf, ProviderCalls, type ProviderEnd, shardClient } from './provi
 
 const failed = (kind: ProviderErrorKind, detail = 'so it is') => new ProviderError(kind, 'create', detail);
 
-describe('what the controller hears of an error', () => {
+describe('the outcome of a failed call', () => {
   it.each([
     ['fenced', 'fenced'],
     ['not-found', 'unknown-machine'],
@@ -26,7 +26,7 @@ describe('what the controller hears of an error', () => {
     expect(outcomeOf(failed(kind), 'create').kind).toBe(outcome);
   });
 
-  it('a refused identity is no machine’s fault, so it burns none', () => {
+  it('given a denied identity, then the outcome does not blame the machine', () => {
     expect(outcomeOf(failed('denied'), 'drain').kind).toBe('denied');
   });
 
@@ -47,7 +47,7 @@ describe('what the controller hears of an error', () => {
     expect(outcomeOf(failed('internal', detail), 'create').kind).toBe('transient');
   });
 
-  it('anything else that is thrown is transient', () => {
+  it('given any other error, then the outcome is transient', () => {
     expect(outcomeOf(new TypeError('oh'), 'get')).toEqual({ kind: 'transient', message: 'TypeError: oh' });
   });
 });
@@ -63,7 +63,7 @@ describe('a reading of an inventory', () => {
     return events;
   }
 
-  it('goes to the controller as it came: nothing is decoded on the way', async () => {
+  it('given batches, then they are posted to the controller without decoding', async () => {
     const report = { kind: 'full' } as ListReport;
     const batch = { bytes: Uint8Array.of(0xff, 0xff), count: 1 };
     const events = await eventsOf({
@@ -85,13 +85,13 @@ describe('a reading of an inventory', () => {
     expect(batch.bytes).toHaveLength(0);
   });
 
-  it('that fails says how', async () => {
+  it('given a failure, then the event has its text', async () => {
     const events = await eventsOf({ read: () => Promise.reject(new Error('no route')) });
     expect(events).toEqual([{ kind: 'list-ended', ...about, report: null, error: 'no route' }]);
   });
 });
 
-describe('provider calls of a shard that has given way', () => {
+describe('provider calls of a superseded shard', () => {
   const machine = { id: 'm' } as unknown as Machine;
 
   function sessionsOf(calls: string[]) {
@@ -110,7 +110,7 @@ describe('provider calls of a shard that has given way', () => {
     return { events, sessions: new ProviderCalls(new Map([['p', end]]), (event) => events.push(event)) };
   }
 
-  it('change nothing any more, and still look', async () => {
+  it('given mutations and a Get, then only the Get is made', async () => {
     const calls: string[] = [];
     const { sessions, events } = sessionsOf(calls);
     sessions.giveWay();
@@ -125,7 +125,7 @@ describe('provider calls of a shard that has given way', () => {
     ]);
   });
 
-  it('say so of a provider that nobody knows, and do not throw', async () => {
+  it('given an unknown provider, then the outcome is permanent and nothing is thrown', async () => {
     const { sessions, events } = sessionsOf([]);
     await sessions.carryOut({
       ...{ kind: 'call', provider: 'q', machine: 'm', call: 1 },

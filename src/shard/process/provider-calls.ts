@@ -194,7 +194,7 @@ export function outcomeOf(error: unknown, command: Exclude<CallName, 'list'>): C
   return { kind, message };
 }
 
-/** The provider's own words, without our code in front and our advice behind. */
+/** The provider's text, without our error code before it and our remedy after it. */
 function detailOf({ problems, message }: ProviderError): string {
   return problems[0]?.message ?? message;
 }

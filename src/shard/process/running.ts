@@ -26,7 +26,7 @@ export interface RunningShard {
 
 export interface ShardIo {
   readonly log: ShardLog;
-  /** Pages beside the API, if there are any. */
+  /** Pages that are served beside the API. */
   readonly pages?: ApiOptions['pages'];
 }
 

@@ -35,7 +35,7 @@ const QUIET: ReportView = {
 } as ReportView;
 
 describe('the facade of a shard', () => {
-  it('adds to clusters what the sessions know of their roll-ups', async () => {
+  it('given clusters with roll-ups, then the answer includes the reports of the sessions', async () => {
     const clusters = await facade([QUIET]).facade.ask('clusters', { limit: 100 });
 
     expect(clusters.items).toMatchObject([
@@ -44,7 +44,7 @@ describe('the facade of a shard', () => {
     ]);
   });
 
-  it('says what is held, and how much less it is', async () => {
+  it('given a quarantined roll-up, then the answer has its number of rows and that of the accepted one', async () => {
     const extent = { rows: 1, totals: new Map() };
     const held = {
       cluster: 'c1',
@@ -66,7 +66,7 @@ describe('the facade of a shard', () => {
     });
   });
 
-  it('shows a cluster of which nothing was ever taken, if something was refused or is held', async () => {
+  it('given a cluster with only refused or quarantined roll-ups, then it is listed', async () => {
     const problems = [{ path: 'needs[0]', message: 'no aggregate' }] as unknown as ReportView['problems'];
     const refused = { ...QUIET, cluster: 'c8', problems };
     const { items, total } = await facade([refused, { ...QUIET, cluster: 'c9' }]).facade.ask('clusters', {
@@ -83,7 +83,7 @@ describe('the facade of a shard', () => {
     });
   });
 
-  it('brings orders about roll-ups to the sessions, and all others to the controller', async () => {
+  it('given orders, then those about roll-ups go to the sessions and all others to the controller', async () => {
     const { facade: it, orders, said } = facade([], ['c1']);
 
     expect(await it.order({ kind: 'accept-rollup', cluster: 'c1', who: 'ada' })).toMatchObject({
@@ -102,7 +102,7 @@ describe('the facade of a shard', () => {
     expect(orders.map(({ kind }) => kind)).toEqual(['retry']);
   });
 
-  it('tells an order about a held roll-up that failed from one about none', async () => {
+  it('given an order that fails, then its message differs from that for a cluster without a quarantined roll-up', async () => {
     const report = { ...QUIET, held: { cluster: 'c1' } } as unknown as ReportView;
     const { facade: it } = facade([report], []);
 
@@ -112,7 +112,7 @@ describe('the facade of a shard', () => {
     });
   });
 
-  it('has orders about roll-ups logged like all others, with who gave them and what came of it', async () => {
+  it('given orders about roll-ups, then the log has their author and their result', async () => {
     const { facade: it, scene } = facade([], ['c1']);
 
     await it.order({ kind: 'accept-rollup', cluster: 'c1', who: 'ada', why: 'half of it moved' });

@@ -1,5 +1,5 @@
-// Facade of a shard: it takes questions, orders and subscribers. Most goes on to the controller; what concerns roll-ups
-// is answered by the sessions, which hold them.
+// Facade of a shard for questions, orders and subscribers. Orders about quarantined roll-ups go to the sessions, which
+// keep them; everything else goes to the controller, and answers are completed with the state of the roll-ups.
 
 import { excerpt, type Problem } from '../../model/index.ts';
 import type { ReportView } from '../demand/cluster-demand.ts';
@@ -69,7 +69,7 @@ export class ShardFacade implements ShardPort {
     return { isDone, message };
   }
 
-  /** Demand that is not what its cluster last said is explained by why that was not taken. */
+  /** Adds why the last roll-up of the cluster is not, or not completely, the demand that counts. */
   #withRemarks(story: NeedExplanation | null): NeedExplanation | null {
     const cluster = story?.need.cluster;
     const report = this.#sessions.reports.find((each) => each.cluster === cluster);
@@ -78,8 +78,8 @@ export class ShardFacade implements ShardPort {
   }
 
   /**
-   * Clusters with what became of their reports. The controller also names clusters that it does not know, because nothing that
-   * they sent was taken: an operator has to correct those.
+   * Clusters with the state of their reports. `alsoNamed` adds clusters that the controller does not know because no
+   * roll-up of theirs was accepted: an operator has to correct those.
    */
   async #clusters(ask: Questions['clusters']['ask']): Promise<Answer<'clusters'>> {
     const reports = new Map(this.#sessions.reports.map((report) => [report.cluster, report]));
@@ -99,7 +99,7 @@ export class ShardFacade implements ShardPort {
   }
 }
 
-/** Problems and remarks of a roll-up that are shown, and bytes of each; the first ones say what is wrong with it. */
+/** Most problems and remarks shown of a roll-up, and most bytes of each. */
 const MAX_PROBLEMS = 10;
 const MAX_PROBLEM_BYTES = 1000;
 

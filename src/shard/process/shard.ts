@@ -97,7 +97,7 @@ async function assemble(
     log('error', 'shard-failed', { error });
     void end({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
   };
-  // Both threads start at the same time.
+  // The store opens while the controller starts.
   const opening = parts.add(DemandStoreThread.open(directory.demandFile), closeOpened);
   opening.catch(() => {});
   const controller = parts.add(await startController(config, directory, fail), (it) => it.stop());
@@ -264,7 +264,7 @@ async function serveHttp(given: HttpParts, parts: Parts): Promise<ApiServer> {
     },
     // Probes are not authenticated, so this must not cost the controller a question.
     unready: () => {
-      if (controller.waitingMs > STUCK_MS) return 'The controller has taken nothing for a minute.';
+      if (controller.waitingMs > STUCK_MS) return 'The controller has processed no event for a minute.';
       return phase === 'running' ? null : `The shard is ${phase}.`;
     },
     ...(pages === undefined ? {} : { pages }),

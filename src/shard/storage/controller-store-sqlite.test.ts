@@ -1,4 +1,4 @@
-// The controller's store on disk: what was written is found again, at once, and only by one process and from its own files.
+// The controller's store on disk: writes are durable at once, and a file belongs to one process and one format.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -83,7 +83,7 @@ const STORES: readonly (readonly [string, () => string, (path: string) => Contro
 ];
 
 describe.each(STORES)('a controller store %s', (_, where, at) => {
-  it('given writes of every kind, then what they came to is found again', () => {
+  it('given writes of every kind, then a later load returns their result', () => {
     const path = where();
     const store = at(path);
     const noPriority = { ...FULL, id: 'm-2', stamp: { ...FULL.stamp!, priority: null }, target: null };
@@ -101,7 +101,7 @@ describe.each(STORES)('a controller store %s', (_, where, at) => {
 });
 
 describe('a controller store on disk', () => {
-  it('given a save that has returned, then it is in the file although nothing was closed', () => {
+  it('given a save that has returned, then it is on disk although the file was not closed', () => {
     const path = newPath();
     opened(path).machines.save([FULL], []);
     const copy = `${path}-copy`;
@@ -109,7 +109,7 @@ describe('a controller store on disk', () => {
     expect([...opened(copy).machines.load()]).toEqual([FULL]);
   });
 
-  it('given facts from before providers were written, then they are nobody’s', () => {
+  it('given facts of a version without providers, then their provider is unknown', () => {
     const path = newPath();
     const { provider: _, ...old } = FULL;
     const store = opened(path);
@@ -117,21 +117,21 @@ describe('a controller store on disk', () => {
     expect([...store.machines.load()]).toEqual([{ ...FULL, provider: '' }]);
   });
 
-  it('given thousands of facts saved again and again, then each is there once', () => {
+  it('given thousands of facts saved repeatedly, then each is stored once', () => {
     const store = opened(newPath());
     const facts = manyFacts(5000);
     for (let i = 0; i < 3; i++) store.machines.save(facts, []);
     expect([...store.machines.load()]).toHaveLength(5000);
   });
 
-  it('given a write that failed, then it and all later ones say so', () => {
+  it('given a failed write, then it and all later ones throw', () => {
     const store = opened(newPath());
     store.close();
     expect(() => store.machines.save([FULL], [])).toThrow('BF_STORE_FAILED');
     expect(() => store.freezes.putFreeze(FLEET)).toThrow('BF_STORE_FAILED');
   });
 
-  it('given facts that cannot be stored, then nothing of the save is', () => {
+  it('given facts that cannot be stored, then the whole save is rolled back', () => {
     const path = newPath();
     const store = opened(path);
     const odd = { ...FULL, id: 'odd', idleSinceMs: 5n as unknown as number };
@@ -140,13 +140,13 @@ describe('a controller store on disk', () => {
     expect([...opened(path).machines.load()]).toEqual([]);
   });
 
-  it('given a file that is in use, then it is refused', () => {
+  it('given a file that another process uses, then opening it is refused', () => {
     const path = newPath();
     opened(path);
     expect(() => new SqliteControllerStore(path)).toThrow('BF_STORE_LOCKED');
   });
 
-  it('given a file of something else, then it is refused', () => {
+  it('given a file of another format, then opening it is refused', () => {
     const database = newPath();
     const other = new DatabaseSync(database);
     other.exec('CREATE TABLE t (x)');
@@ -158,7 +158,7 @@ describe('a controller store on disk', () => {
     }
   });
 
-  it('given a file with broken pages, then what cannot be read is not taken for nothing', () => {
+  it('given a file with broken pages, then loading it throws and does not return an empty state', () => {
     const path = newPath();
     const store = opened(path);
     store.machines.save(manyFacts(2000), []);

@@ -1,4 +1,4 @@
-// What the controller must remember, in one SQLite file. It is opened, read and written on the controller's thread, and a call
+// The controller's durable state in one SQLite file. It is opened, read and written on the controller's thread, and a call
 // returns when its transaction is on disk: the controller calls no provider for a machine before that.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
@@ -9,8 +9,8 @@ import type { MachineFacts, MachineStore } from '../inventory/machine-facts-stor
 import type { Freeze, FreezeStore } from '../planning/freezes.ts';
 import type { ControllerStore } from '../planning/options.ts';
 
-// One text per thing: fifteen columns take five times as long, and a cycle may save thousands. Keys are written as JSON
-// too: texts in SQLite may end at a NUL, and ids may hold one.
+// One JSON text per record: fifteen columns take five times as long, and a cycle may save thousands of records. Keys are
+// JSON too: texts in SQLite may end at a NUL, and ids may contain one.
 const SCHEMA = `
   CREATE TABLE machines (id TEXT PRIMARY KEY, facts TEXT NOT NULL) STRICT;
   CREATE TABLE freezes (id TEXT PRIMARY KEY, freeze TEXT NOT NULL) STRICT;
@@ -30,7 +30,7 @@ export class SqliteControllerStore implements ControllerStore {
   readonly #path: string;
 
   /**
-   * Opens or makes the file. Throws BF_STORE_LOCKED or BF_STORE_UNREADABLE; reading throws the latter too, and writing
+   * Opens or creates the file. Throws BF_STORE_LOCKED or BF_STORE_UNREADABLE; reading throws the latter too, and writing
    * BF_STORE_FAILED. After one failed write all later ones fail.
    */
   constructor(path: string) {
@@ -97,7 +97,7 @@ function prepare(database: DatabaseSync) {
   };
 }
 
-/** Penalties of a stamp may be infinite, which JSON has no number for; they are written as texts then. */
+/** Penalties of a stamp may be infinite, which JSON numbers cannot express; those are written as texts. */
 type StoredFacts = Omit<MachineFacts, 'stamp'> & {
   readonly stamp: { readonly [K in keyof Stamp]: Stamp[K] | string } | null;
 };
@@ -118,7 +118,7 @@ function textOf(facts: MachineFacts): string {
 
 function factsOf(text: string): MachineFacts {
   const { stamp, ...stored } = JSON.parse(text) as StoredFacts;
-  // Files from before providers were written do not say whose a machine is.
+  // Files of earlier versions do not contain the provider of a machine.
   const facts = { ...stored, provider: stored.provider ?? '' };
   if (stamp === null) return { ...facts, stamp };
   return {

@@ -1,4 +1,4 @@
-// The data directory: one process, and an epoch that rises whatever happens.
+// The data directory: it is used by one process, and its epoch increases at every start.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openDataDir } from './data-dir.ts';
 
-/** What was done to the disk, in order. */
+/** Operations on the disk, in order. */
 const disk = vi.hoisted(() => ({ done: [] as string[], names: new Map<number, string>() }));
 
 vi.mock('node:fs', async (original) => {
@@ -51,32 +51,32 @@ function setEpoch(text: string): void {
 
 // 7.6.24 of the specification.
 describe('the epoch of a shard', () => {
-  it('given a new directory, then it is the clock, and one more at every start', () => {
+  it('given a new directory, then the epoch begins at the clock and increases by one at every start', () => {
     const path = join(folder, 'not', 'there', 'yet');
     expect([start(0n, path), start(0n, path), start(0n, path)]).toEqual([CLOCK, CLOCK + 1n, CLOCK + 2n]);
     expect(readFileSync(join(path, 'epoch'), 'utf8')).toBe(`${CLOCK + 2n}\n`);
     expect(readdirSync(path)).not.toContain('epoch.new');
   });
 
-  it('is on disk before it takes the place of the last one, and its place is before it is used', () => {
+  it('given a start, then the new epoch file is synced before it replaces the old one, and the directory before its use', () => {
     start();
     disk.done.length = 0;
     start();
     expect(disk.done).toEqual(['sync epoch.new', 'rename epoch.new to epoch', `sync ${basename(folder)}`]);
   });
 
-  it('given a volume with files of somebody else, then it is new', () => {
+  it('given a volume with unrelated files, then it counts as new', () => {
     mkdirSync(join(folder, 'lost+found'));
     expect(start()).toBe(CLOCK);
   });
 
-  it('given a start that was cut off before its epoch was in place, then that one was never used', () => {
+  it('given a start that was interrupted before the replacement, then its epoch is ignored', () => {
     start();
     writeFileSync(join(folder, 'epoch.new'), '');
     expect(start()).toBe(CLOCK + 1n);
   });
 
-  it('given an epoch beyond doubles, then it is counted exactly', () => {
+  it('given an epoch above 2^53, then it is incremented exactly', () => {
     setEpoch('9223372036854775805');
     expect(start()).toBe(9223372036854775806n);
   });
@@ -98,13 +98,13 @@ describe('the epoch of a shard', () => {
     },
   );
 
-  it('given a number to begin at, then it raises the epoch and never lowers it', () => {
+  it('given a minimum epoch, then it raises the epoch and never lowers it', () => {
     expect([start(5n), start(5n), start(3n), start(100n)]).toEqual([5n, 6n, 7n, 100n]);
   });
 });
 
-describe('a directory that began without its past', () => {
-  it('given no clock, then it begins at the microsecond, and says that it is new once', () => {
+describe('a new data directory', () => {
+  it('given no fixed clock, then it begins at the present microsecond, and `isNew` is true once', () => {
     const before = BigInt(Date.now()) * 1000n;
     const first = openDataDir(folder, 0n);
     first.close();
@@ -114,7 +114,7 @@ describe('a directory that began without its past', () => {
     expect([first.isNew, second.isNew]).toEqual([true, false]);
   });
 
-  it('given an epoch that others have seen, then the next start is above it, and nothing is ever lowered', () => {
+  it('given a higher epoch found on machines, then the next start is above it, and the epoch is never lowered', () => {
     const first = openDataDir(folder, 0n, () => 100n);
     first.raiseTo(50n);
     expect(readFileSync(join(folder, 'epoch'), 'utf8')).toBe('100\n');
@@ -126,14 +126,14 @@ describe('a directory that began without its past', () => {
 });
 
 describe('a data directory', () => {
-  it('given one that is in use, then a second is refused and uses up no epoch', () => {
+  it('given a directory in use, then a second process is refused and consumes no epoch', () => {
     const first = openDataDir(folder, 0n);
     expect(() => start()).toThrow('BF_STORE_LOCKED');
     first.close();
     expect(start()).toBe(first.epoch + 1n);
   });
 
-  it('given a process that was killed, then the next one gets in', () => {
+  it('given a process that was killed, then the next one acquires the lock', () => {
     const url = new URL('./data-dir.ts', import.meta.url).href;
     const script = `import { openDataDir } from ${JSON.stringify(url)};
       openDataDir(${JSON.stringify(folder)}, 7n);
@@ -143,7 +143,7 @@ describe('a data directory', () => {
     expect(start()).toBe(8n);
   });
 
-  it('given a path that is no directory, then it says so', () => {
+  it('given a path that is not a directory, then the error names it', () => {
     writeFileSync(join(folder, 'file'), '');
     expect(() => start(0n, join(folder, 'file', 'data'))).toThrow('BF_DATA_DIR');
   });

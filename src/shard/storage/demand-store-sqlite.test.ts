@@ -1,4 +1,4 @@
-// The durable demand store: what was written is found again, and a file is one process's and one program's.
+// The durable demand store: writes survive a restart, and a file belongs to one process and one format.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ const row = (group: string, absentSinceMs: number | null = null): FirstSeenRow =
 });
 
 describe('a demand store on disk', () => {
-  it('given writes of every kind, then a new process finds what they came to', async () => {
+  it('given writes of every kind, then a new process loads their result', async () => {
     const path = newPath();
     const store = opened(path);
     await Promise.all([
@@ -61,7 +61,7 @@ describe('a demand store on disk', () => {
     expect(new Set(seen)).toEqual(new Set([row('a', 5), row('b\0')]));
   });
 
-  it('given a shard that is stopped and started on it, then rows keep their times and a collapse is held', async () => {
+  it('given a shard that is restarted, then rows keep their first-seen times and a collapsed roll-up is quarantined', async () => {
     const path = newPath();
     const clock = aClock();
     const needs = Array.from({ length: 20 }, (_, i) => wireNeed(i, { group: `g\0${i}` }));
@@ -89,7 +89,7 @@ describe('a demand store on disk', () => {
     await expect(store.write({ baseline })).rejects.toThrow();
   });
 
-  it('given a file that is in use or is something else, then it is refused', () => {
+  it('given a file in use or of another format, then opening it is refused', () => {
     const path = newPath();
     opened(path);
     expect(() => new SqliteDemandStore(path)).toThrow('BF_STORE_LOCKED');

@@ -1,4 +1,4 @@
-// The durable demand store: one SQLite file, apart from the controller's, which lives on another thread and holds its own
+// The durable demand store: one SQLite file. It is separate from the controller's file, which another thread locks
 // exclusively.
 
 import type { DatabaseSync } from 'node:sqlite';
@@ -7,7 +7,7 @@ import { SqliteFile, type SqliteFormat } from '../../runtime/sqlite-file.ts';
 import { failpoint } from '../failpoints.ts';
 import type { BaselineRow, DemandChanges, DemandStore, FirstSeenRow } from './demand-store.ts';
 
-// Names are blobs: texts in SQLite may end at a NUL, and groups hold one.
+// Names are blobs: texts in SQLite may end at a NUL, and groups contain one.
 const SCHEMA = `
   CREATE TABLE baselines (cluster BLOB PRIMARY KEY, rows INTEGER, totals TEXT, refused INTEGER) STRICT, WITHOUT ROWID;
   CREATE TABLE seen (cluster BLOB, fingerprint BLOB, grouped BLOB, first REAL, absent REAL,
@@ -26,7 +26,7 @@ export class SqliteDemandStore implements DemandStore {
   readonly #file: SqliteFile;
   readonly #statements: ReturnType<typeof prepare>;
 
-  /** Opens or makes the file. Throws BF_STORE_LOCKED, BF_STORE_UNREADABLE or BF_STORE_FAILED, writing the latter. */
+  /** Opens or creates the file. Throws BF_STORE_LOCKED, BF_STORE_UNREADABLE or BF_STORE_FAILED; writing, the latter. */
   constructor(path: string) {
     this.#path = path;
     this.#file = new SqliteFile(path, FORMAT);

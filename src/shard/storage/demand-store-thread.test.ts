@@ -1,4 +1,4 @@
-// The demand store on a thread: what was written is found again, and a failure reaches every writer.
+// The demand store on a thread: writes are durable, and a failure rejects every later write.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ const row = (group: string): FirstSeenRow => ({
 });
 
 describe('a demand store on a thread', () => {
-  it('finds again what was written before it was closed', async () => {
+  it('given writes and a close, then a new store loads their result', async () => {
     const path = newPath();
     const store = await opened(path);
     await store.write({ baseline, seen: [row('a'), row('b')] });
@@ -46,7 +46,7 @@ describe('a demand store on a thread', () => {
     expect([...seen]).toEqual([row('b')]);
   });
 
-  it('writes what is under way when it is closed', async () => {
+  it('given queued writes, when it is closed, then they are committed', async () => {
     const path = newPath();
     const store = await opened(path);
     const writing = [store.write({ seen: [row('a')] }), store.write({ seen: [row('b')] })];
@@ -57,18 +57,18 @@ describe('a demand store on a thread', () => {
     expect([...seen]).toEqual([row('a'), row('b')]);
   });
 
-  it('rejects a file that is not one, with the reason', async () => {
+  it('given a file of another format, then opening it rejects with the reason', async () => {
     const path = newPath();
-    writeFileSync(path, 'not a database, and long enough to be looked at as one'.repeat(100));
+    writeFileSync(path, 'not a database, and longer than the header of one'.repeat(100));
 
     const error: unknown = await DemandStoreThread.open(path).catch((reason: unknown) => reason);
 
-    // As what it was on its thread, so that a command shows it as one line and not as a fault of the program.
+    // The error class survives the thread boundary, so that a command prints one line and no stack trace.
     expect(error).toBeInstanceOf(BigFleetError);
     expect(error).toMatchObject({ code: 'BF_STORE_UNREADABLE' });
   });
 
-  it('refuses everything after a write that failed', async () => {
+  it('given a failed write, then all later writes fail', async () => {
     const store = await opened(newPath());
     const bad = { seen: [{ ...row('a'), firstSeenMs: 'soon' as unknown as number }] };
 
@@ -78,7 +78,7 @@ describe('a demand store on a thread', () => {
     await expect(store.write({ seen: [row('c')] })).rejects.toThrow(/^BF_STORE_FAILED: .*demand\.db: /);
   });
 
-  it('takes nothing once it is closed', async () => {
+  it('given a closed store, then a write is rejected', async () => {
     const store = await opened(newPath());
     await store.close();
 
