@@ -49,11 +49,10 @@ export { FakeProvider } from './fake/fake-provider.ts';
 export {
   type FakeSettings,
   type PresetName,
-  patchOf,
-  patchSettings,
   presetSettings,
   type SettingsPatch,
 } from './fake/settings.ts';
+export { patchOf, patchSettings } from './fake/settings-patch.ts';
 
 export { MemoryStore, NO_STORE } from './kit/memory-store.ts';
 

@@ -7,6 +7,7 @@ import {
   mapOf,
   numberIn,
   parsed,
+  requireValid,
   resources,
   TIME,
   validate,
@@ -70,6 +71,15 @@ describe('validate', () => {
     ]);
     const labels: unknown = JSON.parse('{ "__proto__": "x" }');
     expect(validate(mapOf(z.string()), labels)).toEqual({ ok: true, value: new Map([['__proto__', 'x']]) });
+  });
+
+  it('given an invalid value where a caller cannot go on, then the error has a line for each problem', () => {
+    const read = (value: unknown) => requireValid(HOST, value, 'BF_USAGE', 'The host');
+    expect(read({ name: 'a' })).toMatchObject({ name: 'a', port: 80 });
+    expect(() => read({ name: 'a', port: 0, zones: 1 })).toThrow(
+      /BF_USAGE: The host:\n {2}port: .*\n {2}zones: Expected a list/,
+    );
+    expect(() => read(7)).toThrow('The host:\n  Expected an object, found the number 7.\n');
   });
 
   it('given long and unprintable names and values, then problems show an excerpt', () => {

@@ -26,6 +26,15 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown, path = ''): Re
   return success ? ok(data) : refused(error.issues.flatMap((issue) => problemsOf(issue, path)));
 }
 
+/** The value; throws with a line for each problem. `what` names the value in the message. */
+export function requireValid<T>(schema: z.ZodType<T>, value: unknown, code: ErrorCode, what: string): T {
+  const result = validate(schema, value);
+  if (result.ok) return result.value;
+  const { problems } = result;
+  const lines = problems.map(({ path, message }) => `\n  ${path === '' ? '' : `${path}: `}${message}`);
+  throw new BigFleetError(code, `${what}:${lines.join('')}\n`, { problems });
+}
+
 /**
  * Reads a record and passes it to `rules` although some of its fields may be invalid: those count as not given, so that
  * one pass over a file also finds what is wrong with the valid ones. `lenient` is the schema with its mandatory fields

@@ -66,6 +66,7 @@ describe('a command loads only what it runs', () => {
     ['freeze --help', HEAVY, []],
     ['history --help', HEAVY, SQLITE],
     ['shard --print-config', HEAVY, [...YAML, ...ZOD]],
+    ['provider fake --help', HEAVY, []],
     ['provider conformance --help', HEAVY, []],
     ['certs --help', HEAVY, []],
     ['up --help', HEAVY, [...YAML, ...ZOD]],

@@ -3,12 +3,8 @@
 import type { MachineState } from '../../src/model/index.ts';
 import type { CloudEvent } from '../../src/provider/fake/cloud.ts';
 import { FakeProvider, type FakeProviderOptions } from '../../src/provider/fake/fake-provider.ts';
-import {
-  type PresetName,
-  patchSettings,
-  presetSettings,
-  type SettingsPatch,
-} from '../../src/provider/fake/settings.ts';
+import { type PresetName, presetSettings, type SettingsPatch } from '../../src/provider/fake/settings.ts';
+import { patchSettings } from '../../src/provider/fake/settings-patch.ts';
 import { MemoryStore } from '../../src/provider/kit/memory-store.ts';
 import { VirtualClock } from '../../src/runtime/virtual-clock.ts';
 import type { Machine } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';

@@ -25,7 +25,8 @@ import { Draws, exponential } from './draws.ts';
 import { drawFate, MAX_ATTEMPTS } from './fate.ts';
 import { Hazard } from './hazard.ts';
 import { Market, type Quote } from './market.ts';
-import { type FakeSettings, patchSettings, presetSettings, type SettingsPatch } from './settings.ts';
+import { type FakeSettings, presetSettings, type SettingsPatch } from './settings.ts';
+import { patchSettings } from './settings-patch.ts';
 import { aborted, sleep } from './sleep.ts';
 
 /** What a fake cloud is made of. */

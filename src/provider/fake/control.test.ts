@@ -42,7 +42,7 @@ describe('the control port', () => {
     expect(fake.cloud.settings.transport.lostReply).toBe(0.5);
   });
 
-  it('given hosts, when told to, then they are interrupted, die, or lose their zone', async () => {
+  it('given hosts, when a request names them, then they are interrupted, die, or lose their zone', async () => {
     const scene = await controlled();
     await raise(scene, numbered('general-spot', 'zone-a', 4), 'prod');
     const interrupted = await ask('POST', '/interrupt', {
@@ -70,15 +70,27 @@ describe('the control port', () => {
 
   it.each([
     ['PATCH', '/settings', { transport: { lost: 1 } }, 'transport.lost'],
-    ['PATCH', '/settings', '[1]', 'JSON object'],
-    ['PATCH', '/settings', '{', 'JSON'],
-    ['POST', '/interrupt', { all: true }, 'Unknown: all'],
-    ['POST', '/interrupt', { zone: 1 }, '"zone" must be a text'],
-    ['POST', '/kill', { count: -1 }, '"count" must be a number'],
-    ['POST', '/outage', {}, 'There is no zone'],
-    ['POST', '/outage', { zone: 'zone-a', seconds: 'long' }, '"seconds" must be a number'],
+    ['PATCH', '/settings', '[1]', 'Expected an object, found a list'],
+    ['PATCH', '/settings', '{', 'The request is not JSON'],
+    [
+      'POST',
+      '/interrupt',
+      { all: true },
+      'all: Unknown field; known here: machine, zone, offering, cluster, count.',
+    ],
+    ['POST', '/interrupt', { zone: 1 }, 'zone: Expected text, found the number 1.'],
+    ['POST', '/kill', { count: -1 }, 'count: Expected a number of at least 0, found -1.'],
+    ['POST', '/outage', {}, 'zone: Expected text, found nothing.'],
+    ['POST', '/outage', { zone: 'zone-x' }, 'There is no zone'],
+    [
+      'POST',
+      '/outage',
+      { zone: 'zone-a', second: 5 },
+      'second: Unknown field; known here: zone, seconds. Did you mean seconds?',
+    ],
+    ['POST', '/outage', { zone: 'zone-a', seconds: 'long' }, 'seconds: Expected a number, found "long".'],
     ['POST', '/stock-out', { offering: 'golden' }, 'There is no offering'],
-  ])('refuses %s %s %j', async (method, path, body, why) => {
+  ])('given %s %s %j, then it is refused', async (method, path, body, why) => {
     await controlled();
     expect(await ask(method, path, body)).toMatchObject({
       code: 400,
@@ -86,13 +98,13 @@ describe('the control port', () => {
     });
   });
 
-  it('refuses a body without end', async () => {
+  it('given a body above the limit, then it is refused', async () => {
     await controlled();
     const endless = ' '.repeat(1024 * 1024 + 1);
     expect(await ask('PATCH', '/settings', endless)).toMatchObject({ code: 400 });
   });
 
-  it('given an unknown path or a foreign name for loopback, then it says no', async () => {
+  it('given an unknown path or a Host header other than loopback, then it is refused', async () => {
     await controlled();
     expect(await ask('GET', '/')).toMatchObject({
       code: 404,
@@ -103,7 +115,7 @@ describe('the control port', () => {
     });
   });
 
-  it('given an address that others reach, then it does not open', async () => {
+  it('given an address other than loopback, then it does not open', async () => {
     const { fake } = await fakeScene();
     await expect(serveControl(fake, '0.0.0.0:0')).rejects.toThrow('loopback');
   });

@@ -2,7 +2,9 @@
 // stock-outs and outages. Bound to loopback only, because it has no authentication.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { BigFleetError } from '../../model/index.ts';
+import * as z from 'zod';
+import { BigFleetError, excerpt } from '../../model/index.ts';
+import { numberIn, requireValid } from '../../runtime/validation.ts';
 import { isLoopback } from '../../wire/index.ts';
 import type { FakeProvider } from './fake-provider.ts';
 import type { SettingsPatch } from './settings.ts';
@@ -14,8 +16,20 @@ export interface ControlServer {
   close(): Promise<void>;
 }
 
-type Body = Readonly<Record<string, unknown>>;
-type Route = (provider: FakeProvider, body: Body) => unknown;
+const COUNT = numberIn({ min: 0 });
+const TEXT = z.string();
+
+const HOSTS = z.strictObject({
+  machine: TEXT.exactOptional(),
+  zone: TEXT.exactOptional(),
+  offering: TEXT.exactOptional(),
+  cluster: TEXT.exactOptional(),
+  count: COUNT.exactOptional(),
+});
+const STOCK_OUT = z.strictObject({ offering: TEXT, seconds: COUNT.optional() });
+const OUTAGE = z.strictObject({ zone: TEXT, seconds: COUNT.optional() });
+
+type Route = (provider: FakeProvider, body: unknown) => unknown;
 
 const ROUTES: Readonly<Record<string, Route>> = {
   'GET /settings': ({ cloud }) => cloud.settings,
@@ -26,14 +40,22 @@ const ROUTES: Readonly<Record<string, Route>> = {
     transitions: kit.runningCount,
     transport: counts,
   }),
-  'POST /interrupt': ({ cloud }, body) => ({ machines: cloud.interrupt(selectorOf(body)) }),
-  'POST /kill': ({ cloud }, body) => ({ machines: cloud.kill(selectorOf(body)) }),
+  'POST /interrupt': ({ cloud }, body) => ({ machines: cloud.interrupt(read(HOSTS, body)) }),
+  'POST /kill': ({ cloud }, body) => ({ machines: cloud.kill(read(HOSTS, body)) }),
   'POST /stock-out': ({ cloud }, body) => {
-    cloud.stockOut(textOf(body, 'offering') ?? '', msOf(body));
+    const { offering, seconds } = read(STOCK_OUT, body);
+    cloud.stockOut(offering, seconds === undefined ? undefined : seconds * 1000);
     return {};
   },
-  'POST /outage': ({ cloud }, body) => ({ machines: cloud.outage(textOf(body, 'zone') ?? '', msOf(body)) }),
+  'POST /outage': ({ cloud }, body) => {
+    const { zone, seconds } = read(OUTAGE, body);
+    return { machines: cloud.outage(zone, seconds === undefined ? undefined : seconds * 1000) };
+  },
 };
+
+function read<T>(schema: z.ZodType<T>, body: unknown): T {
+  return requireValid(schema, body, 'BF_USAGE', 'The request');
+}
 
 export async function serveControl(provider: FakeProvider, address: string): Promise<ControlServer> {
   if (!isLoopback(address)) {
@@ -74,12 +96,12 @@ async function answer(
   try {
     send(200, route(provider, request.method === 'GET' ? {} : await bodyOf(request)));
   } catch (error) {
-    const isTheirs = error instanceof BigFleetError || error instanceof SyntaxError;
-    send(isTheirs ? 400 : 500, { error: error instanceof Error ? error.message : String(error) });
+    const isInvalid = error instanceof BigFleetError;
+    send(isInvalid ? 400 : 500, { error: error instanceof Error ? error.message : String(error) });
   }
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Body> {
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -87,38 +109,10 @@ async function bodyOf(request: IncomingMessage): Promise<Body> {
     if (bytes > MAX_BODY_BYTES) throw new BigFleetError('BF_USAGE', 'The request is too large.');
     chunks.push(chunk);
   }
-  const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8') || '{}');
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Body;
-  throw new BigFleetError('BF_USAGE', 'The request must be a JSON object.');
-}
-
-function selectorOf(body: Body) {
-  const known = ['machine', 'zone', 'offering', 'cluster', 'count'];
-  const stray = Object.keys(body).filter((key) => !known.includes(key));
-  if (stray.length > 0) {
-    throw new BigFleetError('BF_USAGE', `Unknown: ${stray.join(', ')}; known: ${known.join(', ')}.`);
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8') || '{}');
+  } catch (error) {
+    const message = `The request is not JSON: ${excerpt((error as Error).message)}.`;
+    throw new BigFleetError('BF_USAGE', message, { cause: error });
   }
-  const texts = ['machine', 'zone', 'offering', 'cluster'].flatMap((key) => {
-    const text = textOf(body, key);
-    return text === undefined ? [] : [[key, text] as const];
-  });
-  const count = numberOf(body, 'count');
-  return { ...Object.fromEntries(texts), ...(count === undefined ? {} : { count }) };
-}
-
-function msOf(body: Body): number | undefined {
-  const seconds = numberOf(body, 'seconds');
-  return seconds === undefined ? undefined : seconds * 1000;
-}
-
-function textOf(body: Body, key: string): string | undefined {
-  const value = body[key];
-  if (value === undefined || typeof value === 'string') return value;
-  throw new BigFleetError('BF_USAGE', `"${key}" must be a text.`);
-}
-
-function numberOf(body: Body, key: string): number | undefined {
-  const value = body[key];
-  if (value === undefined || (typeof value === 'number' && value >= 0)) return value;
-  throw new BigFleetError('BF_USAGE', `"${key}" must be a number, 0 or more.`);
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type FakeSettings, PRESET_NAMES, patchOf, patchSettings, presetSettings } from './settings.ts';
+import { type FakeSettings, PRESET_NAMES, presetSettings } from './settings.ts';
+import { patchOf, patchSettings } from './settings-patch.ts';
 
 const calm = presetSettings('calm');
 
@@ -14,12 +15,12 @@ function flat(settings: object, path = ''): readonly (readonly [string, number])
   });
 }
 
-describe('settings', () => {
-  it.each(PRESET_NAMES)('the preset %s lies within its own limits', (name) => {
+describe('settings of the fake cloud', () => {
+  it.each(PRESET_NAMES)('given the preset %s, then every number is within its bounds', (name) => {
     expect(patchSettings(calm, presetSettings(name))).toEqual(presetSettings(name));
   });
 
-  it('given any one name and a value within reach, when set, then that one changes and no other', () => {
+  it('given any name and a value within its bounds, when set, then only that setting changes', () => {
     const names = flat(calm).map(([name]) => name);
     fc.assert(
       fc.property(fc.constantFrom(...names), fc.constantFrom(0.5, 0.25), (name, value) => {
@@ -32,41 +33,44 @@ describe('settings', () => {
     );
   });
 
-  it('the same names and limits hold for every preset', () => {
+  it('given any preset, then it has the same names', () => {
     const names = (settings: FakeSettings) => flat(settings).map(([name]) => name);
     for (const preset of PRESET_NAMES) expect(names(presetSettings(preset))).toEqual(names(calm));
   });
 
-  it('given quotas, when set, then others stay, and null lifts one', () => {
+  it('given quotas, when some are set, then the others stay, and null removes one', () => {
     const limited = patchSettings(calm, { quotas: { gpu: 1, 'general/zone-a': 2 } });
     expect(patchSettings(limited, { quotas: { gpu: null } }).quotas).toEqual({ 'general/zone-a': 2 });
     expect(patchSettings(calm, patchOf('quotas.general/zone.a=3')).quotas).toEqual({ 'general/zone.a': 3 });
   });
 
   it.each([
-    [null, 'no object'],
-    [[], 'no object'],
-    [{ transport: 1 }, 'transport: It must be an object.'],
-    [{ transport: { lostReply: 1.1 } }, 'transport.lostReply: It must be a number from 0 to 1.'],
+    [null, 'Expected an object, found nothing.'],
+    [[], 'Expected an object, found a list.'],
+    [{ transport: 1 }, 'transport: Expected an object, found the number 1.'],
+    [{ transport: { lostReply: 1.1 } }, 'transport.lostReply: Expected a number from 0 to 1, found 1.1.'],
     [{ transport: { lostReply: '0.1' } }, 'transport.lostReply'],
     [{ transport: { lostReply: Number.NaN } }, 'transport.lostReply'],
-    [{ transport: { lost: 0 } }, 'transport.lost: There is no such setting.'],
-    [{ constructor: {} }, 'constructor: There is no such setting.'],
+    [
+      { transport: { lost: 0 } },
+      'transport.lost: Unknown field; known here: delayMs, unavailable, lostReply',
+    ],
+    [{ constructor: {} }, 'constructor: Unknown field; known here: latency, operations'],
     [{ market: { stepMs: 0 } }, 'market.stepMs'],
     [{ quotas: { gpu: 1.5 } }, 'quotas.gpu'],
     [{ quotas: 3 }, 'quotas'],
-  ])('refuses %j', (patch, why) => {
+  ])('given the patch %j, then it is refused', (patch, why) => {
     expect(() => patchSettings(calm, patch)).toThrow('BF_INPUT_INVALID');
     expect(() => patchSettings(calm, patch)).toThrow(why);
   });
 
-  it('names every problem at once, and changes nothing', () => {
+  it('given several mistakes, then all are reported at once', () => {
     const wrong = () => patchSettings(calm, { operations: { hang: 2 }, stock: { outChance: -1 } });
     expect(wrong).toThrow(/operations\.hang.*stock\.outChance/s);
   });
 
   it.each(['transport.lostReply', 'transport.lostReply=', '=1', 'transport.lostReply=much'])(
-    'refuses the words %j',
+    'given the flag %j, then it is refused',
     (words) => {
       expect(() => patchOf(words)).toThrow('BF_USAGE');
     },

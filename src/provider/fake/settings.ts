@@ -1,7 +1,6 @@
-// Settings of the fake cloud, all of which can be changed while it runs. One schema bounds each number; the presets, the
-// command line and the control port use the same names.
+// Settings of the fake cloud, all of which can be changed while it runs. The presets, the command line and the control
+// port use the same names; settings-patch.ts has the bounds of each number.
 
-import { BigFleetError, type Problem, printable } from '../../model/index.ts';
 import { PRESETS } from './presets.ts';
 
 /** A duration with a long tail: the median in ms, and the spread of a log-normal distribution (0: always the median). */
@@ -98,62 +97,11 @@ export interface FakeSettings {
 }
 
 type DeepPartial<T> = { readonly [K in keyof T]?: T[K] extends object ? DeepPartial<T[K]> : T[K] };
-/** Some of the settings; the rest stay. */
-export type SettingsPatch = DeepPartial<FakeSettings>;
-
-interface Range {
-  readonly least: number;
-  readonly most: number;
-}
-type Schema<T> = { readonly [K in keyof T]: T[K] extends number ? Range : Schema<T[K]> };
-
-const RATE: Range = { least: 0, most: 1 };
-/** Below 1, so that prices and rates stay above 0: a spot offering must declare an interruption probability. */
-const SWING: Range = { least: 0, most: 0.95 };
-const FACTOR: Range = { least: 0, most: 1_000_000 };
-/** The longest delay of a Node timer. */
-const MS: Range = { least: 0, most: 2 ** 31 - 1 };
-const STEP_MS: Range = { least: 1, most: MS.most };
-const LATENCY: Schema<Latency> = { medianMs: MS, spread: { least: 0, most: 5 } };
-const COUNT: Range = { least: 0, most: 2 ** 31 - 1 };
-
-const SCHEMA: Schema<Omit<FakeSettings, 'quotas'>> = {
-  latency: {
-    create: LATENCY,
-    configure: LATENCY,
-    drain: LATENCY,
-    delete: LATENCY,
-    factor: { bareMetal: FACTOR, reserved: FACTOR, onDemand: FACTOR, spot: FACTOR },
-  },
-  operations: {
-    transientError: RATE,
-    permanentError: RATE,
-    slow: RATE,
-    slowFactor: FACTOR,
-    hang: RATE,
-    neverReady: RATE,
-  },
-  market: { priceSwing: SWING, rateSwing: SWING, stepMs: STEP_MS, refreshMs: STEP_MS },
-  stock: { outChance: RATE, outMs: STEP_MS },
-  losses: { interruptionFactor: FACTOR, deathsPerHour: RATE, cleanupMs: MS, tickMs: STEP_MS },
-  transport: {
-    delayMs: MS,
-    unavailable: RATE,
-    lostReply: RATE,
-    duplicate: RATE,
-    reorder: RATE,
-    reorderMs: MS,
-    slow: RATE,
-    slowMs: MS,
-    hang: RATE,
-    hangMs: MS,
-    throttle: RATE,
-    callsPerSecond: FACTOR,
-    partialList: RATE,
-  },
+/** Some of the settings; the others keep their values. null removes a quota. */
+export type SettingsPatch = DeepPartial<Omit<FakeSettings, 'quotas'>> & {
+  readonly quotas?: Readonly<Record<string, number | null>>;
 };
 
-/** The presets: without failures, like a real cloud on an ordinary day, and like one on its worst. */
 export const PRESET_NAMES = ['calm', 'realistic', 'hostile'] as const;
 /** One of `PRESET_NAMES`. */
 export type PresetName = (typeof PRESET_NAMES)[number];
@@ -161,89 +109,4 @@ export type PresetName = (typeof PRESET_NAMES)[number];
 /** The settings of a preset. */
 export function presetSettings(name: PresetName): FakeSettings {
   return PRESETS[name];
-}
-
-/** Settings with an untrusted patch applied. Throws with all problems of the patch if it has any. */
-export function patchSettings(settings: FakeSettings, patch: unknown): FakeSettings {
-  const problems: Problem[] = [];
-  const patched = isObject(patch) ? patchObject(settings, patch, SCHEMA, '', problems) : settings;
-  if (!isObject(patch)) problems.push(problem('', 'This is no object.'));
-  if (problems.length > 0) {
-    const lines = problems.map(({ path, message }) => `\n  ${path}: ${message}`).join('');
-    throw new BigFleetError('BF_INPUT_INVALID', `The settings of the fake cloud:${lines}\n`);
-  }
-  return patched;
-}
-
-/** Parses `transport.lostReply=0.1` into a patch. After `quotas.`, dots are part of the pool's name. */
-export function patchOf(words: string): SettingsPatch {
-  const equals = words.lastIndexOf('=');
-  const value = Number(words.slice(equals + 1));
-  const path = words.slice(0, equals);
-  const parts = path.startsWith('quotas.') ? ['quotas', path.slice('quotas.'.length)] : path.split('.');
-  const isNumber = equals > 0 && words.slice(equals + 1).trim() !== '' && !Number.isNaN(value);
-  if (!isNumber) throw new BigFleetError('BF_USAGE', `"${printable(words)}" is not NAME=NUMBER.`);
-  return parts.reduceRight<unknown>((inner, part) => ({ [part]: inner }), value) as SettingsPatch;
-}
-
-function patchObject<T extends object>(
-  current: T,
-  patch: Readonly<Record<string, unknown>>,
-  schema: object,
-  path: string,
-  problems: Problem[],
-): T {
-  const patched = { ...current } as Record<string, unknown>;
-  for (const [key, value] of Object.entries(patch)) {
-    const here = path === '' ? key : `${path}.${key}`;
-    if (here === 'quotas') {
-      patched[key] = patchQuotas(patched[key] as FakeSettings['quotas'], value, problems);
-      continue;
-    }
-    const expected: unknown = Object.hasOwn(schema, key) ? schema[key as keyof typeof schema] : undefined;
-    if (expected === undefined) problems.push(problem(here, 'There is no such setting.'));
-    else if (isRange(expected)) {
-      if (isWithin(value, expected)) patched[key] = value;
-      else problems.push(problem(here, `It must be a number from ${expected.least} to ${expected.most}.`));
-    } else if (isObject(value)) {
-      patched[key] = patchObject(patched[key] as object, value, expected as object, here, problems);
-    } else problems.push(problem(here, 'It must be an object.'));
-  }
-  return patched as T;
-}
-
-/** Keys are names of offerings or pools; null removes a quota. */
-function patchQuotas(
-  current: FakeSettings['quotas'],
-  patch: unknown,
-  problems: Problem[],
-): FakeSettings['quotas'] {
-  if (!isObject(patch)) {
-    problems.push(problem('quotas', 'It must be an object.'));
-    return current;
-  }
-  const patched = new Map(Object.entries(current));
-  for (const [pool, value] of Object.entries(patch)) {
-    if (value === null) patched.delete(pool);
-    else if (isWithin(value, COUNT) && Number.isInteger(value)) patched.set(pool, value);
-    else
-      problems.push(problem(`quotas.${pool}`, 'It must be a whole number, 0 or more, or null for no limit.'));
-  }
-  return Object.fromEntries(patched);
-}
-
-function problem(path: string, message: string): Problem {
-  return { code: 'BF_INPUT_INVALID', path: printable(path), message };
-}
-
-function isWithin(value: unknown, { least, most }: Range): value is number {
-  return typeof value === 'number' && value >= least && value <= most;
-}
-
-function isRange(value: unknown): value is Range {
-  return isObject(value) && typeof value['least'] === 'number';
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
