@@ -12,7 +12,7 @@ interface Step {
 /** Each property has at least as many cases as any of its file once had in `npm test`. */
 const STEPS: readonly Step[] = [
   { command: 'vitest run test/engine/lanes.test.ts', runs: 10_000 },
-  { command: 'vitest run test/engine/properties.test.ts', runs: 2_000 },
+  { command: 'vitest run test/engine/properties.test.ts test/engine/equals-oracle.test.ts', runs: 2_000 },
   { command: 'vitest run test/engine/properties-loop.test.ts test/engine/incremental.test.ts', runs: 800 },
   { command: 'node scripts/soak.ts --seeds 200' },
 ];

@@ -10,8 +10,10 @@
 
 /** Files that run in a process of their own. */
 export const ALONE: readonly string[] = [
-  // A browser, shards with threads, commands, providers in processes, memory measurements.
-  'test/{browser,cli,conformance,e2e,hostile,shard}/**/*.test.ts',
+  // A browser, shards with threads, memory measurements.
+  'test/{browser,hostile,shard}/**/*.test.ts',
+  'test/e2e/shard-*.test.ts',
+  'test/conformance/bad-input.test.ts',
   'test/tidy.test.ts',
   // Threads.
   'src/**/*thread*.test.ts',

@@ -75,7 +75,8 @@ describe('the calm fake cloud', () => {
   });
 });
 
-describe.each([
+// Side by side: each waits most of the time, above all for the timeouts of faults.
+describe.concurrent.each([
   ['bigfleet provider fake', `exec ${bigfleet} provider fake ${flags}`],
   ['the template', `exec ${template} ${flags}`],
 ])('%s', (_name, start) => {

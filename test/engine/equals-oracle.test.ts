@@ -6,7 +6,7 @@ import { describe, it } from 'vitest';
 import { fleets } from '../../testing/support/fleets.ts';
 import { difference, saveScenario, smallest } from './compare.ts';
 
-const RUNS = Number(process.env['BIGFLEET_RUNS'] ?? 2_000);
+const RUNS = Number(process.env['BIGFLEET_RUNS'] ?? 1_000);
 
 describe('engine and oracle', () => {
   it('agree on every plan, to the byte', { timeout: 1_200_000 }, () => {

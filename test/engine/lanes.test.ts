@@ -20,7 +20,7 @@ import { decide as oracle } from '../../testing/oracle/oracle.ts';
 import { aMachine, aNeed, anInput, fleets, resources, same } from '../../testing/support/fleets.ts';
 import { become, comeUp } from './warm.ts';
 
-const RUNS = Number(process.env['BIGFLEET_RUNS'] ?? 2_000);
+const RUNS = Number(process.env['BIGFLEET_RUNS'] ?? 1_000);
 
 function planWith(input: DecisionInput, options: EngineOptions): Plan {
   return new Engine(fleetOf(input), options).decide(input.nowMs, input.options).plan();

@@ -58,7 +58,7 @@ describe('safety and accounting', () => {
       fc.property(fleets(), (input) => {
         expect(planProblems(input, onEngine(input))).toEqual([]);
       }),
-      { numRuns: runs(1000) },
+      { numRuns: runs(500) },
     );
   });
 

@@ -1,4 +1,4 @@
-// 40 whole worlds; `npm run verify:seeds` runs more. A fault names the seed and the command that replays it.
+// 20 whole worlds; `npm run verify:seeds` runs more. A fault names the seed and the command that replays it.
 
 import { describe, expect, it } from 'vitest';
 import { drawPlan } from './plan.ts';
@@ -6,8 +6,8 @@ import { shrinkPlan } from './shrink.ts';
 import { faultText, firstFault } from './soak.ts';
 import { runWorld } from './world.ts';
 
-const SEEDS = Number(process.env['BIGFLEET_WORLDS'] ?? 40);
-const LOT = 20;
+const SEEDS = Number(process.env['BIGFLEET_WORLDS'] ?? 20);
+const LOT = 10;
 
 describe('whatever befalls a fleet', () => {
   const lots = Array.from({ length: Math.ceil(SEEDS / LOT) }, (_, i) => i * LOT + 1);
