@@ -10,10 +10,11 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { declarationProblems } from './declarations.ts';
 
 interface Exports {
@@ -35,6 +36,7 @@ try {
   step('declarations', () => checkDeclarations(installed));
   const examples = exampleNames();
   step('types', () => typeCheck(consumer));
+  step('command', () => checkCommand(consumer));
   for (const name of examples) {
     if (name === SERVER) await certify(consumer, name);
     else step(`examples/${name}`, () => runExample(consumer, name));
@@ -99,6 +101,27 @@ function entryPoints(installed: string) {
   );
 }
 
+/** The installed command runs on the Node of the path, and on one that npm installed beside it. */
+function checkCommand(consumer: string): void {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  const bin = join(consumer, 'node_modules/.bin/bigfleet');
+  const beside = join(consumer, 'node_modules/node');
+  const check = (path: string): void => {
+    const printed = execFileSync(bin, ['--version'], {
+      cwd: consumer,
+      encoding: 'utf8',
+      env: { PATH: path },
+    });
+    if (printed !== `${version}\n`)
+      throw new Error(`bigfleet --version printed ${printed}instead of ${version}.`);
+  };
+  check(`${dirname(process.execPath)}:/usr/bin:/bin`);
+  mkdirSync(join(beside, 'bin'), { recursive: true });
+  symlinkSync(process.execPath, join(beside, 'bin/node'));
+  writeFileSync(join(beside, 'package.json'), '{ "version": "24.0.0" }\n');
+  check('/usr/bin:/bin');
+}
+
 function exampleNames(): readonly string[] {
   return readdirSync('examples').filter((name) => existsSync(join('examples', name, 'main.ts')));
 }
@@ -145,9 +168,7 @@ async function certify(consumer: string, name: string): Promise<void> {
     const address = await addressOf(server.stdout);
     const bin = join(consumer, 'node_modules/.bin/bigfleet');
     const words = ['provider', 'conformance', '--target', address, '--only', 'lifecycle,B302'];
-    const path = `${resolve('node_modules/node/bin')}:${process.env['PATH']}`;
-    const env = { ...process.env, PATH: path };
-    const report = execFileSync(bin, words, { cwd: consumer, encoding: 'utf8', env });
+    const report = execFileSync(bin, words, { cwd: consumer, encoding: 'utf8' });
     if (!report.includes('CERTIFIED'))
       throw new Error(`The suite does not certify examples/${name}:\n${report}`);
   } finally {

@@ -32,9 +32,10 @@ export const ALONE: readonly string[] = [
  */
 export const LONGEST: readonly string[] = [
   'test/conformance/fake.test.ts',
-  'test/engine/lanes.test.ts',
-  'testing/world/world.test.ts',
+  'test/conformance/foreign.test.ts',
+  'test/conformance/mutants.test.ts',
   'test/hostile/identity.test.ts',
-  'test/e2e/cli.test.ts',
+  'testing/world/world.test.ts',
+  'test/engine/lanes.test.ts',
   'test/hostile/crash.test.ts',
 ];

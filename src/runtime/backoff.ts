@@ -2,6 +2,7 @@
 
 import type { Random } from './random.ts';
 
+/** How long to wait between attempts: delays double with each failure and are drawn at random. */
 export interface BackoffLimits {
   /** The delay after the first failure is between half and all of this. */
   readonly baseMs: number;

@@ -1,10 +1,15 @@
-// A provider written without our kit, certified through the command line: optional features that it lacks are not
-// required, and its defects are still found.
+// A provider written without our kit, as a process of its own, certified once through the command line and otherwise from
+// here: optional features that it lacks are not required, and its defects are still found.
 
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { type ConformanceReport, runConformance, type Status } from '../../src/provider/index.ts';
+import {
+  type ConformanceOptions,
+  type ConformanceReport,
+  runConformance,
+  type Status,
+} from '../../src/provider/index.ts';
 import { QUICK } from './timings.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -14,13 +19,20 @@ const BARE = `exec "${process.execPath}" "${PROGRAM}" --addr=127.0.0.1:{port} --
 const START = `${BARE} --seed-count={seed} --state={state}`;
 
 const PATIENT = { timeout: 300_000 };
-/** The scale target without its speed checks, which no test measures. */
-const UNHURRIED_SCALE = ['--soak', '100ms', '--only', 'B1101,B1102,B1103,B1104,B1105,B1108,B1109'];
-/** More machines than this provider writes to a state file. */
-const MANY = ['--profile', 'core,cloud,scale', '--scale-seed', '2500', ...UNHURRIED_SCALE];
+/** The scale target without its speed checks, which no test measures, on more machines than this provider writes to a file. */
+const MANY = {
+  profiles: ['core', 'cloud', 'scale'],
+  scaleSeed: 2500,
+  soakMs: 100,
+  only: ['B1101', 'B1102', 'B1103', 'B1104', 'B1105', 'B1108', 'B1109'],
+} as const;
 
-async function certify(start: readonly string[], ...args: readonly string[]) {
-  const command = [CLI, 'provider', 'conformance', ...start, ...args, '-o', 'json'];
+async function certify(options: ConformanceOptions) {
+  return findings(await runConformance(options));
+}
+
+async function certifyByCommand(...args: readonly string[]) {
+  const command = [CLI, 'provider', 'conformance', ...args, '-o', 'json'];
   const { code, stdout, stderr } = await new Promise<{ code: unknown; stdout: string; stderr: string }>(
     (resolve) =>
       execFile(process.execPath, command, { maxBuffer: 2 ** 24 }, (error, ...[out, err]) =>
@@ -40,11 +52,8 @@ function findings(report: ConformanceReport) {
 
 describe.concurrent('a provider that others wrote', PATIENT, () => {
   it('is certified for all it claims, without fault selectors', async () => {
-    const { code, report, failed, excused } = await certify(
-      ['--start', START],
-      '--profile',
-      'core,cloud,spot,durable',
-    );
+    const words = ['--start', START, '--profile', 'core,cloud,spot,durable'];
+    const { code, report, failed, excused } = await certifyByCommand(...words);
     expect(failed).toEqual([]);
     expect(report).toMatchObject({ verdict: 'certified', totals: { passed: 94 + 7 - 2, skipped: 2 } });
     // It reports no allocatable, and it configures so quickly that a kill always comes too late.
@@ -54,20 +63,18 @@ describe.concurrent('a provider that others wrote', PATIENT, () => {
 
   it('is certified for core without Delete and revisions, unless it claims to have Delete', async () => {
     const start = `${BARE} --seed-count={seed} --no-delete --no-revision`;
-    const bare = findings(await runConformance({ start, profiles: ['core'], timings: QUICK }));
+    const bare = await certify({ start, profiles: ['core'], timings: QUICK });
     expect(bare.failed).toEqual([]);
     expect(bare.report.verdict).toBe('certified');
     expect(bare.excused).toEqual(
       'DeleteIdempotent B109 B310 B409 B804 B807 B903 B904 B905 B907 B908 B909'.split(' '),
     );
-    const cloud = findings(
-      await runConformance({
-        start,
-        profiles: ['core', 'cloud'],
-        only: ['lifecycle', 'B310'],
-        timings: QUICK,
-      }),
-    );
+    const cloud = await certify({
+      start,
+      profiles: ['core', 'cloud'],
+      only: ['lifecycle', 'B310'],
+      timings: QUICK,
+    });
     expect(cloud.report.verdict).toBe('incomplete');
     expect(cloud.skipped).toEqual([
       'B109: the provider answers Delete with UNIMPLEMENTED',
@@ -82,23 +89,23 @@ describe.concurrent('the scale target', PATIENT, () => {
     ['--state={state}', START],
     ['--state {state}', `${BARE} --state {state} --seed-count {seed}`],
   ])('starts a provider without its state file: %s', async (_, start) => {
-    const { failed, report } = await certify(['--start', start], ...MANY);
+    const { failed, report } = await certify({ ...MANY, start });
     expect(failed).toEqual([]);
     expect(report.verdict).toBe('certified');
   });
 
   it('starts a provider with the command that is for it alone', async () => {
     const few = `${BARE} --seed-count=300 --state={state}`;
-    const short = await certify(['--start', START, '--start-scale', few], ...MANY);
+    const short = await certify({ ...MANY, start: START, startScale: few });
     expect(short.failed).toEqual([
       expect.stringContaining('B1101: expected at least 2500 machines, got 300'),
     ]);
-    const alone = await certify(['--start-scale', `${BARE} --seed-count={seed}`], ...MANY);
+    const alone = await certify({ ...MANY, startScale: `${BARE} --seed-count={seed}` });
     expect(alone.report.verdict).toBe('certified');
   });
 
   it('is skipped if the state file cannot be left out', async () => {
-    const { report, skipped, excused } = await certify(['--start', `${START} 2> {state}.log`], ...MANY);
+    const { report, skipped, excused } = await certify({ ...MANY, start: `${START} 2> {state}.log` });
     expect(report.verdict).toBe('incomplete');
     expect(skipped[0]).toContain('--start-scale');
     expect(excused).toEqual([]);
@@ -107,7 +114,7 @@ describe.concurrent('the scale target', PATIENT, () => {
 
 describe.concurrent('a provider killed in the middle of Configures, without fault selectors', PATIENT, () => {
   const b1006 = (...flags: readonly string[]) =>
-    certify(['--start', [START, '--slow', ...flags].join(' ')], '--profile', 'durable', '--only', 'B1006');
+    certify({ start: [START, '--slow', ...flags].join(' '), profiles: ['durable'], only: ['B1006'] });
 
   it('passes if they are Failed with a reason', async () => {
     const { report, failed, skipped } = await b1006();

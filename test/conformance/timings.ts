@@ -4,7 +4,7 @@ import type { Timings } from '../../src/provider/index.ts';
 
 /** Short observation, and timeouts for a slow machine: a provider's speed belongs in benchmarks. */
 export const QUICK: Partial<Timings> = {
-  pollMs: 1,
+  pollMs: 5,
   staysMs: 25,
   quietMs: 50,
   observeMs: 50,

@@ -1,12 +1,12 @@
-// The command line as a user runs it: from a checkout, and installed from the packed tarball. bin.test.ts tests which
-// Node it executes, and what a kill leaves behind.
+// The command line as a user runs it from a checkout. bin.test.ts tests which Node it executes, and what a kill leaves
+// behind; `npm run verify:package` installs the packed package.
 
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { ERRORS } from '../../src/model/index.ts';
 
@@ -28,11 +28,11 @@ function run(
   return { status, stdout, stderr };
 }
 
-const bigfleet = (...args: string[]): Outcome => run('npm', ['run', '--silent', 'bigfleet', '--', ...args]);
+const bigfleet = (...args: string[]): Outcome => run('bin/bigfleet', args);
 
 describe('bigfleet from a checkout', () => {
   it('prints help with the commands, and exits 0', () => {
-    const { status, stdout } = bigfleet('--help');
+    const { status, stdout } = run('npm', ['run', '--silent', 'bigfleet', '--', '--help']);
     expect(status).toBe(0);
     expect(stdout).toContain('explain');
   });
@@ -157,38 +157,5 @@ describe('bigfleet decide', () => {
     const { stderr } = onInput(scenario({ needs }), `bin/bigfleet decide - --explain unknown`);
     expect(stderr).toContain('\\u001b');
     expect(stderr).not.toContain('\u001b');
-  });
-});
-
-describe('the packed package', () => {
-  it('given the tarball installed elsewhere, then the command and the sub-path exports work', {
-    timeout: 300_000,
-  }, () => {
-    const folder = mkdtempSync(join(tmpdir(), 'bigfleet-pack-'));
-    try {
-      const packed = run('npm', ['pack', '--silent', '--pack-destination', folder]);
-      expect(packed.status, packed.stderr).toBe(0);
-      const tarball = join(folder, packed.stdout.trim().split('\n').at(-1)!);
-      writeFileSync(join(folder, 'package.json'), '{"name":"stranger","private":true,"type":"module"}');
-      const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}` };
-      const installed = run('npm', ['install', '--prefer-offline', tarball], { cwd: folder, env });
-      expect(installed.status, installed.stderr).toBe(0);
-      expect(existsSync(join(folder, 'node_modules/bigfleet/src'))).toBe(false);
-
-      const bin = join(folder, 'node_modules/.bin/bigfleet');
-      expect(run(bin, ['--version'], { cwd: folder, env }).stdout).toBe('0.1.0\n');
-      // With a Node that npm installed beside it, PATH is irrelevant.
-      mkdirSync(join(folder, 'node_modules/node/bin'), { recursive: true });
-      symlinkSync(process.execPath, join(folder, 'node_modules/node/bin/node'));
-      writeFileSync(join(folder, 'node_modules/node/package.json'), '{"version":"24.0.0"}');
-      const hoisted = run(bin, ['--version'], { cwd: folder, env: { PATH: '/usr/bin:/bin' } });
-      expect(hoisted).toEqual({ status: 0, stdout: '0.1.0\n', stderr: '' });
-      const script = `import { parseQuantity } from 'bigfleet/model'; console.log(parseQuantity('1.5Gi', 'memory', 'up'));`;
-      expect(run(process.execPath, ['--input-type=module', '-e', script], { cwd: folder }).stdout).toBe(
-        `${1.5 * 2 ** 30}\n`,
-      );
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
   });
 });

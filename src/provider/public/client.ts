@@ -13,6 +13,7 @@ export type {
   Where,
 } from '../../model/index.ts';
 export { BigFleetError, CapacityType, MachineState } from '../../model/index.ts';
+export type { BackoffLimits } from '../../runtime/backoff.ts';
 export type { Clock } from '../../runtime/clock.ts';
 export { Random } from '../../runtime/random.ts';
 export { systemClock } from '../../runtime/system-clock.ts';
