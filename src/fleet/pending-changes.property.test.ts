@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aMachine, aNeed, RACK_KEY, resources, same } from '../../testing/support/fleets.ts';
-import { Command, effectiveAllocatable, MachineState, type NeedKey, wholeRollup } from '../model/index.ts';
+import {
+  Command,
+  effectiveAllocatable,
+  MachineState,
+  mergeNeeds,
+  type NeedKey,
+  wholeRollup,
+} from '../model/index.ts';
 import { type AppliedChanges, type ClassFacts, Fleet, type PendingChange, PendingChanges } from './index.ts';
 
 const IDS = ['a', 'b', 'c', 'd'];
@@ -60,7 +67,7 @@ const demand = fc
     const needs = rows.map(({ gang, ...row }) =>
       aNeed({ ...row, requirements: gang ? [same(RACK_KEY)] : [] }),
     );
-    return { kind: 'demand', delta: wholeRollup(cluster, needs) };
+    return { kind: 'demand', delta: wholeRollup(cluster, mergeNeeds(needs)) };
   });
 const unbound = { blocked: false, cluster: '', stamp: null, idleSinceMs: null };
 const withdraw = fc

@@ -1,4 +1,5 @@
-// Roll-ups through the sessions: what reaches the controller, what is acknowledged, what is remembered, and what is held.
+// Roll-ups through the sessions: what reaches the controller, what is acknowledged, what is remembered, and what is
+// quarantined.
 
 import { describe, expect, it, vi } from 'vitest';
 import { ControllerScene } from '../../../testing/support/controller-scene.ts';
@@ -37,6 +38,36 @@ describe('a roll-up', () => {
       { cluster: 'c1', group: 'g', firstSeenMs: START },
     ]);
     expect(acked(made.operator)).toBe(1);
+  });
+
+  it('given a controller that asks for the whole one, then it gets all rows with their times, and later deltas apply', async () => {
+    const made = await reporting();
+    await made.sessions.repostDemand('c1');
+    await made.report([wireNeed(1), wireNeed(2)]);
+    await made.clock.advance(1000);
+    await made.report([wireNeed(2), wireNeed(3)]);
+    const before = made.demandOf('c1');
+    made.events.length = 0;
+    await made.sessions.repostDemand('c1');
+    expect(made.events).toMatchObject([{ kind: 'demand', delta: { base: 0, version: 2 } }]);
+    expect(made.demandOf('c1')).toEqual(before);
+    expect(before?.map(({ firstSeenMs }) => firstSeenMs - START)).toEqual([0, 1000]);
+    await made.report([wireNeed(3)]);
+    expect(prioritiesOf(made)).toEqual([3]);
+  });
+
+  it('given a controller that asks while a roll-up is being written, then the whole one follows that one', async () => {
+    const { store, writes } = aSlowStore();
+    const made = await reporting({ store });
+    await made.report([wireNeed(1)]);
+    const reposted = made.sessions.repostDemand('c1');
+    expect(made.events.filter(({ kind }) => kind === 'demand')).toEqual([]);
+    for (const written of writes) written.resolve();
+    await reposted;
+    expect(made.events.filter(({ kind }) => kind === 'demand')).toMatchObject([
+      { delta: { base: 0, version: 1, fresh: [{}] } },
+      { delta: { base: 0, version: 1, fresh: [{}] } },
+    ]);
   });
 
   it('given another one, then it replaces all of it', async () => {

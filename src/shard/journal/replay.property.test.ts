@@ -5,11 +5,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aNeed, fleets, resources } from '../../../testing/support/fleets.ts';
 import { fileAt, Recorded, replayAll, withPath } from '../../../testing/support/journal.ts';
+import { DeltaSource } from '../../../testing/support/rollup-deltas.ts';
 import type { PendingChange } from '../../fleet/index.ts';
 import {
   type DecisionInput,
   type DecisionOptions,
   type LedgerMachine,
+  mergeNeeds,
   wholeRollup,
 } from '../../model/index.ts';
 import { ALWAYS } from './journal-reader.ts';
@@ -36,6 +38,7 @@ function entriesTo(
   known: ReadonlySet<string>,
   draw: () => number,
   atMs: number,
+  sources: ReadonlyMap<string, DeltaSource>,
 ): PendingChange[] {
   const entries: PendingChange[] = [];
   const moves = (): boolean => draw() < step.share;
@@ -59,8 +62,13 @@ function entriesTo(
       });
   }
   const clusters = Map.groupBy(step.to.needs, ({ cluster }) => cluster);
-  for (const cluster of ['c1', 'c2', 'c3'])
-    if (moves()) entries.push({ kind: 'demand', delta: wholeRollup(cluster, clusters.get(cluster) ?? []) });
+  for (const [cluster, source] of sources)
+    if (moves()) {
+      const needs = mergeNeeds(clusters.get(cluster) ?? []);
+      // Sources repeat themselves in another order, which changes no row.
+      for (const list of moves() ? [needs, needs.toReversed()] : [needs])
+        entries.push({ kind: 'demand', delta: source.next(list) });
+    }
   return entries;
 }
 
@@ -84,6 +92,7 @@ describe('a journal', () => {
           const file = fileAt(path);
           const draw = (): number => draws.next().value as number;
           const decided: number[] = [];
+          const sources = new Map(['c1', 'c2', 'c3'].map((cluster) => [cluster, new DeltaSource(cluster)]));
           // The recorder's limit cuts segments; the file keeps them all.
           const recorded = new Recorded(
             {
@@ -101,7 +110,7 @@ describe('a journal', () => {
             const known = new Set<string>();
             for (let slot = 0; slot < machines.size; slot++)
               if (machines.state[slot] !== 0) known.add(machines.idOf(slot));
-            const entries = entriesTo(step, known, draw, recorded.nowMs);
+            const entries = entriesTo(step, known, draw, recorded.nowMs, sources);
             recorded.cycle(entries, optionsOf(step));
           }
           file.close();

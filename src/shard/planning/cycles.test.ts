@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { ControllerScene } from '../../../testing/support/controller-scene.ts';
+import { aNeed } from '../../../testing/support/fleets.ts';
+import { DeltaSource } from '../../../testing/support/rollup-deltas.ts';
 import { wholeRollup } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { MemoryControllerStore } from '../storage/controller-store-memory.ts';
@@ -6,6 +9,25 @@ import { Controller } from './controller.ts';
 import { DEFAULT_CONTROLLER } from './options.ts';
 
 describe('cycles', () => {
+  it('given a roll-up that differs from another one, then the demand stays, and the whole one is asked for', () => {
+    const scene = new ControllerScene().list([]).tick();
+    const source = new DeltaSource('c');
+    const report = (priority: number): void => {
+      const delta = source.next([aNeed({ cluster: 'c', priority })]);
+      scene.controller.handle({ kind: 'demand', delta, rowsSetAside: 0 });
+    };
+    report(1);
+    scene.tick();
+    source.next([]);
+    report(2);
+    report(3);
+    scene.tick();
+    expect(scene.of('ask-demand')).toEqual([{ kind: 'ask-demand', cluster: 'c' }]);
+    expect(scene.controller.ask('status', {})).toMatchObject({ needs: 1 });
+    scene.demand('c', aNeed({ cluster: 'c', priority: 3 }), aNeed({ cluster: 'c', priority: 4 })).tick();
+    expect(scene.controller.ask('status', {})).toMatchObject({ needs: 2 });
+  });
+
   it('given a clock that moves on while it is read, then no timer is asked for in the past', async () => {
     let nowMs = 1_000_000;
     const asked: number[] = [];

@@ -17,6 +17,7 @@ function told(effect: Effect): readonly string[] {
     withdrawReclaim: note('withdrawReclaim'),
     sendNodeState: note('sendNodeState'),
     sendAvailableCapacity: note('sendAvailableCapacity'),
+    repostDemand: note('repostDemand'),
   };
   const limbs = { sessions, providers: { carryOut: note('provider') }, onStop: note('stop') };
   carryOut(effect, limbs as unknown as Limbs);
@@ -34,6 +35,7 @@ describe('an effect', () => {
       { kind: 'available-capacity', cluster: 'c1', updates: [1, 2] },
       ['sendAvailableCapacity c1', 'sendAvailableCapacity c1'],
     ],
+    [{ kind: 'ask-demand', cluster: 'c1' }, ['repostDemand']],
     [{ kind: 'call' }, ['provider']],
     [{ kind: 'list' }, ['provider']],
     [{ kind: 'stop' }, ['stop']],
