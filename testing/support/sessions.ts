@@ -223,7 +223,7 @@ export async function bench(
 }
 
 /** The complete demand of a cluster after each of its roll-ups. */
-export function demandIn(events: readonly ControllerEvent[], cluster: string): (readonly Need[])[] {
+function demandIn(events: readonly ControllerEvent[], cluster: string): (readonly Need[])[] {
   const demand: (readonly Need[])[] = [];
   let version = NO_BASE;
   for (const event of events) {

@@ -267,6 +267,9 @@ export class Watch implements SiteWatch, ProcessWatch {
         if (process.epoch === this.#newest)
           this.fail('epochs-rise', `the newest process, epoch ${process.epoch}, is fenced`);
         break;
+      case 'ask-demand':
+        this.fail('entries-apply', `a roll-up of ${effect.cluster} does not apply to the one before`);
+        break;
       case 'call':
       case 'list':
       case 'node-state':

@@ -26,7 +26,7 @@ export interface Reported {
 }
 
 /** Rows of a report that the ledger set aside because they name a resource beyond the limit. */
-export interface BeyondLimit {
+interface BeyondLimit {
   /** Indexes in the report. */
   readonly rows: ReadonlySet<number>;
   /** The first resource without a dimension; '' if there are no such rows. */
