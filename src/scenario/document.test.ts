@@ -8,14 +8,14 @@ function refusals(text: string): string[] {
 }
 
 describe('reading JSON or YAML', () => {
-  it('given a key twice in one JSON object, then it is refused, with its place', () => {
+  it('given a key twice in one JSON object, then it is refused with line and column', () => {
     expect(refusals('{"a": 1,\n "b": {"c": 1}, "a": 2}')).toEqual([
-      'Line 2, column 17: The key "a" stands twice in one object.',
+      'Line 2, column 17: The key "a" appears twice in one object.',
     ]);
     expect(refusals('{"a": {"x": 1, "\\u0078": 2}}')).toHaveLength(1);
   });
 
-  it('given equal keys in different objects, or as values, then all is well', () => {
+  it('given equal keys in different objects or as values, then they are accepted', () => {
     const text = '{"a": {"a": "a", "b": ["a", "a", {"a": "{\\"a\\": 1, \\"a\\": 2}"}]}, "b": "a"}';
     expect(parseDocumentText(text)).toEqual({ ok: true, value: JSON.parse(text) as unknown });
   });
@@ -24,7 +24,7 @@ describe('reading JSON or YAML', () => {
     expect(refusals('a: 1\na: 2\n')).toHaveLength(1);
   });
 
-  it('given a second YAML document, then it is refused, since half a fleet would go unread', () => {
+  it('given a second YAML document, then it is refused instead of ignored', () => {
     expect(refusals('a: 1\n---\nb: 2\n')).toEqual([
       'Line 2, column 1: A second document begins here; a file holds one.',
     ]);
@@ -38,16 +38,19 @@ describe('reading JSON or YAML', () => {
     ['{"a": {', "Line 1, column 8: This is not JSON: Expected property name or '}'."],
     ['["a', 'Line 1, column 4: This is not JSON: Unterminated string.'],
     ['{"a": [', 'Line 1, column 8: This is not JSON: it ends too early.'],
-  ])('given the slip in %j, then it is told in the words of JSON, with its place', (text, expected) => {
-    expect(refusals(text)).toEqual([expected]);
-  });
+  ])(
+    'given the syntax error in %j, then it is reported in JSON terms with line and column',
+    (text, expected) => {
+      expect(refusals(text)).toEqual([expected]);
+    },
+  );
 
-  it('given a slip in YAML that begins like an object, then it is told in the words of YAML', () => {
+  it('given a syntax error in YAML that begins like an object, then it is reported in YAML terms', () => {
     const [first] = refusals('{a: 1, b: [2}');
     expect(first).toMatch(/Flow sequence/);
   });
 
-  it('given comments and trailing commas, then JSON is forgiven', () => {
+  it('given JSON with comments and trailing commas, then it is accepted', () => {
     expect(parseDocumentText('{"a": [1,], # one\n}')).toEqual({ ok: true, value: { a: [1] } });
   });
 });

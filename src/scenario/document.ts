@@ -25,7 +25,7 @@ export function parseDocumentText(text: string): Result<unknown> {
     const repeated = repeatedKey(body);
     if (repeated === null) return ok(value);
     return refused([
-      unreadable(body, repeated.offset, `The key "${repeated.key}" stands twice in one object.`),
+      unreadable(body, repeated.offset, `The key "${repeated.key}" appears twice in one object.`),
     ]);
   }
   return parseYaml(body);

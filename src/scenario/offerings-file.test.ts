@@ -18,7 +18,7 @@ offerings:
 `;
 
 describe('a file of offerings', () => {
-  it('given what is sold, then it is read, with sensible defaults', () => {
+  it('given offerings, then fields that are absent have their defaults', () => {
     expect(parseOfferingsFile(SMALL)).toEqual({
       ok: true,
       value: [
@@ -44,7 +44,7 @@ describe('a file of offerings', () => {
     });
   });
 
-  it('given mistakes, then every one is named by its path', () => {
+  it('given several mistakes, then all are reported with their paths', () => {
     const text = `
 offerings:
   - { name: a, capacityType: spot, zones: [], weight: 0 }
@@ -67,7 +67,7 @@ offerings:
     expect(paths).toHaveLength(8);
   });
 
-  it.each(['offerings: []', '{}', '[', 'offerings: 3'])('refuses %j', (text) => {
+  it.each(['offerings: []', '{}', '[', 'offerings: 3'])('given %j, then it is refused', (text) => {
     expect(parseOfferingsFile(text)).toMatchObject({ ok: false });
   });
 });

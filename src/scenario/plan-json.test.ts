@@ -95,7 +95,7 @@ function action(
 }
 
 describe('a plan as JSON', () => {
-  it('lists actions with all their fields', () => {
+  it('given actions, then they are listed with all their fields', () => {
     expect(planJson(PLAN, INPUT).actions[0]).toEqual({
       kind: 'Bootstrap',
       machine: '9',
@@ -107,7 +107,7 @@ describe('a plan as JSON', () => {
     });
   });
 
-  it('gives a met Need no reason and names its fold', () => {
+  it('given a met Need of a fold, then it has no reason and names the fold', () => {
     const [met] = planJson(PLAN, INPUT).needs;
     expect(met).toEqual({
       ...FIRST,
@@ -125,7 +125,7 @@ describe('a plan as JSON', () => {
     });
   });
 
-  it('gives an unmet Need its deficit as texts and every detail', () => {
+  it('given an unmet Need, then it has its deficit as text and every detail', () => {
     const [, unmet] = planJson(PLAN, INPUT).needs;
     expect(unmet).toMatchObject({
       satisfied: false,
@@ -140,12 +140,12 @@ describe('a plan as JSON', () => {
     expect(unmet).not.toHaveProperty('foldedInto');
   });
 
-  it('sums list prices of hosts, what is bought and given back, and the expected loss', () => {
+  it('given a plan, then the cost before and after it and the expected loss are summed', () => {
     // Hosts: 0.1 + 1 + 0.3. Bought 0.2, released 1. Loss: (0.5 + 0.25 + 0.1) × $8.
     expect(planJson(PLAN, INPUT).cost).toEqual({ before: 1.4, after: 0.6, risk: 6.8 });
   });
 
-  it('counts a pinned row as the largest finite bucket, and as nothing where nothing can happen', () => {
+  it('given a pinned row, then it counts as the largest finite bucket, and as 0 at probability 0', () => {
     const pinned = inputOf({
       machines: [
         { id: 'a', state: 'IDLE', interruptionProbability: 0.5 },
@@ -162,7 +162,7 @@ describe('a plan as JSON', () => {
     expect(planJson(plan, pinned).cost.risk).toBe(4_194_304);
   });
 
-  it('has a digest of everything decided, and of nothing else', () => {
+  it('given plans that differ, then the digest differs if and only if a decision does', () => {
     const { digest, cost: _cost, ...decided } = planJson(PLAN, INPUT);
     expect(digest).toBe(createHash('sha256').update(canonicalJson(decided)).digest('hex'));
     const dearer = {
@@ -175,7 +175,7 @@ describe('a plan as JSON', () => {
 });
 
 describe('canonical JSON', () => {
-  it('sorts keys by their bytes at every depth and writes no white space', () => {
+  it('given nested objects, then keys are sorted by their bytes at every depth, without white space', () => {
     const value = { b: [{ z: 1, a: null }], '9': 'x', '10': true, '\u{10000}': 1, '\uffff': 2 };
     expect(canonicalJson(value)).toBe('{"10":true,"9":"x","b":[{"a":null,"z":1}],"\uffff":2,"\u{10000}":1}');
   });

@@ -10,7 +10,7 @@ import { planJson } from './plan-json.ts';
 import { saveDifference } from './save-difference.ts';
 
 describe('saving a difference', () => {
-  it('given two plans, then each is a file that says what it decided, in a folder that need not be there', () => {
+  it('given two plans and a directory that does not exist, then each plan is written to a file there', () => {
     const input = anInput([aMachine('m', MachineState.Idle)], [aNeed({ cluster: 'x' })]);
     const full = decide(fleetOf(input), input.nowMs, input.options);
     const incremental: Plan = { ...full, actions: [] };

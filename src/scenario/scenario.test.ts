@@ -91,7 +91,7 @@ const FULL = {
 };
 
 describe('reading a scenario', () => {
-  it('fills every field it is given', () => {
+  it('given every field, then each is read', () => {
     const { input, engine } = accepted(readScenario(FULL));
     const [machine, idle] = input.machines;
     expect(input.nowMs).toBe(NOW_MS);
@@ -147,7 +147,7 @@ describe('reading a scenario', () => {
     expect(need).toMatchObject({ cluster: 'c1', group: 'team', firstSeenMs: Date.UTC(2025, 11, 1) });
   });
 
-  it('takes the wire defaults for what is left out', () => {
+  it('given absent fields, then they have the defaults of the wire', () => {
     const { input, engine } = accepted(
       readScenario({
         now: 5,
@@ -185,7 +185,7 @@ describe('reading a scenario', () => {
   });
 
   it.each(['IDLE', 'idle', 'Idle', 'MACHINE_STATE_IDLE', 'machine_state_idle'])(
-    'knows the state %s',
+    'given the state %s, then it is known',
     (state) => {
       const { input } = accepted(readScenario({ now: NOW, machines: [{ id: 'a', state }] }));
       expect(input.machines[0]?.state).toBe(MachineState.Idle);
@@ -199,17 +199,20 @@ describe('reading a scenario', () => {
     ['In', Operator.In],
     ['same', Operator.Same],
     ['DoesNotExist', Operator.DoesNotExist],
-  ])('knows the operator %s', (operator, expected) => {
+  ])('given the operator %s, then it is known', (operator, expected) => {
     const needs = [{ cluster: 'c', requirements: [{ key: 'k', operator }] }];
     const { input } = accepted(readScenario({ now: NOW, needs }));
     expect(input.needs[0]?.profile.requirements[0]?.operator).toBe(expected);
   });
 
-  it.each(['DO_NOT_SCHEDULE', 'DoNotSchedule', 'WHEN_UNSATISFIABLE_DO_NOT_SCHEDULE'])('knows %s', (when) => {
-    const needs = [{ cluster: 'c', spread: [{ topologyKey: 'k', whenUnsatisfiable: when }] }];
-    const { input } = accepted(readScenario({ now: NOW, needs }));
-    expect(input.needs[0]?.profile.spread[0]?.whenUnsatisfiable).toBe(WhenUnsatisfiable.DoNotSchedule);
-  });
+  it.each(['DO_NOT_SCHEDULE', 'DoNotSchedule', 'WHEN_UNSATISFIABLE_DO_NOT_SCHEDULE'])(
+    'given %s, then it is known',
+    (when) => {
+      const needs = [{ cluster: 'c', spread: [{ topologyKey: 'k', whenUnsatisfiable: when }] }];
+      const { input } = accepted(readScenario({ now: NOW, needs }));
+      expect(input.needs[0]?.profile.spread[0]?.whenUnsatisfiable).toBe(WhenUnsatisfiable.DoNotSchedule);
+    },
+  );
 
   it.each([
     [{ interruptionPenalty: 0 }, 1],
@@ -222,12 +225,12 @@ describe('reading a scenario', () => {
     [{ interruptionPenaltyBucket: 'PINNED' }, 27],
     [{ interruptionPenaltyBucket: 'half_dollar' }, 2],
     [{ interruptionPenaltyBucket: 'PENALTY_BUCKET_8388608' }, 26],
-  ])('puts the penalty %j into bucket %d', (penalty, bucket) => {
+  ])('given the penalty %j, then it is in bucket %d', (penalty, bucket) => {
     const { input } = accepted(readScenario({ now: NOW, needs: [{ cluster: 'c', ...penalty }] }));
     expect(input.needs[0]?.profile.interruptionBucket).toBe(bucket);
   });
 
-  it('rounds demand up and supply down, and merges Needs with equal keys', () => {
+  it('given fractions and equal keys, then demand is rounded up, supply down, and the Needs are merged', () => {
     const { input } = accepted(
       readScenario({
         now: NOW,
@@ -254,14 +257,14 @@ describe('reading a scenario', () => {
     expect(input.needs[0]?.minUnit).toEqual(new Map([['cpu', 2000]]));
   });
 
-  it('reads times with offsets and fractions', () => {
+  it('given a time with offset and fraction, then it is read to the millisecond', () => {
     const { input } = accepted(readScenario({ now: '2026-01-01T02:00:00.1239+02:00' }));
     expect(input.nowMs).toBe(NOW_MS + 123);
   });
 });
 
 describe('refusing a scenario', () => {
-  it('lists every problem of a file, each with its path', () => {
+  it('given many mistakes, then all are reported in order, each with its path', () => {
     const value = {
       now: '2026-02-30T00:00:00Z',
       nmachines: [],
@@ -325,19 +328,19 @@ describe('refusing a scenario', () => {
     ]);
   });
 
-  it('names the known fields when one is unknown', () => {
+  it('given an unknown field, then the problem lists the known ones', () => {
     const [problem] = problemsOf(readScenario({ now: NOW, needs: [{ cluster: 'c', aggregate: {} }] }));
     expect(problem?.message).toContain('aggregateResources');
   });
 
-  it('writes names with dots or slashes in brackets', () => {
+  it('given a name with dots or slashes, then the path has it in brackets', () => {
     const needs = [{ cluster: 'c', aggregateResources: { 'nvidia.com/gpu': true } }];
     expect(refusals({ now: NOW, needs })).toEqual([
       'needs[0].aggregateResources["nvidia.com/gpu"] BF_QUANTITY_SYNTAX',
     ]);
   });
 
-  it('refuses a missing time and a penalty given twice', () => {
+  it('given no time or a penalty in two forms, then it is refused', () => {
     expect(refusals({})).toEqual(['now BF_INPUT_INVALID']);
     expect(
       refusals({
@@ -347,16 +350,19 @@ describe('refusing a scenario', () => {
     ).toEqual(['needs[0].interruptionPenaltyBucket BF_INPUT_INVALID']);
   });
 
-  it('refuses a Need that is set aside by a word', () => {
+  it('given text for setAside, then it is refused', () => {
     const needs = [{ cluster: 'c', setAside: 'yes' }];
     expect(refusals({ now: NOW, needs })).toEqual(['needs[0].setAside BF_INPUT_INVALID']);
   });
 
-  it.each([[null], [[]], ['text'], [7]])('refuses %j as a whole', (value) => {
-    expect(refusals(value)).toEqual([' BF_INPUT_INVALID']);
-  });
+  it.each([[null], [[]], ['text'], [7]])(
+    'given %j instead of an object, then that is the only problem',
+    (value) => {
+      expect(refusals(value)).toEqual([' BF_INPUT_INVALID']);
+    },
+  );
 
-  it('says line and column of text that is neither JSON nor YAML', () => {
+  it('given text that is neither JSON nor YAML, then the problem has line and column', () => {
     const [problem] = problemsOf(parseScenario('{\n  "now": 1,\n  "needs": [}\n'));
     expect(problem).toMatchObject({ code: 'BF_INPUT_UNREADABLE', path: '' });
     expect(problem?.message).toMatch(/^Line 3, column 13: /);
@@ -365,7 +371,7 @@ describe('refusing a scenario', () => {
 });
 
 describe('the text of a scenario', () => {
-  it('may be YAML with comments, anchors and merge keys', () => {
+  it('given YAML with comments, anchors and merge keys, then it is read', () => {
     const text = `
 # A small fleet.
 now: 2026-01-01T00:00:00Z
@@ -391,7 +397,7 @@ needs:
     );
   });
 
-  it('asks for quotes where YAML would make a number of a name', () => {
+  it('given a number where YAML needs quotes, then the problem suggests them', () => {
     const [problem] = problemsOf(
       parseScenario('now: 1\nmachines: [{ id: m, state: idle, labels: { rack: 1 } }]'),
     );
@@ -399,12 +405,12 @@ needs:
     expect(problem?.message).toContain('Write "1" in quotes');
   });
 
-  it('reads back to the same input after writing', () => {
+  it('given a scenario, when written and read, then the input is the same', () => {
     const { input, engine } = accepted(readScenario(FULL));
     expect(accepted(parseScenario(writeScenario(input, engine)))).toEqual({ input, engine });
   });
 
-  it('reads back unusual inputs: no holds, times outside the calendar, names that look like numbers', () => {
+  it('given unusual input, when written and read, then it is the same: no holds, odd times, names like numbers', () => {
     const value = {
       now: -1,
       options: { readyClusters: [], releaseHolds: {} },

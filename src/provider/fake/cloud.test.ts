@@ -29,8 +29,8 @@ const GENERAL = 'fake-general-zone-a-0';
 const SPOT = 'fake-general-spot-zone-a-0';
 const METAL = 'fake-metal-zone-a-0';
 
-describe('what is on offer', () => {
-  it('given the built-in catalogue, then types, zones, racks, prices and all kinds of capacity', async () => {
+describe('the inventory of the fake cloud', () => {
+  it('given the built-in catalogue, then machines have types, zones, racks and prices of every capacity type', async () => {
     const all = await inventory(await fakeScene());
     expect(all).toHaveLength(64);
     expect(new Set(all.map(({ zone }) => zone))).toEqual(new Set(['zone-a', 'zone-b', 'zone-c']));
@@ -74,8 +74,8 @@ describe('what is on offer', () => {
   });
 });
 
-describe('a life in the calm cloud', () => {
-  it('given a quota slot, when walked all the way, then each step ends within milliseconds', async () => {
+describe('the life cycle in the calm cloud', () => {
+  it('given a quota slot, when it passes through every state, then each transition ends within milliseconds', async () => {
     const scene = await fakeScene();
     const { fake, clock } = scene;
     await fake.create(createOf(GENERAL));
@@ -95,7 +95,7 @@ describe('a life in the calm cloud', () => {
     expect(fake.cloud.hostCount).toBe(before - 1);
   });
 
-  it('given a grace period, then a drain is cut short by it', async () => {
+  it('given a grace period, then a drain takes no longer', async () => {
     const scene = await fakeScene({ set: { latency: { drain: { medianMs: HOUR_MS } } } });
     await raise(scene, [GENERAL], 'c');
     await scene.fake.drain(drainOf(GENERAL, token(), 30n));
@@ -105,7 +105,7 @@ describe('a life in the calm cloud', () => {
     expect(await machine(scene, GENERAL)).toMatchObject({ state: Idle });
   });
 
-  it('given two hundred creations at once, then they end in another order than they began', async () => {
+  it('given 200 concurrent creates, then they end in a different order', async () => {
     const scene = await fakeScene({
       machines: 400,
       set: { latency: { create: { medianMs: 40_000, spread: 0.5 } } },
@@ -125,7 +125,7 @@ describe('a life in the calm cloud', () => {
 });
 
 describe('supply', () => {
-  it('given a quota, when it is used up, then Create fails until a host is given back', async () => {
+  it('given a quota that is used up, then Create fails until a host is deleted', async () => {
     const scene = await fakeScene({ set: { quotas: { 'general/zone-a': 1 } } });
     const { fake, clock } = scene;
     const [first, second] = numbered('general', 'zone-a', 2) as [string, string];
@@ -142,14 +142,14 @@ describe('supply', () => {
     expect(await machine(scene, second)).toMatchObject({ state: Idle });
   });
 
-  it('given a quota per offering, then it holds in each zone, and counts what is under way', async () => {
+  it('given a quota per offering, then it applies to each zone and counts in-flight creates', async () => {
     const scene = await fakeScene({ set: { quotas: { general: 1 } } });
     const ids = ['zone-a', 'zone-b'].flatMap((zone) => numbered('general', zone, 3));
     await raise(scene, ids);
     expect(await inventory(scene, Failed)).toHaveLength(4);
   });
 
-  it('given a stock-out, then Create fails there, elsewhere it works, and later it works again', async () => {
+  it('given a stock-out, then Create fails in that pool only, until it ends', async () => {
     const scene = await fakeScene({ set: { losses: { cleanupMs: MINUTE_MS } } });
     scene.fake.cloud.stockOut('general/zone-a', 5 * MINUTE_MS);
     await raise(scene, [GENERAL, 'fake-general-zone-b-0']);
@@ -163,7 +163,7 @@ describe('supply', () => {
     expect(await machine(scene, GENERAL)).toMatchObject({ state: Idle });
   });
 
-  it('given stock that runs out by chance, then about as many creations fail', async () => {
+  it('given a probability of stock-outs, then creates fail at that rate', async () => {
     const scene = await fakeScene({ machines: 2000, set: { stock: { outChance: 0.3, outMs: 1 } } });
     let failed = 0;
     const slots = (await inventory(scene, Speculative)).map(({ id }) => id).slice(0, 1500);
@@ -177,7 +177,7 @@ describe('supply', () => {
     expect(failed / slots.length).toBeLessThan(0.35);
   });
 
-  it('given names that nobody sells, then they are refused with those there are', async () => {
+  it('given unknown offerings or zones, then they are refused with the known ones', async () => {
     const { fake } = await fakeScene();
     expect(() => fake.cloud.stockOut('golden')).toThrow('general/zone-a');
     expect(() => fake.cloud.outage('zone-z')).toThrow('zone-b');
@@ -192,7 +192,7 @@ async function failuresOf(scene: FakeScene): Promise<readonly string[]> {
   return (await inventory(scene, Failed)).map(({ lastError }) => lastError);
 }
 
-describe('transitions that go wrong, each at its rate', () => {
+describe('failed transitions, each at its rate', () => {
   const many = (operations: SettingsPatch['operations'] = {}) =>
     fakeScene({ machines: 2000, set: { operations } });
 
@@ -200,19 +200,22 @@ describe('transitions that go wrong, each at its rate', () => {
     ['permanentError', 'the cloud refused', 0.1, 0.1],
     ['hang', 'did not end within', 0.1, 0.1],
     ['transientError', 'failed 4 times', 0.5, 0.5 ** 4],
-  ] as const)('%s', async (name, words, rate, expected) => {
-    const failures = await failuresOf(await many({ [name]: rate }));
-    expect(new Set(failures.map((reason) => reason.includes(words)))).toEqual(new Set([true]));
-    const slack = 4 * Math.sqrt((expected * (1 - expected)) / 1500);
-    expect(Math.abs(failures.length / 1500 - expected)).toBeLessThan(slack);
-  });
+  ] as const)(
+    'given the setting %s, then transitions fail at its rate',
+    async (name, words, rate, expected) => {
+      const failures = await failuresOf(await many({ [name]: rate }));
+      expect(new Set(failures.map((reason) => reason.includes(words)))).toEqual(new Set([true]));
+      const slack = 4 * Math.sqrt((expected * (1 - expected)) / 1500);
+      expect(Math.abs(failures.length / 1500 - expected)).toBeLessThan(slack);
+    },
+  );
 
-  it('given errors that pass, then the transition ends well, only later', async () => {
+  it('given transient errors, then the transition succeeds after retries', async () => {
     const scene = await many({ transientError: 0.2 });
     expect((await failuresOf(scene)).length).toBeLessThan(15);
   });
 
-  it('given one that is slow, then the machine is Failed by the timeout, and a late host changes nothing', async () => {
+  it('given a slow transition, then the machine is Failed at the timeout, and a late host does not change it', async () => {
     const scene = await fakeScene({
       set: { operations: { slow: 1, slowFactor: 100_000 }, losses: { cleanupMs: HOUR_MS } },
     });
@@ -232,7 +235,7 @@ describe('transitions that go wrong, each at its rate', () => {
     expect(await machine(scene, GENERAL)).toMatchObject({ state: Speculative });
   });
 
-  it('given a node that never becomes Ready, then it stays Configuring until the timeout', async () => {
+  it('given a node that never becomes Ready, then its machine stays Configuring until the timeout', async () => {
     const scene = await fakeScene({ set: { operations: { neverReady: 1 } } });
     await raise(scene, [GENERAL]);
     await scene.fake.configure(configureOf(GENERAL));
@@ -273,7 +276,7 @@ describe('losses', () => {
     expect(scene.events.map(({ what }) => what)).toEqual(['interrupted', 'cleaned up']);
   });
 
-  it('given one that is just being configured, when interrupted, then it is Failed and stays so', async () => {
+  it('given a machine that is Configuring, when interrupted, then it is Failed and stays Failed', async () => {
     const scene = await fakeScene();
     await raise(scene, [SPOT]);
     await scene.fake.configure(configureOf(SPOT));
@@ -285,7 +288,7 @@ describe('losses', () => {
     });
   });
 
-  it('given interruptions as declared, then spot machines are lost that often and others never', async () => {
+  it('given declared interruption rates, then only spot machines are lost, at these rates', async () => {
     // 3 % an hour, ten times over, for three hours: about 1 − 0.97^30.
     const scene = await bound({ losses: { interruptionFactor: 10, cleanupMs: 0 } });
     await scene.clock.advance(3 * HOUR_MS);
@@ -295,7 +298,7 @@ describe('losses', () => {
     expect(lost.length / 60).toBeLessThan(0.8);
   });
 
-  it('given deaths, then any bound machine may die', async () => {
+  it('given a death rate, then bound machines of any capacity type die', async () => {
     const scene = await bound({ losses: { deathsPerHour: 0.3, cleanupMs: 0 } });
     await scene.clock.advance(HOUR_MS);
     const lost = (await inventory(scene, Failed)).filter(({ cluster }) => cluster === 'prod');
@@ -305,7 +308,7 @@ describe('losses', () => {
     expect(lost.every(({ lastError }) => lastError === 'the host died')).toBe(true);
   });
 
-  it('given an owned host that dies, then it comes back repaired, Idle and unbound', async () => {
+  it('given an owned host that dies, then its machine is repaired, Idle and unbound later', async () => {
     const scene = await fakeScene();
     const { host } = await machine(scene, METAL);
     await scene.fake.configure(configureOf(METAL));
@@ -318,7 +321,7 @@ describe('losses', () => {
     expect(scene.fake.cloud.kill({ machine: METAL })).toEqual([METAL]);
   });
 
-  it('given a selector, then only such hosts, and no more than asked for', async () => {
+  it('given a selector with a count, then only matching hosts are lost, at most that many', async () => {
     const scene = await bound();
     expect(scene.fake.cloud.interrupt({ offering: 'general-spot', zone: 'zone-a', count: 3 })).toHaveLength(
       3,
@@ -327,7 +330,7 @@ describe('losses', () => {
     expect(scene.fake.cloud.kill({ cluster: 'prod', offering: 'general/zone-a' })).toHaveLength(60);
   });
 
-  it('given the outage of a zone, then its hosts are lost and nothing new works there until it ends', async () => {
+  it('given an outage of a zone, then its hosts are lost and transitions there fail until it ends', async () => {
     const scene = await bound({ losses: { cleanupMs: 5 * MINUTE_MS } });
     await raise(scene, ['fake-general-zone-b-0'], 'prod');
     await scene.fake.create(createOf('fake-compute-zone-a-0'));
@@ -349,8 +352,8 @@ describe('losses', () => {
   });
 });
 
-describe('turned while it runs', () => {
-  it('given a calm cloud, when settings are turned and turned back, then it behaves as told', async () => {
+describe('settings changed while it runs', () => {
+  it('given a calm cloud, when settings are changed and restored, then each change takes effect', async () => {
     const scene = await fakeScene();
     const { fake, clock } = scene;
     fake.cloud.set({ transport: { unavailable: 1 } });
@@ -375,7 +378,7 @@ describe('turned while it runs', () => {
     expect((await machine(scene, SPOT)).pricePerHour).not.toBe(pricePerHour);
   });
 
-  it('given a wrong setting, then nothing changes', async () => {
+  it('given an invalid setting, then no setting changes', async () => {
     const { fake } = await fakeScene();
     const before = fake.cloud.settings;
     expect(() => fake.cloud.set({ operations: { hang: 0.5, slow: 7 } })).toThrow('operations.slow');
@@ -384,7 +387,7 @@ describe('turned while it runs', () => {
 });
 
 describe('a restart', () => {
-  it('given bound, failed and unfinished machines, when opened again, then everything goes on', async () => {
+  it('given bound, failed and in-flight machines, when restarted, then all continue', async () => {
     const store = new MemoryStore();
     const scene = await fakeScene({ store, set: { quotas: { general: 1 } } });
     const fence = token('shard-0', 3n, 7n);
@@ -410,7 +413,7 @@ describe('a restart', () => {
     expect(again.fake.cloud.kill({ machine: GENERAL })).toEqual([GENERAL]);
   });
 
-  it('given more machines the next time, then they are added and the others stay', async () => {
+  it('given more machines after a restart, then they are added and the others stay', async () => {
     const store = new MemoryStore();
     const scene = await fakeScene({ store });
     await raise(scene, [GENERAL], 'prod');

@@ -34,7 +34,7 @@ async function ask(method: string, path: string, body?: unknown, headers: Record
 }
 
 describe('the control port', () => {
-  it('given settings, when patched, then the cloud and the answer have them', async () => {
+  it('given settings, when patched, then the cloud and the response have them', async () => {
     const { fake } = await controlled();
     expect(await ask('GET', '/settings')).toEqual({ code: 200, body: fake.cloud.settings });
     const patched = await ask('PATCH', '/settings', { transport: { lostReply: 0.5 }, quotas: { gpu: 1 } });

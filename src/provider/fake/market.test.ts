@@ -13,7 +13,7 @@ const spot = pools.find(({ entry }) => entry.capacityType === CapacityType.Spot)
 const moving = { priceSwing: 0.4, rateSwing: 0.6, stepMs: 10 * MINUTE_MS, refreshMs: MINUTE_MS };
 
 describe('the market', () => {
-  it('given any moment, then prices and rates stay within their swing and repeat with the seed', () => {
+  it('given any time, then prices and rates are within their swing and equal for equal seeds', () => {
     fc.assert(
       fc.property(
         fc.nat(),
@@ -37,7 +37,7 @@ describe('the market', () => {
     );
   });
 
-  it('given a day, then a spot price moves with every step and both ways', () => {
+  it('given a day, then a spot price changes at every step, up and down', () => {
     const market = new Market(new Draws(1));
     const prices = Array.from(
       { length: 145 },
@@ -48,7 +48,7 @@ describe('the market', () => {
     expect(Math.min(...prices)).toBeLessThan(spot.entry.pricePerHour * 0.85);
   });
 
-  it('given a chance of being out of stock, then pools are out that often, for whole spells', () => {
+  it('given a stock-out probability, then pools are out of stock at that rate, for whole periods', () => {
     const market = new Market(new Draws(3));
     const stock = { outChance: 0.2, outMs: HOUR_MS };
     const moments = Array.from({ length: 2000 }, (_, i) => market.isOutOfStock(spot, stock, i * HOUR_MS));
@@ -60,7 +60,7 @@ describe('the market', () => {
 });
 
 describe('the catalogue', () => {
-  it('given more machines, then those there were stay the same', () => {
+  it('given more machines, then the first ones stay the same', () => {
     fc.assert(
       fc.property(fc.nat({ max: 300 }), fc.nat({ max: 300 }), (few, more) => {
         const all = itemsOf(pools, few + more, 'x');
@@ -70,12 +70,12 @@ describe('the catalogue', () => {
     );
   });
 
-  it('given a few dozen machines, then there is something of every offering', () => {
+  it('given a few dozen machines, then every offering has one', () => {
     expect(new Set(itemsOf(pools, 32, 'x').map(({ pool }) => pool.name)).size).toBe(pools.length);
   });
 });
 
-describe('chance', () => {
+describe('random draws', () => {
   it('given a latency, then half of the draws are below its median and the tail is long', () => {
     const random = new Random(5);
     const draws = Array.from({ length: 4000 }, () => logNormal(random, 100, 0.5)).sort((a, b) => a - b);
@@ -85,7 +85,7 @@ describe('chance', () => {
     expect(logNormal(random, 100, 0)).toBe(100);
   });
 
-  it('given a rate per hour that changes, then hosts are struck as often as it says', () => {
+  it('given an hourly rate that changes, then hosts are lost at that rate', () => {
     const random = new Random(9);
     const hazard = new Hazard<number>();
     for (let i = 0; i < 10_000; i++) hazard.add(i, exponential(random));
@@ -99,7 +99,7 @@ describe('chance', () => {
     expect(hazard.pass(1, 1).length + first.length + second.length).toBeGreaterThan(9990);
   });
 
-  it('given hosts that left by themselves, when forgotten, then the others bear what they bore', () => {
+  it('given hosts that were removed elsewhere, when purged, then the others keep their thresholds', () => {
     const [all, some] = [new Hazard<number>(), new Hazard<number>()];
     const random = new Random(4);
     for (let i = 0; i < 200; i++) {

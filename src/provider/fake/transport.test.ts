@@ -59,7 +59,7 @@ function expectRate(count: number, rate = RATE, of = CALLS): void {
 }
 
 describe('faults of the transport, each at its rate', () => {
-  it('none: every call arrives once and is answered at once', async () => {
+  it('given no faults, then every call arrives once and is answered at once', async () => {
     const scene = given({});
     expect(await make(scene)).toEqual(Array.from({ length: CALLS }, () => ({ code: 0, ms: 0 })));
     expect(scene.arrived).toHaveLength(CALLS);
@@ -67,7 +67,7 @@ describe('faults of the transport, each at its rate', () => {
     expect(scene.faulty.counts).toEqual({ calls: CALLS, ...none });
   });
 
-  it('unavailable: refused, and never made', async () => {
+  it('given unavailable, then the call fails and does not run', async () => {
     const scene = given({ unavailable: RATE });
     const refused = (await make(scene)).filter(({ code }) => code === status.UNAVAILABLE).length;
     expectRate(refused);
@@ -75,21 +75,21 @@ describe('faults of the transport, each at its rate', () => {
     expect(scene.faulty.counts.unavailable).toBe(refused);
   });
 
-  it('lost reply: the caller sees the same, but the call was made', async () => {
+  it('given a lost reply, then the call fails with the same status, but has run', async () => {
     const scene = given({ lostReply: RATE });
     const refused = (await make(scene)).filter(({ code }) => code === status.UNAVAILABLE).length;
     expectRate(refused);
     expect(scene.arrived).toHaveLength(CALLS);
   });
 
-  it('throttled: RESOURCE_EXHAUSTED, and never made', async () => {
+  it('given throttling, then the call fails with RESOURCE_EXHAUSTED and does not run', async () => {
     const scene = given({ throttle: RATE });
     const refused = (await make(scene)).filter(({ code }) => code === status.RESOURCE_EXHAUSTED).length;
     expectRate(refused);
     expect(scene.arrived).toHaveLength(CALLS - refused);
   });
 
-  it('throttled above a number of calls per second, until time has passed', async () => {
+  it('given a limit of calls per second, then calls above it fail until time has passed', async () => {
     const scene = given({ callsPerSecond: 10 });
     const codes = (await make(scene, 15)).map(({ code }) => code);
     expect(codes.filter((code) => code === status.RESOURCE_EXHAUSTED)).toHaveLength(5);
@@ -97,14 +97,14 @@ describe('faults of the transport, each at its rate', () => {
     expect((await make(scene, 15)).filter(({ code }) => code === 0)).toHaveLength(5);
   });
 
-  it('duplicated: it arrives twice and is answered once', async () => {
+  it('given duplication, then the call arrives twice and is answered once', async () => {
     const scene = given({ duplicate: RATE });
     expect((await make(scene)).every(({ code }) => code === 0)).toBe(true);
     await scene.clock.advance(0);
     expectRate(scene.arrived.length - CALLS);
   });
 
-  it('reordered: later calls arrive before it', async () => {
+  it('given reordering, then later calls arrive before the call', async () => {
     const scene = given({ reorder: RATE });
     const late = (await make(scene)).filter(({ ms }) => ms > 0);
     expectRate(late.length);
@@ -113,7 +113,7 @@ describe('faults of the transport, each at its rate', () => {
     expect(numbers.filter((number, i) => i > 0 && number < numbers[i - 1]!).length).toBeGreaterThan(50);
   });
 
-  it('slow: made at once, answered late', async () => {
+  it('given a slow answer, then the call runs at once and is answered late', async () => {
     const scene = given({ slow: RATE });
     const making = make(scene);
     await Promise.resolve();
@@ -121,7 +121,7 @@ describe('faults of the transport, each at its rate', () => {
     expectRate((await making).filter(({ ms }) => ms > 100).length);
   });
 
-  it('hanging: no answer for ten minutes, and half of them were made', async () => {
+  it('given hanging calls, then none is answered for ten minutes, and half of them ran', async () => {
     const scene = given({ hang: RATE });
     const hung = (await make(scene)).filter(
       ({ ms, code }) => ms === 600_000 && code === status.UNAVAILABLE,
@@ -130,7 +130,7 @@ describe('faults of the transport, each at its rate', () => {
     expectRate(CALLS - scene.arrived.length, RATE / 2);
   });
 
-  it('a partial List: records are missing under the full cursor, as message and as bytes', async () => {
+  it('given a partial List, then records are missing under the full revision, as message and as bytes', async () => {
     const { faulty } = given({ partialList: RATE });
     let missing = 0;
     for (let i = 0; i < CALLS / 2; i++) {
@@ -145,7 +145,7 @@ describe('faults of the transport, each at its rate', () => {
     expect(faulty.counts.partialList).toBeGreaterThanOrEqual(missing);
   });
 
-  it('delay: every call takes its time', async () => {
+  it('given a delay, then every call takes that long', async () => {
     const answers = await make(given({ delayMs: 20 }));
     const sorted = answers.map(({ ms }) => ms).sort((a, b) => a - b);
     expect(sorted[0]).toBeGreaterThan(0);
@@ -155,14 +155,14 @@ describe('faults of the transport, each at its rate', () => {
 });
 
 describe('faults of the transport', () => {
-  it('repeat with the seed, and differ with another', async () => {
+  it('given equal seeds, then faults are equal; given different seeds, they differ', async () => {
     const all = { unavailable: 0.1, lostReply: 0.1, slow: 0.1, reorder: 0.1, throttle: 0.1, hang: 0.02 };
     const first = await make(given(all));
     expect(await make(given(all))).toEqual(first);
     expect(await make(given(all, 2))).not.toEqual(first);
   });
 
-  it('given one rate is turned, then the others hit the same calls', async () => {
+  it('given a change of one rate, then other faults affect the same calls', async () => {
     const lost = (answers: readonly { code: number }[]) =>
       answers.flatMap(({ code }, i) => (code === status.UNAVAILABLE ? [i] : []));
     const alone = lost(await make(given({ lostReply: RATE })));
@@ -170,7 +170,7 @@ describe('faults of the transport', () => {
     expect(slowed).toEqual(alone);
   });
 
-  it('given an end, then calls that hang are answered', async () => {
+  it('given the end of all waits, then hanging calls are answered', async () => {
     const scene = given({ hang: 1 });
     const making = make(scene, 3);
     scene.faulty.cutOff();

@@ -74,8 +74,8 @@ async function tell(preset: PresetName, seed: number, hours: number) {
   return { answers, events, counts, end };
 }
 
-describe('a story', () => {
-  it('given the same seed, then it is the same to the last answer; given another, another', {
+describe('a simulated history', () => {
+  it('given equal seeds, then all answers are equal; given different seeds, they differ', {
     timeout: 600_000,
   }, async () => {
     const first = await tell('hostile', 11, 12);
@@ -91,7 +91,9 @@ describe('a story', () => {
     expect(partialList).toBeGreaterThan(0);
   });
 
-  it('given the realistic preset, then most goes well and some does not', { timeout: 600_000 }, async () => {
+  it('given the realistic preset, then most transitions succeed and some fail', {
+    timeout: 600_000,
+  }, async () => {
     const { answers, events } = await tell('realistic', 3, 24);
     const refused = answers.filter((answer) => !answer.endsWith(' 0')).length;
     expect(refused).toBeGreaterThan(0);
@@ -99,7 +101,7 @@ describe('a story', () => {
     expect(events.some(({ what }) => what === 'interrupted')).toBe(true);
   });
 
-  it('given the calm preset, then nothing goes wrong in a day', { timeout: 600_000 }, async () => {
+  it('given the calm preset, then no transition fails in a day', { timeout: 600_000 }, async () => {
     const { answers, events, counts } = await tell('calm', 5, 24);
     expect(answers.filter((answer) => !answer.endsWith(' 0'))).toEqual([]);
     expect(events).toEqual([]);
@@ -114,8 +116,10 @@ describe('a story', () => {
   });
 });
 
-describe('whatever happens', () => {
-  it('records keep to the contract, and no machine appears or vanishes', { timeout: 600_000 }, async () => {
+describe('under all faults', () => {
+  it('given any faults, then records keep the contract, and no machine appears or vanishes', {
+    timeout: 600_000,
+  }, async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('round' as const), seed: fc.nat() }),
       fc.record({ kind: fc.constant('wait' as const), minutes: fc.integer({ min: 1, max: 60 }) }),
