@@ -60,10 +60,10 @@ export class Actions {
 
   /** Adds the Idle and Speculative machines among the claims of a ranked row in the pass; its earlier credits are bound. */
   #acquire(rankedRow: number, from: number, to: number): void {
-    const { claims, fleet } = this.#cycle;
-    const { state } = fleet.machines;
+    const { slots } = this.#cycle.claims;
+    const { state } = this.#cycle.fleet.machines;
     for (let i = from; i < to; i++) {
-      const slot = claims.slots[i]!;
+      const slot = slots[i]!;
       if (state[slot] === MachineState.Idle) this.#add(Sort.Bind, slot, rankedRow, 0);
       else if (state[slot] === MachineState.Speculative) this.#add(Sort.Buy, slot, rankedRow, 0);
     }
