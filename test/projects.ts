@@ -12,7 +12,7 @@
 export const ALONE: readonly string[] = [
   // A browser, shards with threads, memory measurements.
   'test/{browser,hostile,shard}/**/*.test.ts',
-  'test/e2e/shard-*.test.ts',
+  'test/e2e/{shard-*,startup}.test.ts',
   'test/conformance/bad-input.test.ts',
   'test/tidy.test.ts',
   // Threads.
