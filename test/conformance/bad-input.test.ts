@@ -82,11 +82,11 @@ async function refuses(call: () => Promise<unknown>, code: status, text: string)
 const metadata = (keys: number, bytes: number) =>
   new Map(Array.from({ length: keys }, (_, i) => [`key-${i}`, 'x'.repeat(bytes)]));
 
-describe('a request with too much in it', () => {
+describe('a request that exceeds a limit', () => {
   it.each([
     ['too many keys', metadata(5_000, 1)],
     ['too many bytes', metadata(4, MIB)],
-  ])('of metadata, %s, is INVALID_ARGUMENT', async (_, shardMetadata) => {
+  ])('given metadata with %s, then it is refused with INVALID_ARGUMENT', async (_, shardMetadata) => {
     await refuses(
       () => configure({ shardMetadata }),
       status.INVALID_ARGUMENT,
@@ -94,7 +94,7 @@ describe('a request with too much in it', () => {
     );
   });
 
-  it('of blob is RESOURCE_EXHAUSTED, and a token that came along is not spent', async () => {
+  it('given a blob above its limit, then it is refused with RESOURCE_EXHAUSTED, and its token is not spent', async () => {
     const bootstrapBlob = new Uint8Array(17 * MIB);
     const token = { shardId: 's', shardEpoch: 9n, sequenceNumber: 9n };
     await refuses(
@@ -105,27 +105,30 @@ describe('a request with too much in it', () => {
     await configure({ ...token, sequenceNumber: 1n });
   });
 
-  it.each(['machineId', 'shardId', 'clusterId'] as const)('of %s is INVALID_ARGUMENT', async (field) => {
-    const long = 'ä'.repeat(600);
-    await refuses(() => configure({ [field]: long }), status.INVALID_ARGUMENT, 'BF_PROVIDER_LIMIT');
-  });
+  it.each(['machineId', 'shardId', 'clusterId'] as const)(
+    'given a %s above its limit, then it is refused with INVALID_ARGUMENT',
+    async (field) => {
+      const long = 'ä'.repeat(600);
+      await refuses(() => configure({ [field]: long }), status.INVALID_ARGUMENT, 'BF_PROVIDER_LIMIT');
+    },
+  );
 
-  it('is not kept in memory', async () => {
+  it('given several of them, then none is retained in memory', async () => {
     const blob = { bootstrapBlob: new Uint8Array(17 * MIB) };
     const notes = { shardMetadata: metadata(4, MIB) };
     await configure(blob).catch(() => {});
-    const before = bytesHeld();
+    const before = bytesInUse();
     for (let i = 0; i < 6; i++) {
       await expect(configure(blob)).rejects.toThrow('BF_PROVIDER_LIMIT');
       await expect(configure(notes)).rejects.toThrow('BF_PROVIDER_LIMIT');
     }
     await channel.rpc.list(ALL);
-    expect((bytesHeld() - before) / MIB).toBeLessThan(64);
+    expect((bytesInUse() - before) / MIB).toBeLessThan(64);
   });
 });
 
 /** Heap and buffers after a full garbage collection. */
-function bytesHeld(): number {
+function bytesInUse(): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   collect();
@@ -134,8 +137,8 @@ function bytesHeld(): number {
   return heapUsed + arrayBuffers;
 }
 
-describe('a request that makes no sense', () => {
-  it('with a negative grace is INVALID_ARGUMENT', async () => {
+describe('a request with an invalid field', () => {
+  it('given a negative grace, then it is refused with INVALID_ARGUMENT', async () => {
     await configure();
     await expect.poll(() => stateOf(idle), { interval: 2 }).toBe(MachineState.Configured);
     const drain = (seconds: bigint) =>
@@ -144,17 +147,20 @@ describe('a request that makes no sense', () => {
     await refuses(() => drain(-(2n ** 63n)), status.INVALID_ARGUMENT, 'BF_REQUEST_GRACE');
   });
 
-  it('without a machine or a cluster is INVALID_ARGUMENT', async () => {
+  it('given no machine or no cluster, then it is refused with INVALID_ARGUMENT', async () => {
     await refuses(() => configure({ machineId: '' }), status.INVALID_ARGUMENT, 'BF_REQUEST_MACHINE_EMPTY');
     await refuses(() => configure({ clusterId: '' }), status.INVALID_ARGUMENT, 'BF_CLUSTER_EMPTY');
   });
 
-  it.each([0, 9, 77, -1])('that lists state %i is INVALID_ARGUMENT', async (state) => {
-    const list = () => channel.rpc.list({ ...ALL, states: [state as WireState] });
-    await refuses(list, status.INVALID_ARGUMENT, 'BF_REQUEST_STATE');
-  });
+  it.each([0, 9, 77, -1])(
+    'given a List of state %i, then it is refused with INVALID_ARGUMENT',
+    async (state) => {
+      const list = () => channel.rpc.list({ ...ALL, states: [state as WireState] });
+      await refuses(list, status.INVALID_ARGUMENT, 'BF_REQUEST_STATE');
+    },
+  );
 
-  it('that lists fewer than no machines is INVALID_ARGUMENT', async () => {
+  it('given a negative limit of a List, then it is refused with INVALID_ARGUMENT', async () => {
     await refuses(
       () => channel.rpc.list({ ...ALL, maxResults: -1 }),
       status.INVALID_ARGUMENT,
@@ -162,7 +168,7 @@ describe('a request that makes no sense', () => {
     );
   });
 
-  it('with a garbage cursor gets the full list', async () => {
+  it('given a garbage cursor, then the answer is the full list', async () => {
     const { revision, byId } = await fleet();
     const junk = ['!', `${revision}!`, `${revision}0`, ` ${revision}`, '\0', '1e3', 'x'.repeat(MIB)];
     for (const cursor of junk) {
@@ -171,7 +177,7 @@ describe('a request that makes no sense', () => {
     }
   });
 
-  it('with NUL in keys, values and names is taken as it is', async () => {
+  it('given NUL in keys, values and names, then they are stored unchanged', async () => {
     const shardMetadata = new Map([
       ['a\0b', 'c\0d'],
       ['\0', ''],
@@ -184,7 +190,7 @@ describe('a request that makes no sense', () => {
   });
 });
 
-describe('bytes that are no request', () => {
+describe('bytes that are not a request', () => {
   const text = (value: string) => Buffer.concat([Buffer.from([0x0a, value.length]), Buffer.from(value)]);
   it.each<[string, Uint8Array, status]>([
     ['a frame that ends too early', frame(text('m-1'), 100), status.UNIMPLEMENTED],
@@ -192,11 +198,11 @@ describe('bytes that are no request', () => {
     ['no message', new Uint8Array(0), status.UNIMPLEMENTED],
     ['two messages', Buffer.concat([frame(text('m-1')), frame(text('m-1'))]), status.UNIMPLEMENTED],
     ['a length above the limit', frame(text('m-1'), MAX_MESSAGE_BYTES + 1), status.RESOURCE_EXHAUSTED],
-    ['the largest length there is', frame(text('m-1'), 2 ** 32 - 1), status.RESOURCE_EXHAUSTED],
+    ['the largest possible length', frame(text('m-1'), 2 ** 32 - 1), status.RESOURCE_EXHAUSTED],
     ['a broken message', frame(Buffer.from([0xff, 0xff, 0xff, 0xff])), status.INTERNAL],
     ['a text that is cut', frame(Buffer.from([0x0a, 50, 0x61])), status.INTERNAL],
-    ['a text that is no UTF-8', frame(Buffer.from([0x0a, 2, 0xc3, 0x28])), status.INTERNAL],
-  ])('%s: a code that is no fence, and nothing changed', async (_, body, code) => {
+    ['a text that is not UTF-8', frame(Buffer.from([0x0a, 2, 0xc3, 0x28])), status.INTERNAL],
+  ])('given %s, then the code is not that of a fence, and nothing changes', async (_, body, code) => {
     const before = await fleet();
     for (const method of ['Create', 'Configure', 'Drain', 'Delete']) {
       expect(await rawCall(server.address, method, body)).toBe(code);
@@ -204,7 +210,7 @@ describe('bytes that are no request', () => {
     expect(await fleet()).toEqual(before);
   });
 
-  it('from many callers leave the server as it was', async () => {
+  it('given them from many callers, then each is refused and nothing changes', async () => {
     const before = await fleet();
     const calls = Array.from({ length: 200 }, (_, i) =>
       rawCall(server.address, 'Create', frame(Buffer.alloc(i % 7, 0xff), i)),

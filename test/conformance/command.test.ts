@@ -22,13 +22,13 @@ interface Report {
 }
 
 describe('the conformance command', { timeout: 180_000 }, () => {
-  it('ends with 0 for a certified provider', () => {
+  it('given a certified provider, then it exits with 0', () => {
     const { status, stdout } = conformance('--start', START, '--only', 'B301,FullLifecycle');
     expect(stdout).toContain('CERTIFIED: 2 passed, 0 failed, 0 skipped of 2');
     expect(status).toBe(0);
   });
 
-  it('ends with 1 for a failed one and for an incomplete run', () => {
+  it('given a provider that fails or an incomplete run, then it exits with 1', () => {
     const failed = conformance('--start', FORGETFUL, '--only', 'B1003', '-o', 'json');
     const report = JSON.parse(failed.stdout) as Report;
     expect(report.verdict).toBe('failed');
@@ -45,7 +45,7 @@ describe('the conformance command', { timeout: 180_000 }, () => {
     [['--target', '127.0.0.1:1', '--only', 'B999'], 'BF_USAGE'],
     [['--target', '127.0.0.1:1', '--soak', 'long'], 'duration'],
     [[], 'BF_USAGE'],
-  ])('ends with 2 for %j', (args, why) => {
+  ])('given %j, then it exits with 2', (args, why) => {
     const { status, stdout, stderr } = conformance(...args);
     expect(stderr).toContain(why);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });

@@ -1,5 +1,5 @@
 // The fake cloud and the template for authors against the suite: every behaviour passes, none is skipped. And the
-// process as an operator meets it: ends when asked, and forgets nothing when killed.
+// process as its operator uses it: it ends on a signal, and loses nothing when it is killed.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -50,7 +50,7 @@ const flags =
   '--faults --addr 127.0.0.1:{port} --state {state} --seed-count {seed} --transition-timeout {timeout}';
 
 describe('the calm fake cloud', () => {
-  it('is certified for core within this process', PATIENT, async () => {
+  it('given this process, then it is certified for core', PATIENT, async () => {
     const fake = await calmProvider(256);
     cleanups.push(() => fake.close());
     const report = await runConformance({ target: () => ({ rpc: fake, close: () => {} }), timings: QUICK });
@@ -58,7 +58,7 @@ describe('the calm fake cloud', () => {
     expect(report).toMatchObject({ verdict: 'certified', totals: { passed: 94, skipped: 0 } });
   });
 
-  it('is certified for faults and scale at an address', PATIENT, async () => {
+  it('given an address, then it is certified for faults and scale', PATIENT, async () => {
     const fake = await calmProvider(1000);
     const server = await serveProvider(fake, '127.0.0.1:0', { tls: null });
     cleanups.push(() => server.stop());
@@ -80,7 +80,7 @@ describe.concurrent.each([
   ['bigfleet provider fake', `exec ${bigfleet} provider fake ${flags}`],
   ['the template', `exec ${template} ${flags}`],
 ])('%s', (_name, start) => {
-  it('is certified for core, faults and durability by its command', PATIENT, async () => {
+  it('given its start command, then it is certified for core, faults and durability', PATIENT, async () => {
     const report = await runConformance({
       start,
       profiles: ['core', 'cloud', 'spot', 'fault', 'durable'],
@@ -102,7 +102,7 @@ async function started(...args: readonly string[]): Promise<{ child: ChildProces
     '127.0.0.1:0',
     ...args,
   ]);
-  // It writes for as long as it lives.
+  // It writes until it ends.
   cleanups.push(async () => {
     if (child.kill('SIGKILL')) await once(child, 'exit');
   });
@@ -110,9 +110,9 @@ async function started(...args: readonly string[]): Promise<{ child: ChildProces
   return { child, line: chunk.toString() };
 }
 
-describe('the process', PATIENT, () => {
+describe('the process of a fake cloud', PATIENT, () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'given %s, then it ends with 0, also with calls that hang',
+    'given %s, then it exits with 0, even while calls hang',
     async (signal) => {
       const { child, line } = await started(
         '--preset',
@@ -132,7 +132,7 @@ describe('the process', PATIENT, () => {
     },
   );
 
-  it('given a file in use, then a second one does not start', async () => {
+  it('given a state file in use, then a second process does not start', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'bigfleet-fake-'));
     cleanups.push(() => rmSync(folder, { recursive: true }));
     const state = ['--state', join(folder, 'state.db')];

@@ -50,8 +50,8 @@ function findings(report: ConformanceReport) {
   return { report, failed: having('failed'), skipped: having('skipped'), excused };
 }
 
-describe.concurrent('a provider that others wrote', PATIENT, () => {
-  it('is certified for all it claims, without fault selectors', async () => {
+describe.concurrent('a provider without our kit', PATIENT, () => {
+  it('given no fault selectors, then it is certified for every profile that it claims', async () => {
     const words = ['--start', START, '--profile', 'core,cloud,spot,durable'];
     const { code, report, failed, excused } = await certifyByCommand(...words);
     expect(failed).toEqual([]);
@@ -61,7 +61,7 @@ describe.concurrent('a provider that others wrote', PATIENT, () => {
     expect(code).toBe(0);
   });
 
-  it('is certified for core without Delete and revisions, unless it claims to have Delete', async () => {
+  it('given neither Delete nor revisions, then it is certified for core, unless it claims to have Delete', async () => {
     const start = `${BARE} --seed-count={seed} --no-delete --no-revision`;
     const bare = await certify({ start, profiles: ['core'], timings: QUICK });
     expect(bare.failed).toEqual([]);
@@ -88,13 +88,13 @@ describe.concurrent('the scale target', PATIENT, () => {
   it.each([
     ['--state={state}', START],
     ['--state {state}', `${BARE} --state {state} --seed-count {seed}`],
-  ])('starts a provider without its state file: %s', async (_, start) => {
+  ])('given %s, then the provider is started without its state file', async (_, start) => {
     const { failed, report } = await certify({ ...MANY, start });
     expect(failed).toEqual([]);
     expect(report.verdict).toBe('certified');
   });
 
-  it('starts a provider with the command that is for it alone', async () => {
+  it('given a start command for this target alone, then the provider is started with it', async () => {
     const few = `${BARE} --seed-count=300 --state={state}`;
     const short = await certify({ ...MANY, start: START, startScale: few });
     expect(short.failed).toEqual([
@@ -104,7 +104,7 @@ describe.concurrent('the scale target', PATIENT, () => {
     expect(alone.report.verdict).toBe('certified');
   });
 
-  it('is skipped if the state file cannot be left out', async () => {
+  it('given a command that requires a state file, then it is skipped', async () => {
     const { report, skipped, excused } = await certify({ ...MANY, start: `${START} 2> {state}.log` });
     expect(report.verdict).toBe('incomplete');
     expect(skipped[0]).toContain('--start-scale');
@@ -116,7 +116,7 @@ describe.concurrent('a provider killed in the middle of Configures, without faul
   const b1006 = (...flags: readonly string[]) =>
     certify({ start: [START, '--slow', ...flags].join(' '), profiles: ['durable'], only: ['B1006'] });
 
-  it('passes if they are Failed with a reason', async () => {
+  it('given machines that are Failed with a reason, then it passes', async () => {
     const { report, failed, skipped } = await b1006();
     expect([...failed, ...skipped]).toEqual([]);
     expect(report.verdict).toBe('certified');
@@ -127,7 +127,7 @@ describe.concurrent('a provider killed in the middle of Configures, without faul
     ['stuck', 'got Configuring'],
     ['rebound', 'got "another"'],
     ['wordless', 'to say in last_error why it failed'],
-  ])('fails if they are %s', async (what, why) => {
+  ])('given machines that are %s, then it fails', async (what, why) => {
     const { failed } = await b1006(`--interrupted=${what}`);
     expect(failed).toEqual([expect.stringContaining(why)]);
   });

@@ -1,5 +1,5 @@
-// A provider made with the kit over the simplest cloud there is: everything works within milliseconds, except what the
-// selectors of the fault target ask to fail. As a program it serves on a port:
+// A provider made with the kit over the simplest possible cloud: everything works within milliseconds, except what the
+// selectors of the fault target make fail. As a program it serves on a port:
 //   node test/conformance/kit-provider.ts PORT STATE_FILE MACHINES TRANSITION_TIMEOUT_MS
 
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -20,7 +20,7 @@ const unpassed = ({ behaviours }: ConformanceReport) =>
   behaviours.filter(({ status }) => status !== 'passed').map(({ id, detail }) => `${id}: ${detail}`);
 
 describe('a provider made with the kit', () => {
-  it('is certified for core within this process', PATIENT, async () => {
+  it('given this process, then it is certified for core', PATIENT, async () => {
     const provider = await openKitProvider({ machines: 256, transitionTimeoutMs: UNHURRIED_MS });
     const target = () => ({ rpc: provider, close: () => {} });
     const report = await runConformance({ target, timings: QUICK });
@@ -29,7 +29,7 @@ describe('a provider made with the kit', () => {
     await provider.close();
   });
 
-  it('is certified for core, faults and scale at an address', PATIENT, async () => {
+  it('given an address, then it is certified for core, faults and scale', PATIENT, async () => {
     const provider = await openKitProvider({ machines: 600, transitionTimeoutMs: GIVEN_UP_MS });
     const server = await serveProvider(provider, '127.0.0.1:0', { tls: null });
     const report = await runConformance({
@@ -45,7 +45,7 @@ describe('a provider made with the kit', () => {
     await server.stop();
   });
 
-  it('remembers everything when it is killed', PATIENT, async () => {
+  it('given kills and restarts, then it is certified for durability', PATIENT, async () => {
     const report = await runConformance({
       start: start('{state}'),
       profiles: ['durable'],
@@ -56,8 +56,8 @@ describe('a provider made with the kit', () => {
   });
 });
 
-describe('a provider that forgets', () => {
-  it('fails the durable target', PATIENT, async () => {
+describe('a provider without a durable store', () => {
+  it('given kills and restarts, then it fails the durable target', PATIENT, async () => {
     // SQLite treats an empty name as a temporary file that is deleted with the process.
     const report = await runConformance({
       start: `${start("''")} # {state}`,
@@ -81,13 +81,13 @@ describe('a command that starts no provider', () => {
     await expect(running).rejects.toThrow(why);
   });
 
-  it('is a usage error without a place for the port', async () => {
+  it('given no place for the port, then it is a usage error', async () => {
     await expect(runConformance({ start: 'my-provider' })).rejects.toThrow('BF_USAGE');
   });
 });
 
 describe('a provider that leaves the process group of its command', () => {
-  it('cannot be killed, and is not certified for what it did alive', PATIENT, async () => {
+  it('given a kill that does not reach it, then it is not certified for durability', PATIENT, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'bigfleet-detached-'));
     const pidFile = join(folder, 'pid');
     const detach = `

@@ -1,5 +1,5 @@
-// Broken providers against the suite: each runs the behaviours of its own area, all others that must name it, and a
-// sample that shows whether the suite blames the right thing. Every mutant against every behaviour, kills included:
+// Broken providers against the suite: each runs the behaviours of its own area, all others that must detect it, and a
+// sample that shows whether the suite reports the right behaviour. Every mutant against every behaviour, kills included:
 // `npm run verify:mutants`.
 
 import { describe, expect, it } from 'vitest';
@@ -11,10 +11,10 @@ import { GIVEN_UP_MS, QUICK } from './timings.ts';
 
 const PATIENT = { timeout: 180_000 };
 
-/** Behaviours of several areas that a mutant fails only if it is named by them. */
+/** Behaviours of several areas that a mutant fails only if it lists them. */
 const SAMPLE = ['FullLifecycle', 'B107', 'B207', 'B407', 'B801'];
 
-/** Starting and killing is slow: only mutants of durability run that lane. */
+/** Starting and killing is slow: only mutants of durability run that target. */
 const KILLS = new Set(BEHAVIOURS.filter(({ targetKind }) => targetKind === 'durable').map(({ id }) => id));
 
 function namedHere({ area, named }: Mutant): readonly string[] {
@@ -22,7 +22,7 @@ function namedHere({ area, named }: Mutant): readonly string[] {
 }
 
 describe('the mutants', () => {
-  it('are many, each with a name of its own and behaviours that exist', () => {
+  it('given all of them, then names are unique and the listed behaviours exist', () => {
     const ids = new Set(BEHAVIOURS.map(({ id }) => id));
     expect(MUTANTS.length).toBeGreaterThanOrEqual(70);
     expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length);
@@ -30,7 +30,7 @@ describe('the mutants', () => {
     expect(MUTANTS.flatMap(({ named }) => named.filter((id) => !ids.has(id)))).toEqual([]);
   });
 
-  it('reach every behaviour but two: how quick a provider is, is for benchmarks', () => {
+  it('given all of them, then every behaviour but two, which measure speed, is failed by one', () => {
     const named = new Set(MUTANTS.flatMap((mutant) => mutant.named));
     const unnamed = BEHAVIOURS.filter(({ id }) => !named.has(id));
     expect(unnamed.map(({ id }) => id)).toEqual(['B1106', 'B1107']);
@@ -38,22 +38,25 @@ describe('the mutants', () => {
 });
 
 describe.concurrent('a provider', PATIENT, () => {
-  it('that is healthy passes', async () => {
+  it('given no defect, then it passes', async () => {
     const report = await tryMutant(HEALTHY, { profiles: ['core', 'fault'] }, QUICK);
     expect(failedIn(report)).toEqual([]);
     expect(report.verdict).toBe('certified');
   });
 
-  it.each(MUTANTS.map((mutant) => [mutant.name, mutant] as const))('is caught: %s', async (_, mutant) => {
-    const named = namedHere(mutant);
-    const failed = failedIn(await tryMutant(mutant, { only: [mutant.area, ...named, ...SAMPLE] }));
-    expect(failed).toEqual(expect.arrayContaining([...named]));
-    expect(failed.filter((id) => SAMPLE.includes(id) && !named.includes(id))).toEqual([]);
-  });
+  it.each(MUTANTS.map((mutant) => [mutant.name, mutant] as const))(
+    'given the defect "%s", then it is detected',
+    async (_, mutant) => {
+      const named = namedHere(mutant);
+      const failed = failedIn(await tryMutant(mutant, { only: [mutant.area, ...named, ...SAMPLE] }));
+      expect(failed).toEqual(expect.arrayContaining([...named]));
+      expect(failed.filter((id) => SAMPLE.includes(id) && !named.includes(id))).toEqual([]);
+    },
+  );
 });
 
-describe('a machine that could not be read for a while', PATIENT, () => {
-  it('is looked at once more, so that a late success is caught', async () => {
+describe('a machine that cannot be read for a while', PATIENT, () => {
+  it('given a late success meanwhile, then it is read once more and the defect is detected', async () => {
     const mutant = MUTANTS.find(({ name }) => name === 'a late success overrides Failed')!;
     const trial = tryMutant(mutant, { only: ['B704'] }, QUICK);
     await new Promise((resolve) => setTimeout(resolve, GIVEN_UP_MS + 600));

@@ -2,7 +2,7 @@
 
 import type { Timings } from '../../src/provider/index.ts';
 
-/** Short observation, and timeouts for a slow machine: a provider's speed belongs in benchmarks. */
+/** Short observation, and timeouts for a slow machine: the speed of a provider is measured by benchmarks. */
 export const QUICK: Partial<Timings> = {
   pollMs: 5,
   staysMs: 25,
@@ -25,5 +25,5 @@ export const QUICK: Partial<Timings> = {
 /** Timeout of a transition that never ends; all others take milliseconds. */
 export const GIVEN_UP_MS = 2_000;
 
-/** Longer than any of them takes for a transition, where no test waits for it to pass. */
+/** Longer than any transition of these providers; no test waits for it to pass. */
 export const UNHURRIED_MS = 60_000;

@@ -47,14 +47,18 @@ async function served(options: Partial<ServeOptions>) {
 }
 
 describe('the suite over TLS', () => {
-  it('certifies a provider that lets it speak as every shard', PATIENT, async () => {
-    const { server } = await served({ actsForAnyShard: CERTIFIER });
-    const report = await runConformance({ target: server.address, tls, timings: QUICK });
-    expect(report).toMatchObject({ verdict: 'certified', totals: { passed: 94 } });
-    await server.stop();
-  });
+  it(
+    'given a provider that lets it act for every shard, then the provider is certified',
+    PATIENT,
+    async () => {
+      const { server } = await served({ actsForAnyShard: CERTIFIER });
+      const report = await runConformance({ target: server.address, tls, timings: QUICK });
+      expect(report).toMatchObject({ verdict: 'certified', totals: { passed: 94 } });
+      await server.stop();
+    },
+  );
 
-  it('works from the command line', PATIENT, async () => {
+  it('given the command line, then the provider is certified', PATIENT, async () => {
     const { server } = await served({ actsForAnyShard: CERTIFIER });
     const words = ['--tls-cert', tls.cert, '--tls-key', tls.key, '--tls-ca', tls.ca, '--only', 'B302,B406'];
     const command = ['provider', 'conformance', '--target', server.address, ...words];
@@ -64,7 +68,7 @@ describe('the suite over TLS', () => {
   });
 
   it.each(['bigfleet://shard/other', 'bigfleet://admin', undefined])(
-    'is refused by one that lets %s do so',
+    'given a provider that lets %s do so, then the suite is refused',
     async (actsForAnyShard) => {
       const { server } = await served(actsForAnyShard === undefined ? {} : { actsForAnyShard });
       await expect(runConformance({ target: server.address, tls })).rejects.toThrow(
@@ -78,7 +82,7 @@ describe('the suite over TLS', () => {
   it.each([
     [{ actsForAnyShard: 'conformance' }, 'is no identity'],
     [{ actsForAnyShard: CERTIFIER, tls: null }, 'Without TLS there are no identities'],
-  ])('is not prepared for with %j', async (options, why) => {
+  ])('given the options %j, then the provider does not start', async (options, why) => {
     const provider = await openKitProvider({ machines: 1, transitionTimeoutMs: 300 });
     await expect(serveProvider(provider, '127.0.0.1:0', { tls, ...options })).rejects.toThrow(why);
     await provider.close();

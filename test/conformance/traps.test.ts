@@ -1,4 +1,4 @@
-// The twelve traps that other implementations of the contract have fallen into, each under its number. Most are also
+// Twelve mistakes that other implementations of the contract have made, each under its number. Most are also
 // behaviours of the suite, with a mutant that shows the suite detects them; here each is tested alone, over real gRPC.
 
 import { spawn } from 'node:child_process';
@@ -81,15 +81,15 @@ function mutantNamed(name: string) {
   return MUTANTS.find((mutant) => mutant.name === name)!;
 }
 
-describe('trap', () => {
-  it('1: a capped List does not return the same first machine every time', async () => {
+describe('a known mistake', () => {
+  it('1: given a capped List, then it does not return the same first machine every time', async () => {
     const { list } = await served();
     const first = async () => (await list({ states: [Speculative], maxResults: 1 })).machines[0]!.id;
     const seen = [await first(), await first(), await first()];
     expect(new Set(seen).size).toBe(3);
   });
 
-  it('2: a cursor is parsed to the letter, and what is no cursor gives the full list', async () => {
+  it('2: given a cursor, then it is parsed strictly, and an invalid one returns the full list', async () => {
     const { create, list, settles } = await served();
     await create('m-1');
     await settles('m-1', Idle);
@@ -103,7 +103,7 @@ describe('trap', () => {
     }
   });
 
-  it('3: tokens are exact up to 2^63 − 1', async () => {
+  it('3: given tokens up to 2^63 − 1, then they are compared exactly', async () => {
     const { create } = await served();
     await create('m-1', token('s', MAX, MAX - 1n));
     await create('m-1', token('s', MAX, MAX));
@@ -111,7 +111,7 @@ describe('trap', () => {
     expect(await codeOf(create('m-1', token('s', MAX - 1n, MAX)))).toBe(status.FAILED_PRECONDITION);
   });
 
-  it('3: tokens below zero are tokens, exact down to −2^63', async () => {
+  it('3: given tokens down to −2^63, then they fence and are compared exactly', async () => {
     const { create } = await served();
     const ascending = [
       token('s', MIN, MIN),
@@ -127,13 +127,13 @@ describe('trap', () => {
   });
 
   // src/provider/kit/fences.test.ts tests that their number is bounded.
-  it('4: marks are kept for machines that do not exist', async () => {
+  it('4: given machines that do not exist, then their marks are kept', async () => {
     const { create } = await served();
     expect(await codeOf(create('ghost', token('s', 5n, 5n)))).toBe(status.NOT_FOUND);
     expect(await codeOf(create('ghost', token('s', 5n, 4n)))).toBe(status.FAILED_PRECONDITION);
   });
 
-  it('5: retries that arrive after the end still match', async () => {
+  it('5: given a retry after the end of its operation, then it still matches', async () => {
     const { create, configure, drain, settles } = await served();
     await create('m-1');
     await settles('m-1', Idle);
@@ -145,7 +145,7 @@ describe('trap', () => {
     expect(late.map((ack) => ack.operationId)).toEqual([operationId, operationId, operationId]);
   });
 
-  it('6: a provider without Delete is certified for core, but not for cloud', async () => {
+  it('6: given a provider without Delete, then it is certified for core, but not for cloud', async () => {
     const provider = await openKitProvider({
       machines: 64,
       transitionTimeoutMs: UNHURRIED_MS,
@@ -176,14 +176,14 @@ describe('trap', () => {
     }
   });
 
-  it('7: there is a revision from the first List on, because a durable provider needs one', async () => {
+  it('7: given the first List, then it has a revision, which a durable provider needs', async () => {
     const { list } = await served();
     expect((await list()).revision.length).toBeGreaterThan(0);
     const report = await tryMutant(mutantNamed('no revisions at all'), { only: ['B1005'] });
     expect(failedIn(report)).toEqual(['B1005']);
   });
 
-  it('8: a shard takes no Creating machine with a host or cluster, and no Failed one without a reason', async () => {
+  it('8: given a Creating machine with a host or cluster, or a Failed one without a reason, then a shard rejects it', async () => {
     const { list } = await served();
     const { machines, revision } = await list({ maxResults: 4 });
     const [good, ...others] = machines;
@@ -198,7 +198,7 @@ describe('trap', () => {
     for (const { id } of wrong) expect(taken.problems.some(({ path }) => path.includes(id))).toBe(true);
   });
 
-  it('8: and the kit shows neither, from the acknowledgement on', async () => {
+  it('8: given a Create or its failure, then the kit never shows such a record, from the acknowledgement on', async () => {
     const { rpc, create, settles } = await served();
     expect((await create('m-1')).machine).toMatchObject({ host: undefined, cluster: '' });
     await settles('m-1', Idle);
@@ -207,7 +207,7 @@ describe('trap', () => {
     expect((await rpc.get({ id: 'f-1' })).lastError).toBe('BF_BACKEND_FAILED: out of stock');
   });
 
-  it('9: marks are per shard and machine, not per shard', async () => {
+  it('9: given several machines, then marks are per shard and machine, not per shard', async () => {
     const { create } = await served();
     await create('m-1', token('s', 1n, 30n));
     await create('m-2', token('s', 1n, 7n));
@@ -216,7 +216,7 @@ describe('trap', () => {
     expect(failedIn(report)).toEqual(['B302']);
   });
 
-  it('10: NUL and control characters in keys and values come back, from disk too', async () => {
+  it('10: given NUL and control characters in keys and values, then they are returned unchanged, also after a restart', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'bigfleet-traps-'));
     open.push(() => rmSync(folder, { recursive: true }));
     const metadata = new Map([
@@ -238,7 +238,7 @@ describe('trap', () => {
   it.each([
     ['the certifying runner', ['--use-fake-backend']],
     ['the plain script, which does not know the flag', ['--preset', 'calm']],
-  ])('11: the fake cloud starts as %s does it', { timeout: 180_000 }, async (_, flags) => {
+  ])('11: given the command of %s, then the fake cloud starts', { timeout: 180_000 }, async (_, flags) => {
     const args = [
       'provider',
       'fake',
@@ -257,8 +257,8 @@ describe('trap', () => {
     expect(report.verdict).toBe('certified');
   });
 
-  // The operator and the session that send and answer roll-ups come later; what they will be made of is here.
-  it('12: a refused roll-up changes nothing, and the next one needs no answer to it', () => {
+  // Without a session: the reader that sessions decode roll-ups with.
+  it('12: given a refused roll-up, then it changes nothing, and the next one needs no answer to it', () => {
     const rollup = (timestampUnixNanos: bigint, amount: string) => {
       const need = { ...CapacityNeed.decode(new Uint8Array(0)), priority: 1 };
       need.aggregateResources.set('cpu', amount);
