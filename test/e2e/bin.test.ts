@@ -37,7 +37,7 @@ beforeEach(() => {
     symlinkSync(found, join(tools, tool));
   }
   none = tools;
-  // Today's Node, told to report an old version before anything starts.
+  // The current Node, made to report an old version before anything starts.
   const preload = write('old.cjs', `Object.defineProperty(process.versions, 'node', { value: '20.1.0' });`);
   script('old/node', `exec "${process.execPath}" --require "${preload}" "$@"`);
   old = `${join(folder, 'old')}:${tools}`;
@@ -117,8 +117,8 @@ function call(bin: string, path: string, words: readonly string[] = [], cwd = fo
   return { status, stderr, pid, told: stdout === '' ? null : (JSON.parse(stdout) as Told) };
 }
 
-describe('the Node that bigfleet becomes', () => {
-  it('is that of a checkout, whatever is on the path, without a start of its own', () => {
+describe('the Node that bigfleet executes', () => {
+  it('given a checkout, then it is the Node of the checkout, whatever is in PATH, and replaces the process', () => {
     const bin = installed('checkout');
     pinned('checkout/node_modules/node', '24.21.0');
     for (const path of [old, recent, none]) {
@@ -139,13 +139,13 @@ describe('the Node that bigfleet becomes', () => {
       'p/node_modules/.pnpm/bigfleet@1/node_modules/node',
     ],
     ['npm, from further above', 'p/node_modules/a/node_modules/bigfleet', 'p/node_modules/node'],
-  ])('is one that %s put beside or above the package', (_, place, node) => {
+  ])('given a Node that %s installed beside or above the package, then it is that one', (_, place, node) => {
     const bin = installed(place);
     pinned(node, '25.0.1');
     expect(call(bin, old).told?.by).toBe(node);
   });
 
-  it('is the one on the path, if that beside the package is old, half installed or not there', () => {
+  it('given an old, incomplete or missing Node beside the package, then it is the one in PATH', () => {
     const bin = installed('project/node_modules/bigfleet');
     expect(call(bin, recent)).toMatchObject({ status: 0, stderr: '' });
     pinned('project/node_modules/node', '20.19.0');
@@ -157,13 +157,13 @@ describe('the Node that bigfleet becomes', () => {
     expect(call(bin, recent)).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it('is not one that happens to be in a folder above', () => {
+  it('given a Node in an unrelated folder above, then it is not that one', () => {
     const bin = installed('checkout');
     pinned('node_modules/node', '24.21.0');
     expect(call(bin, recent).told?.by).not.toContain('node_modules');
   });
 
-  it('given a checkout without one, then it says what brings one', () => {
+  it('given a checkout without a Node, then the error names the command that installs one', () => {
     const bin = installed('checkout');
     write('checkout/src/cli/main.ts', '');
     expect(call(bin, old)).toMatchObject({
@@ -173,7 +173,7 @@ describe('the Node that bigfleet becomes', () => {
     });
   });
 
-  it('given none of 24 or newer, then that is said in one sentence, with exit code 2', () => {
+  it('given no Node of 24 or newer, then it exits with 2 and one line', () => {
     const bin = installed('project/node_modules/bigfleet');
     pinned('project/node_modules/node', '9.0.0');
     expect(call(bin, old)).toMatchObject({
@@ -189,10 +189,10 @@ describe('the Node that bigfleet becomes', () => {
   });
 });
 
-describe('bigfleet called', () => {
+describe('the bigfleet command', () => {
   const words = ['a b', '', '*', '"$HOME"', `it's`, '--flag=x y', 'line\nend', '\\'];
 
-  it('through links, relative and absolute, one after the other, then it finds its package and keeps every word', () => {
+  it('given chains of relative and absolute links, then it finds its package and passes every argument on', () => {
     const bin = installed('pro ject/node_modules/bigfleet');
     pinned('pro ject/node_modules/node', '24.0.0');
     const ways = [
@@ -209,7 +209,7 @@ describe('bigfleet called', () => {
     }
   });
 
-  it('by a relative path, by its name on the path, and by a shell in its folder', () => {
+  it('given a relative path, its name in PATH, or a shell in its folder, then it passes every argument on', () => {
     const bin = installed('project/node_modules/bigfleet');
     pinned('project/node_modules/node', '24.0.0');
     link('../bigfleet/bin/bigfleet', 'project/node_modules/.bin/bigfleet');
@@ -220,7 +220,7 @@ describe('bigfleet called', () => {
     expect(call('sh', old, ['bigfleet', ...words], bins).told?.words).toEqual(words);
   });
 
-  it('from a checkout, on an old Node, then it runs', () => {
+  it('given a checkout and an old Node in PATH, then it runs', () => {
     const { status, stdout } = spawnSync(resolve('bin/bigfleet'), ['--version'], {
       encoding: 'utf8',
       env: { PATH: old },
@@ -244,7 +244,7 @@ describe('bigfleet provider fake, started on an old Node and killed', () => {
     return { child, address: / at (\S+:\d+)/.exec(line)?.[1] ?? line };
   }
 
-  it('then nothing of it is left, and its port and its state are free for the next at once', async () => {
+  it('given the kill, then no process remains, and its port and state file can be used again at once', async () => {
     const state = join(folder, 'state.db');
     let address = '127.0.0.1:0';
     for (let start = 0; start < 3; start++) {
@@ -260,7 +260,7 @@ describe('bigfleet provider fake, started on an old Node and killed', () => {
   });
 });
 
-describe('the durable lane, from the command line and of the command line, on an old Node', () => {
+describe('the durable target, started by and testing the command line, with an old Node in PATH', () => {
   const flags = '--faults --addr 127.0.0.1:{port} --seed-count {seed} --transition-timeout {timeout}';
   const durable = (state: string): ConformanceReport => {
     const bin = resolve('bin/bigfleet');
@@ -270,11 +270,11 @@ describe('the durable lane, from the command line and of the command line, on an
     return JSON.parse(stdout) as ConformanceReport;
   };
 
-  it('certifies a provider that keeps its state', () => {
+  it('given a provider that keeps its state, then it is certified', () => {
     expect(durable('{state}')).toMatchObject({ verdict: 'certified', totals: { passed: 7 } });
   });
 
-  it('fails one that finds another state at every start', () => {
+  it('given a provider that finds another state at every start, then it fails', () => {
     const failed = durable('{state}-$$').behaviours.filter(({ status }) => status === 'failed');
     expect(failed.map(({ id }) => id)).toEqual(['B1001', 'B1002', 'B1003', 'B1004', 'B1005', 'B1006']);
   });

@@ -31,19 +31,19 @@ function run(
 const bigfleet = (...args: string[]): Outcome => run('bin/bigfleet', args);
 
 describe('bigfleet from a checkout', () => {
-  it('prints help with the commands, and exits 0', () => {
+  it('given --help, then it lists the commands and exits with 0', () => {
     const { status, stdout } = run('npm', ['run', '--silent', 'bigfleet', '--', '--help']);
     expect(status).toBe(0);
     expect(stdout).toContain('explain');
   });
 
-  it('explains a code, in any case', () => {
+  it('given an error code in lower case, then explain prints its entry', () => {
     const told = bigfleet('explain', 'bf_quantity_syntax').stdout;
     // On one line, since the output is not a terminal.
     expect(told.split('\n')).toContain(`  ${ERRORS.BF_QUANTITY_SYNTAX.remedy}`);
   });
 
-  it('lists the whole catalogue as JSON', () => {
+  it('given explain -o json, then the whole catalogue is printed', () => {
     const entries = JSON.parse(bigfleet('explain', '-o', 'json').stdout) as {
       code?: string;
       group: string;
@@ -58,7 +58,7 @@ describe('bigfleet from a checkout', () => {
     [['explain', 'BF_NO_SUCH_CODE']],
     [['explain', '--loud']],
     [['explain', '-o', 'yaml']],
-  ])('refuses %j with exit 2 and a reason', (args) => {
+  ])('given %j, then it exits with 2 and a reason', (args) => {
     const { status, stderr } = bigfleet(...args);
     expect(status).toBe(2);
     expect(stderr).not.toBe('');
@@ -83,27 +83,27 @@ describe('bigfleet up with data it cannot use', () => {
     }
   }
 
-  it('given another size than it has, then it says how to start over', () => {
+  it('given a size other than that of the data, then the error names --fresh', () => {
     const size = JSON.stringify({ clusters: 6, machines: 400, seed: 1 });
     const said = refusedWith({ 'clouds/size.json': size }, '--machines', '80');
     expect(said).toContain('has the state of 6 clusters, 400 machines and seed 1');
     expect(said).toContain('--fresh');
   });
 
-  it('given a shard that has lost its epoch, then it says so', () => {
+  it('given a data directory without its epoch, then the error names it', () => {
     expect(refusedWith({ 'shard/brain.db': '' }, '--machines', '80', '--clusters', '1')).toContain(
       'BF_EPOCH_LOST',
     );
   });
 });
 
-describe('what the system refuses', () => {
+describe('a system call that fails', () => {
   const PLACE = '/proc/bigfleet';
 
   it.runIf(process.platform === 'linux').each([
     ['up', '--plain', '--dir', PLACE],
     ['shard', '--provider', 'p=127.0.0.1:1', '--data-dir', PLACE],
-  ])('given a place where nothing can be written, then bigfleet %s says so and ends with 2', (...args) => {
+  ])('given a directory that is not writable, then bigfleet %s reports it and exits with 2', (...args) => {
     const { status, stderr } = run(process.execPath, ['src/cli/main.ts', ...args], { timeout: 120_000 });
     expect({ status, stderr }).toEqual({
       status: 2,
@@ -111,7 +111,7 @@ describe('what the system refuses', () => {
     });
   });
 
-  it('given a port that is taken, then bigfleet shard says so in one line', async () => {
+  it('given a port in use, then bigfleet shard reports it in one line', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
@@ -135,7 +135,7 @@ describe('bigfleet decide', () => {
     return { status, stdout, stderr };
   };
 
-  it('given a reader that stops reading, then it ends without a word', () => {
+  it('given a reader that stops reading, then it ends without output', () => {
     const needs = Array.from({ length: 5_000 }, (_, i) => ({
       cluster: `c${i}`,
       aggregateResources: { cpu: '1' },
@@ -144,7 +144,7 @@ describe('bigfleet decide', () => {
     expect(onInput(scenario({ needs }), command)).toEqual({ status: 0, stdout: '{\n  "actio', stderr: '' });
   });
 
-  it('given one resource name too many, then it is a problem like any other', () => {
+  it('given one resource name too many, then it is reported as a problem of the input', () => {
     const resources = Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`r${i}`, '1']));
     const machines = [{ id: 'm', state: 'SPECULATIVE', resources }];
     const { status, stdout } = onInput(scenario({ machines }), `bin/bigfleet decide - -o json`);
@@ -152,7 +152,7 @@ describe('bigfleet decide', () => {
     expect(JSON.parse(stdout)).toMatchObject({ problems: [{ code: 'BF_DIMENSION_LIMIT' }] });
   });
 
-  it('given names that would command a terminal, then errors spell them out', () => {
+  it('given names with terminal escapes, then errors print them escaped', () => {
     const needs = [{ cluster: 'a\u001b[31m', aggregateResources: { cpu: '1' } }];
     const { stderr } = onInput(scenario({ needs }), `bin/bigfleet decide - --explain unknown`);
     expect(stderr).toContain('\\u001b');

@@ -30,7 +30,7 @@ function run(...words: string[]): { status: number | null; stdout: string; stder
   return { status, stdout, stderr };
 }
 
-describe('a reader that went away', () => {
+describe('a reader that has closed the pipe', () => {
   async function unread(stream: 'stdout' | 'stderr', ...words: string[]) {
     const child = spawn(process.execPath, [BIN, ...words]);
     // Closed before the process has started, so all its writes hit a closed pipe.
@@ -40,13 +40,13 @@ describe('a reader that went away', () => {
     return { code: code as number, other: await other };
   }
 
-  it('given an error that is not read, then its exit code stays', async () => {
+  it('given an error that is not read, then the exit code is unchanged', async () => {
     expect(await unread('stderr', 'explain', 'NO_SUCH_WORD')).toEqual({ code: 2, other: '' });
     expect(await unread('stderr', 'explain', '--no-such-flag')).toEqual({ code: 2, other: '' });
     expect(await unread('stderr', 'get', 'status', '--shard', '127.0.0.1:1')).toEqual({ code: 1, other: '' });
   });
 
-  it('given output that is not read, then the command says nothing of it, and fails only if it failed', async () => {
+  it('given output that is not read, then the command reports nothing and keeps its exit code', async () => {
     expect(await unread('stdout', 'explain')).toEqual({ code: 0, other: '' });
     const { code, other } = await unread('stdout', 'decide', file('bad.json', '{}'), '-o', 'json');
     expect(code).toBe(2);
@@ -64,7 +64,7 @@ describe('invalid arguments', () => {
     ['get machines --stat x', "BF_USAGE: unknown option '--stat' (Did you mean --state?)", 'get machines '],
     ['decide', "BF_USAGE: missing required argument 'file'.", 'decide '],
     ['provider fake --seed x', "BF_USAGE: option '--seed <n>' argument 'x' is invalid.", 'provider fake '],
-  ])('given %s, then one line says what is wrong, and one where help is', (words, first, path) => {
+  ])('given %s, then one line reports the problem, and one names the help', (words, first, path) => {
     const { status, stdout, stderr } = run(...words.split(' '));
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     const lines = stderr.split('\n');
@@ -80,7 +80,7 @@ describe('errors with -o json', () => {
     [['explain', '--loud', '-o', 'json'], 2, 'BF_USAGE'],
     [['get', 'status', '--output=json', '--shard', '127.0.0.1:1'], 1, 'BF_SHARD_UNREACHABLE'],
     [['history', 'cluster', 'c', '--data-dir', '/proc/none', '-ojson'], 2, 'BF_JOURNAL_UNREADABLE'],
-  ])('given %j, then exit code %i and %s as one JSON object', (words, status, code) => {
+  ])('given %j, then it exits with %i and prints %s as one JSON object', (words, status, code) => {
     const failed = run(...words);
     expect(failed).toMatchObject({ status, stdout: '' });
     const error = JSON.parse(failed.stderr) as { message: string; problems: { message: string }[] };
@@ -89,7 +89,7 @@ describe('errors with -o json', () => {
     expect(error.message).not.toMatch(/^BF_/);
   });
 
-  it('given JSON with a slip, then decide speaks of JSON', () => {
+  it('given malformed JSON, then the error of decide is about JSON', () => {
     const { status, stderr } = run('decide', file('fleet.json', '{"now": 1\n "needs": []}'));
     expect(status).toBe(2);
     expect(stderr).toContain("Line 2, column 2: This is not JSON: Expected ',' or '}' after property value.");
@@ -97,7 +97,7 @@ describe('errors with -o json', () => {
   });
 });
 
-describe('lines that no terminal reads', () => {
+describe('output that is not a terminal', () => {
   const machine = {
     state: 'IDLE',
     zone: 'z',
@@ -107,7 +107,7 @@ describe('lines that no terminal reads', () => {
   };
   const LONG = `cluster-${'of-a-long-name-'.repeat(12)}`;
 
-  it('given a table and a story wider than a terminal, then nothing is cut, and money has two decimals', () => {
+  it('given a table and a history wider than a terminal, then nothing is truncated, and money has two decimals', () => {
     const scenario = {
       now: '2026-01-01T00:00:00Z',
       machines: [{ id: 'm', ...machine }],
@@ -123,7 +123,7 @@ describe('lines that no terminal reads', () => {
   });
 });
 
-it('hints are known for every command, so that they are called as they can be here', async () => {
+it('given a hint that names any command, then it is rewritten to the invocation of this installation', async () => {
   const { asCalledHere } = await import('../../src/cli/invocation.ts');
   for (const { name } of COMMANDS) {
     expect(asCalledHere(`See "bigfleet ${name}".`, () => 'npx bigfleet')).toBe(`See "npx bigfleet ${name}".`);

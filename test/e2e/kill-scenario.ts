@@ -1,4 +1,4 @@
-// Test support: the complete life cycle of three machines (bought, bound, drained, released), during which the shard's
+// Test support: the whole life of three machines (bought, bound, drained, released), during which the shard's
 // process is killed at one point and restarted. Whatever the point, the end is the same, and no action is repeated.
 
 import { MachineState } from '../../src/model/index.ts';
@@ -12,7 +12,7 @@ type Closers = Parameters<typeof World.open>[0];
 
 export interface KillReport {
   readonly point: Failpoint;
-  /** The chapter in which it died; '' if it never reached the point. */
+  /** The step during which it died; '' if it never reached the point. */
   readonly diedDuring: string;
   readonly problems: readonly string[];
 }

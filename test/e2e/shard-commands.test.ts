@@ -17,7 +17,7 @@ async function bigfleet(world: World, ...args: readonly string[]) {
 }
 
 describe('commands against a running shard', PATIENT, () => {
-  it('get, explain, freeze, unfreeze, quarantine, retry and forget do what they say', async (test) => {
+  it('given get, explain, freeze, unfreeze, quarantine, retry and forget, then each has its documented effect', async (test) => {
     const world = await World.open(test, { clouds: { cloud: [offering('small', { count: 3 })] } });
     const ask = async (...args: readonly string[]): Promise<string> => {
       const { out, err, code } = await bigfleet(world, ...args);

@@ -6,8 +6,8 @@ import { CapacityType, MachineState } from '../../src/model/index.ts';
 import { offering } from './shard-cloud.ts';
 import { need, ofType, PATIENT, World } from './shard-world.ts';
 
-describe.concurrent('a cluster bound to nothing', PATIENT, () => {
-  it('given a demand that no machine can meet, then others are served, and it is said what is missing', async (test) => {
+describe.concurrent('a cluster that cannot be served', PATIENT, () => {
+  it('given demand that no machine can meet, then other clusters are served, and the missing resources are reported', async (test) => {
     const world = await World.open(test, { clouds: { cloud: [offering('small')] } });
     world.join('odd', need('odd', 8, { priority: 1_000_000, requirements: ofType('gpu') }));
     world.join('a', need('a', 8));
@@ -30,7 +30,7 @@ describe.concurrent('a cluster bound to nothing', PATIENT, () => {
     expect(await world.isServed('a')).toBe(true);
   });
 
-  it('given machines of a cluster that never reports, then they stay, and other clusters are served', async (test) => {
+  it('given machines of a cluster that never reports, then they stay bound, and other clusters are served', async (test) => {
     const world = await World.open(test, { clouds: { cloud: [offering('small', { count: 6 })] } });
     world.join('ghost', need('ghost', 8));
     await world.served('ghost');
@@ -67,7 +67,7 @@ describe.concurrent('a provider that hangs', PATIENT, () => {
   const hang = { transport: { hang: 1 } };
   const isDown = 'bigfleet_shard_provider_down{provider="stuck"}';
 
-  it('given one that works and then hangs, then the other one serves, until it is back', async (test) => {
+  it('given a provider that works and then hangs, then the other one is used until it recovers', async (test) => {
     const world = await World.open(test, { clouds: CLOUDS, settings });
     // No other type will do, even if a slow machine misses the short deadlines.
     const cheap = { requirements: ofType('cheap') };
@@ -100,7 +100,7 @@ describe.concurrent('a provider that hangs', PATIENT, () => {
     });
   });
 
-  it('given one that has hung from the start, then the shard waits a little, and goes on without it', async (test) => {
+  it('given a provider that hangs from the start, then the shard waits for a bounded time and continues without it', async (test) => {
     const world = await World.open(test, {
       clouds: CLOUDS,
       cloudSettings: { stuck: hang },
@@ -126,8 +126,8 @@ describe.concurrent('a provider that hangs', PATIENT, () => {
   });
 });
 
-describe.concurrent('a blob that never comes', PATIENT, () => {
-  it('given one mute cluster, then no shared machine is burnt, and it is served once it speaks', async (test) => {
+describe.concurrent('a bootstrap blob that never arrives', PATIENT, () => {
+  it('given one silent cluster, then no shared machine becomes Failed, and the cluster is served once it answers', async (test) => {
     const metal = { capacityType: CapacityType.BareMetal, pricePerHour: 0, isOwned: true };
     const world = await World.open(test, {
       clouds: { metal: [offering('bare', { ...metal, count: 4 })] },
@@ -155,7 +155,7 @@ describe.concurrent('a blob that never comes', PATIENT, () => {
     expect(world.callsOf('configure')).toHaveLength(4);
   });
 
-  it('given a cluster that refuses, then its reason is told', async (test) => {
+  it('given a cluster that refuses, then its reason is reported', async (test) => {
     const world = await World.open(test, { clouds: { cloud: [offering('small')] } });
     world.join('a', need('a', 4)).setBootstrap({ kind: 'refuse', error: 'no token left' });
     world.join('b', need('b', 4));
@@ -166,7 +166,7 @@ describe.concurrent('a blob that never comes', PATIENT, () => {
 });
 
 describe.concurrent('a roll-up with one bad Need', PATIENT, () => {
-  it('given a demand that was good before, then that counts, and the fault is named', async (test) => {
+  it('given a valid demand before it, then that stays in force, and the invalid Need is named', async (test) => {
     const world = await World.open(test, { clouds: { cloud: [offering('small')] } });
     const a = world.join('a', need('a', 8), need('a', 4, { priority: 7 }));
     world.join('b', need('b', 4));

@@ -27,7 +27,7 @@ async function unfreeze(world: World, id: string): Promise<void> {
 }
 
 describe.concurrent('a freeze of the fleet', PATIENT, () => {
-  it('given demand, then nothing happens to any machine, after a restart too, until it is lifted', async (test) => {
+  it('given demand, then no machine is acted on, also after a restart, until the freeze is lifted', async (test) => {
     const world = await World.open(test, { clouds: { metal: [METAL], cloud: [offering('small')] } });
     await world.post('/v1/freezes', { why: 'a drill' });
     world.join('a', need('a', 12));
@@ -48,7 +48,7 @@ describe.concurrent('a freeze of the fleet', PATIENT, () => {
 });
 
 describe.concurrent('a freeze of a cluster', PATIENT, () => {
-  it('given two clusters that want the same machines, then only the other one gets any', async (test) => {
+  it('given two clusters that want the same machines, then only the cluster that is not frozen gets any', async (test) => {
     const world = await World.open(test, { clouds: { cloud: [offering('small', { count: 4 })] } });
     await world.post('/v1/freezes', { cluster: 'a', why: 'it misbehaves' });
     world.join('a', need('a', 8, { priority: 100 }));
@@ -74,7 +74,7 @@ describe.concurrent('a freeze of a cluster', PATIENT, () => {
     expect(world.callsOf('drain')).toEqual([]);
   });
 
-  it('given a row of higher priority, then the machines of the frozen cluster are no victims', async (test) => {
+  it('given a row of higher priority, then the machines of the frozen cluster are not victims', async (test) => {
     const world = await World.open(test, { clouds: { cloud: [offering('small', { count: 4 })] } });
     world.join('a', need('a', 8));
     world.join('b', need('b', 8, { priority: 1 }));
@@ -92,7 +92,7 @@ describe.concurrent('a freeze of an action', PATIENT, () => {
   const freeze = (world: World, action: ActionKind): Promise<string> =>
     world.post('/v1/freezes', { action, why: 'budget' });
 
-  it('given Provision, then what is there is used, and nothing is bought', async (test) => {
+  it('given Provision, then Idle machines are used, and none is bought', async (test) => {
     const world = await World.open(test, { clouds: { metal: [METAL], cloud: [offering('small')] } });
     await freeze(world, 'Provision');
     world.join('a', need('a', 16));
@@ -110,7 +110,7 @@ describe.concurrent('a freeze of an action', PATIENT, () => {
     expect(world.callsOf('create')).toHaveLength(2);
   });
 
-  it('given Preempt, then no pod is evicted, and everything else goes on', async (test) => {
+  it('given Preempt, then no pod is evicted, and all other actions continue', async (test) => {
     const world = await World.open(test, {
       clouds: { cloud: [offering('small', { count: 3 }), offering('big', { cpu: 8 })] },
     });

@@ -6,7 +6,7 @@ import { PATIENT } from './shard-world.ts';
 
 describe.concurrent('a shard that is killed', () => {
   it.for(['create.answered', 'configure.saved', 'drain.decided'] as const)(
-    'at %s comes back and does nothing twice',
+    'given a kill at %s, then it restarts and repeats no action',
     PATIENT,
     async (point, context) => {
       const { diedDuring, problems } = await runKillScenario(context, point);

@@ -64,7 +64,7 @@ async function isAny(world: World, cloud: string, state: MachineState): Promise<
 }
 
 describe.concurrent('a shard that is restarted', PATIENT, () => {
-  it('given machines that drain and are created, then both end where they were to go', async (test) => {
+  it('given machines that drain and are created, then both reach their targets', async (test) => {
     const world = await moving(test);
     await world.until('one drains while another is created', async () => {
       return (await isAny(world, 'metal', Draining)) && (await isAny(world, 'cloud', Creating));
@@ -77,7 +77,7 @@ describe.concurrent('a shard that is restarted', PATIENT, () => {
     );
   });
 
-  it('given machines that join, then they are joined once', async (test) => {
+  it('given machines that are being configured, then each is configured once', async (test) => {
     const world = await moving(test);
     await world.until('one joins', () => isAny(world, 'metal', Configuring));
     await world.restart();
@@ -87,7 +87,7 @@ describe.concurrent('a shard that is restarted', PATIENT, () => {
 
 describe.concurrent('a shard that is killed', PATIENT, () => {
   it.for([1, 3, 6])(
-    'given its death at change %i of the story, then nothing is lost or done twice',
+    'given a kill at change %i of the scenario, then nothing is lost or repeated',
     async (change, test) => {
       const world = await moving(test, { isProcess: true });
       const before = world.calls.length;

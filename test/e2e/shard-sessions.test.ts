@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { offering } from './shard-cloud.ts';
 import { need, PATIENT, World } from './shard-world.ts';
 
-describe.concurrent('an operator that is lost', PATIENT, () => {
-  it('given its return, then nothing has happened meanwhile, and it hears of all its nodes', async (test) => {
+describe.concurrent('an operator that disconnects', PATIENT, () => {
+  it('given its return, then no action was taken meanwhile, and it receives the state of all its nodes', async (test) => {
     const world = await World.open(test, { clouds: { cloud: [offering('small', { count: 10 })] } });
     world.join('a', need('a', 12));
     world.join('b', need('b', 4));
@@ -48,7 +48,7 @@ describe.concurrent('an operator that is lost', PATIENT, () => {
     expect(world.calls.slice(before)).toHaveLength(4);
   });
 
-  it('given a connection that breaks again and again, then no machine moves', async (test) => {
+  it('given a connection that breaks repeatedly, then no machine changes', async (test) => {
     const world = await World.open(test, { clouds: { cloud: [offering('small')] } });
     const operator = world.join('a', need('a', 12));
     await world.served();

@@ -6,7 +6,7 @@ import { offering } from './shard-cloud.ts';
 import { need, ofType, PATIENT, RACK_KEY, same, World } from './shard-world.ts';
 
 describe.concurrent('cold start', PATIENT, () => {
-  it('given clusters and two empty clouds, then all demand is met, with nothing bought twice', async (test) => {
+  it('given clusters and two empty clouds, then all demand is met, and no machine is bought twice', async (test) => {
     const world = await World.open(test, {
       clouds: {
         metal: [
@@ -53,7 +53,7 @@ describe.concurrent('cold start', PATIENT, () => {
 });
 
 describe.concurrent('a gang', PATIENT, () => {
-  it('given racks that are partly taken, then it lands in one rack, whole', async (test) => {
+  it('given racks that are partly in use, then it is bound whole in one rack', async (test) => {
     const world = await World.open(test, {
       clouds: { cloud: [offering('small', { count: 12, racksPerZone: 3 })] },
     });
@@ -75,7 +75,7 @@ describe.concurrent('a gang', PATIENT, () => {
 const SPOT = { capacityType: CapacityType.Spot, interruptionProbability: 0.001 };
 
 describe.concurrent('a spot interruption', PATIENT, () => {
-  it('given a host that is taken back, then there is one replacement, exactly', async (test) => {
+  it('given a host that is interrupted, then it is replaced by exactly one machine', async (test) => {
     const world = await World.open(test, { clouds: { cloud: [offering('spot', { ...SPOT, count: 6 })] } });
     world.join('a', need('a', 12));
     await world.served();
@@ -100,7 +100,7 @@ describe.concurrent('a spot interruption', PATIENT, () => {
 });
 
 describe.concurrent('constant demand', PATIENT, () => {
-  it('given spot prices that move by a tenth, then no action, and no met Need changes its machines', async (test) => {
+  it('given spot prices that change by a tenth, then there is no action, and met Needs keep their machines', async (test) => {
     const world = await World.open(test, {
       clouds: {
         cloud: [

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { offering } from './shard-cloud.ts';
 import { need, PATIENT, World } from './shard-world.ts';
 
-describe.concurrent('a demand that shrinks', PATIENT, () => {
-  it('given two thirds gone, then exactly the excess leaves with its grace, is kept for a while, and given back', async (test) => {
+describe.concurrent('demand that shrinks', PATIENT, () => {
+  it('given a third of the demand left, then exactly the excess is drained with its grace, held for a while, and released', async (test) => {
     // Long enough that even a slow machine requests one again before the hold ends.
     const holdMs = 15_000;
     const world = await World.open(test, {
@@ -50,7 +50,7 @@ describe.concurrent('a demand that shrinks', PATIENT, () => {
     expect(await world.metric('bigfleet_shard_idle_releases_total')).toBe(3);
   });
 
-  it('given a freeze of Reclaim in one cluster, then it keeps its excess, and the other one does not', async (test) => {
+  it('given a freeze of Reclaim in one cluster, then that cluster keeps its excess, and the other one does not', async (test) => {
     const world = await World.open(test, { clouds: { cloud: [offering('small')] } });
     world.join('a', need('a', 12));
     world.join('b', need('b', 12));
@@ -72,7 +72,7 @@ describe.concurrent('a demand that shrinks', PATIENT, () => {
 });
 
 describe.concurrent('a priority that spikes', PATIENT, () => {
-  it('given a full cloud, then each preemption has the grace of its distance, and happens once', async (test) => {
+  it('given a full cloud, then the grace of each preemption follows the gap in priority, and each happens once', async (test) => {
     const graces = new Map([
       ['now', 10],
       ['soon', 30],
@@ -133,7 +133,7 @@ describe.concurrent('an empty roll-up', PATIENT, () => {
     return world;
   }
 
-  it('given no order to accept it, then it is quarantined, also by the next process, until the demand is back', async (test) => {
+  it('given no order to accept it, then it stays quarantined, also after a restart, until the demand returns', async (test) => {
     const world = await heldWorld(test);
     const before = world.calls.length;
     await world.cycles(10);
@@ -155,7 +155,7 @@ describe.concurrent('an empty roll-up', PATIENT, () => {
     expect(world.told).toEqual([]);
   });
 
-  it('given an order to accept it, then the cluster gives its machines back', async (test) => {
+  it('given an order to accept it, then the machines of the cluster are released', async (test) => {
     const world = await heldWorld(test);
     expect(await world.post('/v1/clusters/a/accept-rollup', {})).toBe('The roll-up of a counts from now on.');
     await world.until('all are asked for', () => world.told.length === 12);
@@ -168,7 +168,7 @@ describe.concurrent('an empty roll-up', PATIENT, () => {
     expect(await world.isServed('b')).toBe(true);
   });
 
-  it('given an order to refuse it, then it is not believed however often it comes', async (test) => {
+  it('given an order to refuse it, then it is not accepted however often it is repeated', async (test) => {
     const world = await heldWorld(test);
     const before = world.calls.length;
     await world.post('/v1/clusters/a/refuse-rollup', {});

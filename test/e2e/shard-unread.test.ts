@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  // It writes for as long as it lives.
+  // It writes until it ends.
   if (child?.kill('SIGKILL') === true) await once(child, 'exit');
   rmSync(dir, { recursive: true, force: true });
 });
@@ -56,7 +56,7 @@ function fullPipe(): { readonly writer: number; readonly close: () => void } {
 }
 
 describe('a shard whose output is not read', PATIENT, () => {
-  it('given a full log, when it is asked to end, then it does', async () => {
+  it('given a full log pipe, when it receives SIGTERM, then it ends', async () => {
     const { writer, close } = fullPipe();
     const it = shard(writer);
     await said(it.stdout, 'takes sessions');
@@ -66,7 +66,7 @@ describe('a shard whose output is not read', PATIENT, () => {
     closeSync(writer);
   });
 
-  it('given a log that is full and whose reader then dies, when it is asked to end, then it does', async () => {
+  it('given a full log pipe whose reader then dies, when it receives SIGTERM, then it ends', async () => {
     const { writer, close } = fullPipe();
     const it = shard(writer);
     await said(it.stdout, 'takes sessions');
@@ -76,7 +76,7 @@ describe('a shard whose output is not read', PATIENT, () => {
     closeSync(writer);
   });
 
-  it('given a reader of both that is gone with lines unread, then it goes on until it is asked to end', async () => {
+  it('given a reader of both pipes that dies with lines unread, then it keeps running until it receives SIGTERM', async () => {
     const it = shard('pipe');
     await said(it.stdout, 'takes sessions');
     it.stderr!.destroy();
@@ -89,7 +89,7 @@ describe('a shard whose output is not read', PATIENT, () => {
     expect(await gone).toEqual([0, null]);
   });
 
-  it('given no reader of its first line, then it starts, and goes on until it is asked to end', async () => {
+  it('given no reader of its first line, then it starts and keeps running until it receives SIGTERM', async () => {
     const it = shard('pipe');
     it.stdout!.destroy();
     await said(it.stderr, 'list-failed');

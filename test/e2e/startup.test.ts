@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-describe('a command loads only what it runs', () => {
+describe('the modules that a command loads', () => {
   const SCENARIO = 'examples/scenarios/first-look.yaml';
   const ENGINE = ['src/engine/', 'src/fleet/'];
   const GRPC = ['@grpc/grpc-js', 'src/wire/gen/'];
@@ -71,12 +71,12 @@ describe('a command loads only what it runs', () => {
     ['certs --help', HEAVY, []],
     ['up --help', HEAVY, [...YAML, ...ZOD]],
     [`decide ${SCENARIO}`, HEAVY, [...ENGINE, ...YAML, ...ZOD]],
-  ])('bigfleet %s', (command, parts, expected) => {
+  ])('given bigfleet %s, then it loads none that it does not run', (command, parts, expected) => {
     expect(loaded(command.split(' '), parts)).toEqual(expected);
   });
 });
 
-describe('a checkout that keeps what it compiled', () => {
+describe('the compile cache of a checkout', () => {
   const MAIN = 'src/cli/main.ts';
   const CACHE = 'node_modules/.cache/bigfleet';
   /** Tests use the cache directory of this checkout; the checkout below has its own. */
@@ -114,7 +114,7 @@ describe('a checkout that keeps what it compiled', () => {
     expect(said().stdout).toBe('one\n');
   });
 
-  it('given an edit of what a thread runs, then the thread runs the edit', () => {
+  it('given an edit of the code of a thread, then the thread runs the edit', () => {
     checkout('main');
     const thread = `import { Worker } from 'node:worker_threads';
       const file: URL = new URL('./thread.ts', import.meta.url);
@@ -132,7 +132,7 @@ describe('a checkout that keeps what it compiled', () => {
     expect(kept()).toBe(1 + 2 * 2);
   });
 
-  it('given many starts at once, then each of them runs', async () => {
+  it('given many concurrent starts, then each of them runs', async () => {
     checkout('one');
     const starts = Array.from({ length: 6 }, async () => {
       const child = spawn(process.execPath, [join(folder, 'bin/bigfleet.js')], { env: ENV });
@@ -143,14 +143,14 @@ describe('a checkout that keeps what it compiled', () => {
     expect(said()).toEqual({ status: 0, stdout: 'one\n', stderr: '' });
   });
 
-  it('given a place where nothing can be kept, then it runs all the same', () => {
+  it('given a cache directory that cannot be created, then it runs without a cache', () => {
     checkout('one');
     writeFileSync(join(folder, 'node_modules/.cache'), 'a file where a folder should be');
     expect(said()).toEqual({ status: 0, stdout: 'one\n', stderr: '' });
   });
 });
 
-it('the launcher of an installed package keeps nothing', () => {
+it('given an installed package, then its launcher has no cache', () => {
   cpSync(resolve('bin'), join(folder, 'bin'), { recursive: true });
   mkdirSync(join(folder, 'dist/cli'), { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');

@@ -40,7 +40,7 @@ const inStates = ({ status }: UpEvent, ...states: readonly string[]): number =>
   states.reduce((sum, state) => sum + (status?.machinesByState[state] ?? 0), 0);
 
 describe('bigfleet up', () => {
-  it('given files of the user in the directory, then --fresh is refused and touches none', () => {
+  it('given files of the user in the directory, then --fresh is refused and changes none of them', () => {
     writeFileSync(join(dir, 'thesis.txt'), 'mine');
     const args = [resolve('src/cli/main.ts'), 'up', '--plain', '--dir', '.', '--fresh'];
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: dir, encoding: 'utf8' });
@@ -49,7 +49,7 @@ describe('bigfleet up', () => {
     expect(readdirSync(dir)).toEqual(['thesis.txt']);
   });
 
-  it('given a kill amid transitions, then they go on at the next start; --fresh beside it is refused', async () => {
+  it('given a kill during transitions, then they continue at the next start, and a concurrent --fresh is refused', async () => {
     const first = started('--speed', '1');
     await first.until((event) => inStates(event, 'CREATING') > 0 && inStates(event, 'CONFIGURING') > 0);
 
@@ -67,7 +67,7 @@ describe('bigfleet up', () => {
     expect(await second.end('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('given no room to start, then it ends with 1 and one line', () => {
+  it('given a disk too full to start, then it exits with 1 and one line', () => {
     const command = 'ulimit -f 40; exec "$0" src/cli/main.ts up --plain --dir "$1"';
     const args = ['-c', command, process.execPath, state()];
     const { status, stderr } = spawnSync('bash', args, { encoding: 'utf8' });
@@ -76,7 +76,7 @@ describe('bigfleet up', () => {
     expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(line) });
   });
 
-  it('given no more room while it runs, then it ends with 1 and says why; --fresh removes all it wrote', async () => {
+  it('given a disk that fills while it runs, then it exits with 1 and the reason, and --fresh removes its files', async () => {
     const up = startedWith('ulimit -f 200;', '--speed', '100');
     await up.until(saying('Watch it at '));
     const { code, stderr } = await up.end(0);
@@ -88,7 +88,7 @@ describe('bigfleet up', () => {
 
     const fresh = started('--fresh');
     await fresh.until(saying('Built a fleet of '));
-    // Whatever a start has written is known to be ours: it is said that nothing is left.
+    // Every file that a start has written is known to be ours, so --fresh reports that nothing is left.
     expect((await fresh.end('SIGTERM')).stderr).toMatch(
       /^Starting over: removing clouds\/ \(\d+ files\), shard\/ \(\d+ files\), shard.log in \S+state\.\n$/,
     );
@@ -96,7 +96,7 @@ describe('bigfleet up', () => {
 });
 
 describe.runIf(existsSync('/dev/full'))('output that cannot be written', () => {
-  it('given a full disk, then a command ends with 1 and one line', () => {
+  it('given a full disk, then a command exits with 1 and one line', () => {
     const full = openSync('/dev/full', 'w');
     const { status, stderr } = spawnSync(process.execPath, ['src/cli/main.ts', 'explain'], {
       stdio: ['ignore', full, 'pipe'],
