@@ -63,7 +63,7 @@ describe('the commit broker', () => {
     expect([broker.ownerOf(M1), broker.ownerOf(M2)]).toEqual([0, 0]);
   });
 
-  it('104: given a stale number, then it is a conflict that tells the current one, and nothing is claimed', () => {
+  it('104: given a stale number, then it is a conflict that returns the current one, and nothing is claimed', () => {
     const broker = aBroker();
     propose(broker, 0, [M1]);
     const outcome = propose(broker, 1, [M2], { observed: [0] });
@@ -72,7 +72,7 @@ describe('the commit broker', () => {
     expect(broker.retriesLeft(1)).toBe(RETRIES - 1);
   });
 
-  it('105: given one of three held by a better row, when incremental, then the other two are claimed', () => {
+  it('105: given one of three claimed by a better row, when incremental, then the other two are claimed', () => {
     const broker = aBroker();
     propose(broker, 0, [M2]);
     const outcome = propose(broker, 1, [M1, M2, M3]);
@@ -81,7 +81,7 @@ describe('the commit broker', () => {
     expect(broker.ownerOf(M2)).toBe(0);
   });
 
-  it('106: the same all-or-nothing is a conflict; the other two stay free and the number stays', () => {
+  it('106: given one of three claimed by a better row, when all-or-nothing, then it is a conflict, the other two stay free and the number stays', () => {
     const broker = aBroker();
     propose(broker, 0, [M2]);
     const outcome = propose(broker, 1, [M1, M2, M3], { mode: Mode.AllOrNothing });
@@ -89,17 +89,17 @@ describe('the commit broker', () => {
     expect([broker.ownerOf(M1), broker.ownerOf(M3), broker.sequenceOf(0)]).toEqual([-1, -1, 1]);
   });
 
-  it.each(MODES)('107: given all held by better rows, when %s, then it is a conflict', (_, mode) => {
+  it.each(MODES)('107: given all claimed by better rows, when %s, then it is a conflict', (_, mode) => {
     const broker = aBroker();
     propose(broker, 0, [M1, M2]);
     expect(propose(broker, 1, [M1, M2], { mode }).status).toBe('conflict');
   });
 
-  it('107: an empty proposal is a conflict', () => {
+  it('107: given an empty proposal, then it is a conflict', () => {
     expect(propose(aBroker(), 0, []).status).toBe('conflict');
   });
 
-  it('108: given five commits, then the bucket is at 5; another bucket is not touched', () => {
+  it('108: given five commits, then the bucket is at 5, and another bucket is unchanged', () => {
     const broker = aBroker({ bucketsOf: (slot) => [slot < 8 ? 0 : 1] });
     for (const row of [0, 1, 2, 3, 4]) propose(broker, row, [row]);
     expect([broker.sequenceOf(0), broker.sequenceOf(1)]).toEqual([5, 0]);
@@ -107,17 +107,17 @@ describe('the commit broker', () => {
     expect([broker.sequenceOf(0), broker.sequenceOf(1)]).toEqual([5, 1]);
   });
 
-  it('108: given a machine in two buckets, when it is taken or given up, then both numbers move', () => {
+  it('108: given a machine in two buckets, when it is claimed or released, then both numbers advance', () => {
     const broker = aBroker({ bucketsOf: (slot) => (slot === M1 ? [0, 1] : [0]) });
     propose(broker, 3, [M1]);
     expect([broker.sequenceOf(0), broker.sequenceOf(1)]).toEqual([1, 1]);
     propose(broker, 4, [M2]);
-    // Row 2 takes M2 from row 4; that row's machine in bucket 0 alone moves.
+    // Row 2 claims M2 of row 4, which releases its machine in bucket 0 alone.
     propose(broker, 2, [M2]);
     expect([broker.sequenceOf(0), broker.sequenceOf(1)]).toEqual([3, 1]);
   });
 
-  it('109: given a machine of a worse row, then a better one displaces it, which costs it a retry', () => {
+  it('109: given a machine of a worse row, then a better row displaces that row, which costs it a retry', () => {
     const broker = aBroker();
     propose(broker, 5, [M1]);
     expect(displaced(propose(broker, 2, [M1]))).toEqual([5]);
@@ -125,21 +125,21 @@ describe('the commit broker', () => {
     expect([broker.statusOf(5), broker.retriesLeft(5)]).toEqual([RowStatus.Queued, RETRIES - 1]);
   });
 
-  it('109: a displaced row gives up its whole acquisition', () => {
+  it('109: given a displaced row, then its whole acquisition is released', () => {
     const broker = aBroker();
     propose(broker, 5, [M1, M2, M3]);
     propose(broker, 2, [M1]);
     expect([broker.ownerOf(M2), broker.ownerOf(M3)]).toEqual([-1, -1]);
   });
 
-  it('110: a worse row never displaces; a better-ranked equal does', () => {
+  it('110: given a row of equal priority, then it displaces the other only if it is better ranked', () => {
     const broker = aBroker();
     propose(broker, 2, [M1]);
     expect(propose(broker, 5, [M1]).status).toBe('conflict');
     expect(displaced(propose(broker, 1, [M1]))).toEqual([2]);
   });
 
-  it('111: all-or-nothing over two machines of one worse row and a free one takes all three', () => {
+  it('111: given two machines of one worse row and a free one, when all-or-nothing, then all three are claimed', () => {
     const broker = aBroker();
     propose(broker, 5, [M1, M2]);
     const outcome = propose(broker, 2, [M1, M2, M3], { mode: Mode.AllOrNothing });
@@ -147,7 +147,7 @@ describe('the commit broker', () => {
     expect(displaced(outcome)).toEqual([5]);
   });
 
-  it('112: all-or-nothing over a better row’s machine leaves a worse row’s and a free one alone', () => {
+  it('112: given machines of a better row, of a worse row and a free one, when all-or-nothing, then none is claimed', () => {
     const broker = aBroker();
     propose(broker, 1, [M1]);
     propose(broker, 5, [M2]);
@@ -155,7 +155,7 @@ describe('the commit broker', () => {
     expect([broker.ownerOf(M1), broker.ownerOf(M2), broker.ownerOf(M3)]).toEqual([1, 5, -1]);
   });
 
-  it('113: incremental over a better row’s, a worse row’s and a free machine takes the last two', () => {
+  it('113: given machines of a better row, of a worse row and a free one, when incremental, then the last two are claimed', () => {
     const broker = aBroker();
     propose(broker, 1, [M1]);
     propose(broker, 5, [M2]);
@@ -165,7 +165,7 @@ describe('the commit broker', () => {
     expect(broker.ownerOf(M1)).toBe(1);
   });
 
-  it('114: a row displaced with its last retry is set aside for the barrier, not queued again', () => {
+  it('114: given a row displaced with its last retry, then it is set aside for the barrier, not queued again', () => {
     const broker = aBroker({ retries: 1 });
     propose(broker, 5, [M1]);
     propose(broker, 2, [M1]);
@@ -174,22 +174,22 @@ describe('the commit broker', () => {
     expect(broker.counts).toMatchObject({ displacements: [1, 0], exhausted: [1, 0] });
   });
 
-  it('114: a row that conflicts with its last retry is told so', () => {
+  it('114: given a row that conflicts with its last retry, then the answer says so', () => {
     const broker = aBroker({ retries: 2 });
     propose(broker, 0, [M1]);
     expect(propose(broker, 1, [M1]).status).toBe('conflict');
     expect(propose(broker, 1, [M1]).status).toBe('exhausted');
   });
 
-  it('116: a row that saw a claim that is given up is displaced with it, though its own machine is not wanted', () => {
+  it('116: given a row that read a claim which is then released, then it is displaced too, though its own machine is not wanted', () => {
     const broker = aBroker();
     propose(broker, 5, [M1]);
-    propose(broker, 6, [M2]); // took the second because the first was gone
+    propose(broker, 6, [M2]); // claimed the second because the first was gone
     expect(displaced(propose(broker, 2, [M1]))).toEqual([5, 6]);
     expect(broker.ownerOf(M2)).toBe(-1);
   });
 
-  it('116: a row that was solved before that claim keeps its own', () => {
+  it('116: given a row that was solved before that claim, then it keeps its own', () => {
     const broker = aBroker();
     const { clock } = broker;
     propose(broker, 5, [M1], { buckets: [1] });
@@ -197,14 +197,14 @@ describe('the commit broker', () => {
     expect(displaced(propose(broker, 2, [M1]))).toEqual([5]);
   });
 
-  it('116: a gang that looked at a bucket is displaced when a better row takes anything there', () => {
+  it('116: given a gang that read a bucket, when a better row claims anything there, then the gang is displaced', () => {
     const broker = aBroker();
     propose(broker, 5, [M1, M2], { mode: Mode.AllOrNothing, sensitive: true });
     propose(broker, 6, [4]);
     expect(displaced(propose(broker, 2, [M3]))).toEqual([5, 6]);
   });
 
-  it('117: a row is in flight once, however often it was displaced', () => {
+  it('117: given a row that was displaced several times, then it is in flight once', () => {
     const broker = aBroker();
     propose(broker, 5, [M1, M2]);
     propose(broker, 2, [M1]);
@@ -212,7 +212,7 @@ describe('the commit broker', () => {
     expect([broker.next(), broker.next()]).toEqual([5, -1]);
   });
 
-  it('the barrier is reached when nothing is queued and nothing in flight', () => {
+  it('given nothing queued and nothing in flight, then the barrier is reached', () => {
     const broker = new Broker(brokerMemory(1, 4, 1, RETRIES), () => [0]);
     expect(broker.barrier).toBe(false);
     broker.next();
@@ -221,7 +221,7 @@ describe('the commit broker', () => {
     expect(broker.barrier).toBe(true);
   });
 
-  it('a log without room sets rows aside instead of writing beyond its end', () => {
+  it('given a full log, then rows are set aside instead of writing beyond its end', () => {
     const broker = new Broker(brokerMemory(2, 4, 1, 2, 20), () => [0]);
     broker.next();
     broker.next();
@@ -279,7 +279,7 @@ describe('racing proposers', () => {
     return new Broker(memory, () => [0]);
   }
 
-  it('115: given 32 threads and 200 machines, then no machine has two owners and the counts add up', {
+  it('115: given 32 threads and 200 machines, then no machine has two owners and the counts agree', {
     timeout: 600_000,
   }, async () => {
     const rows = 256;

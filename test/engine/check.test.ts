@@ -39,7 +39,7 @@ function engineOn(input: DecisionInput, options: EngineOptions) {
 }
 
 describe('the incremental check', () => {
-  it('given a change that was not published, when the check comes, then both plans are handed over and the full one is used', () => {
+  it('given a change that was not published, when the check is due, then both plans are reported and the full one is used', () => {
     const { cycle, differences, engine, fleet } = engineOn(aPair(), { checkEvery: 3 });
     cycle();
     growUnseen(fleet);
@@ -59,7 +59,7 @@ describe('the incremental check', () => {
     expect(planText(full)).toBe(planText(decision.plan()));
   });
 
-  it('given a difference, then the next cycles begin from nothing and are right without a check', () => {
+  it('given a difference, then the next cycles solve everything and are right without a check', () => {
     const { cycle, differences, fleet } = engineOn(aPair(), { checkEvery: 2 });
     cycle();
     growUnseen(fleet);
@@ -85,7 +85,7 @@ describe('the incremental check', () => {
     expect(engine.metrics).toMatchObject({ cycles: 200, checks: 2, differences: 0 });
   });
 
-  it('given any story, then an engine that keeps what it knows never differs', { timeout: 600_000 }, () => {
+  it('given any sequence of changes, then an incremental engine never differs', { timeout: 600_000 }, () => {
     fc.assert(
       fc.property(fleets(), fc.nat(1e6), (input, seed) => {
         const found: PlanDifference[] = [];
@@ -101,8 +101,8 @@ describe('the incremental check', () => {
   });
 });
 
-describe('what the check sees', () => {
-  it('given anything written behind its back, then it finds every plan that differs, and goes on with the right one', {
+describe('the coverage of the check', () => {
+  it('given any write that was not published, then it finds every plan that differs, and continues with the right one', {
     timeout: 600_000,
   }, () => {
     let differing = 0;

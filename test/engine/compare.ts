@@ -1,5 +1,5 @@
-// The engine beside the oracle: one plan from both, or the difference. Also how a fleet that shows a fault is made
-// small and saved, so that `bigfleet decide` opens it.
+// Compares the engine with the oracle: one plan from both, or the difference. Also shrinks a fleet that shows a fault and
+// saves it as a file for `bigfleet decide`.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -15,7 +15,7 @@ export function onEngine(input: DecisionInput): Plan {
   return decide(fleetOf(input), input.nowMs, input.options);
 }
 
-/** How the plans of engine and oracle differ, order of maps included; null: they are one. */
+/** How the plans of engine and oracle differ, order of maps included; null: they are equal. */
 export function difference(input: DecisionInput): string | null {
   const engine = outcomeOf(onEngine, input);
   const oracle = outcomeOf(onOracle, input);
@@ -40,7 +40,7 @@ export function onBoth(input: DecisionInput): Plan {
   return onEngine(input);
 }
 
-/** The input with every machine and row taken out, and every oddity of a machine, that the fault does not need. */
+/** The input without the machines, rows and oddities of machines that the fault does not need. */
 export function smallest(input: DecisionInput, fails: (input: DecisionInput) => boolean): DecisionInput {
   let best = input;
   const accept = (next: DecisionInput): boolean => {
@@ -81,7 +81,7 @@ function plainerThan(machine: LedgerMachine): readonly LedgerMachine[] {
   return choices;
 }
 
-/** Writes a scenario file with what engine and oracle make of it beside. */
+/** Writes a scenario file, and beside it the plans of engine and oracle. */
 export function saveScenario(file: string, input: DecisionInput): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, writeScenario(input));

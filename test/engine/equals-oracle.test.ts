@@ -1,4 +1,4 @@
-// The engine against the oracle: the whole plan, to the byte, on random fleets. A difference is written out as the
+// The engine against the oracle: the whole plan, to the byte, on random fleets. A difference is saved as the
 // smallest scenario that shows it, which `bigfleet decide` opens.
 
 import fc from 'fast-check';
@@ -9,7 +9,7 @@ import { difference, saveScenario, smallest } from './compare.ts';
 const RUNS = Number(process.env['BIGFLEET_RUNS'] ?? 1_000);
 
 describe('engine and oracle', () => {
-  it('agree on every plan, to the byte', { timeout: 1_200_000 }, () => {
+  it('given any fleet, then their plans are equal to the byte', { timeout: 1_200_000 }, () => {
     const run = fc.check(
       fc.property(fleets(), (input) => difference(input) === null),
       { numRuns: RUNS },

@@ -1,4 +1,4 @@
-// Explaining one Need: what it saw at its turn, also when it is met.
+// The explanation of one Need: what was available when it was served, also when it is met.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -12,12 +12,12 @@ const NO_OBSTACLES = Object.fromEntries(OBSTACLE_CAUSES.map((cause) => [cause, 0
 
 const NO_CLAIMANTS = { 'claimed-by-better': 0, 'claimed-by-equals': 0, 'claimed-by-worse': 0 };
 
-describe('explaining a Need', () => {
+describe('the explanation of a Need', () => {
   const { Configured, Idle } = MachineState;
   const inRack = (id: string, rack: string) =>
     aMachine(id, Idle, { labels: new Map([[RACK_KEY, rack]]), resources: resources({ cpu: 4 }) });
 
-  it('given a met gang, then it names the domains it chose from and who was served before it', () => {
+  it('given a met gang, then it names the domains to choose from and the rows that were served before', () => {
     const first = aNeed({ priority: 9, aggregate: resources({ cpu: 4 }), minUnit: new Map() });
     const gang = aNeed({
       requirements: [same(RACK_KEY)],
@@ -43,7 +43,7 @@ describe('explaining a Need', () => {
     });
   });
 
-  it('given a met plain row, then it says what matched', () => {
+  it('given a met plain row, then it counts the machines that match', () => {
     const need = aNeed({ cluster: 'c1' });
     const input = anInput([aMachine('m', Configured, { cluster: 'c1' }), aMachine('i', Idle)], [need]);
     expect(explain(fleetOf(input), input.nowMs, input.options, keyOf(need))).toEqual({
@@ -59,13 +59,13 @@ describe('explaining a Need', () => {
     });
   });
 
-  it('given a key that no cluster reported, then there is nothing to explain', () => {
+  it('given a key that no cluster reported, then there is none', () => {
     const input = anInput([], []);
     const key: NeedKey = { cluster: 'c1', fingerprint: 'f', group: '' };
     expect(explain(fleetOf(input), input.nowMs, input.options, key)).toBeNull();
   });
 
-  it('given an unmet Need of any fleet, then the explanation is that of its verdict', {
+  it('given an unmet Need of any fleet, then it is that of its verdict', {
     timeout: 600_000,
   }, () => {
     fc.assert(

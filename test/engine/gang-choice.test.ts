@@ -45,13 +45,13 @@ describe('a gang that no rack could ever hold', () => {
     return { fleet, cycle };
   };
 
-  it('given rows behind it, then from cycle to cycle it sees their machines and leaves them alone', () => {
+  it('given worse-ranked rows, then the plan of every cycle equals the oracle’s', () => {
     const input = anInput(bound, [infeasible, small, plain]);
     const { cycle } = cyclesOf(input);
     for (let i = 0; i < 3; i++) cycle(input);
   });
 
-  it('given a rack that has become large enough, then it takes what it needs there', () => {
+  it('given a rack that has become large enough, then it claims what it needs there', () => {
     const before = anInput(bound, [infeasible, small, plain]);
     const { fleet, cycle } = cyclesOf(before);
     for (let i = 0; i < 3; i++) cycle(before);
@@ -88,7 +88,7 @@ describe('racks that tie', () => {
     expect(planText(plan)).toBe(planText(oracle(input)));
   });
 
-  it('given gangs one after the other, then each finds what the ones before have left', () => {
+  it('given several gangs, then each chooses among what better-ranked gangs have left', () => {
     const racks = ['a', 'b', 'c'].flatMap((rack) =>
       [Idle, Idle, Speculative, Speculative].map((state, i) => inRack(`${rack}${i}`, state, rack)),
     );

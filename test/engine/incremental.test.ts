@@ -44,7 +44,9 @@ function checkedPlan(engine: Engine, fleet: Fleet, { nowMs, options }: DecisionI
 }
 
 describe('incremental cycles', () => {
-  it('given any changes between cycles, then the plan is that of a full solve', { timeout: 600_000 }, () => {
+  it('given any changes between cycles, then the plan equals that of a full solve', {
+    timeout: 600_000,
+  }, () => {
     const story = fc.tuple(
       fc.array(fleets({ machines: 30, needs: 15 }), { minLength: 3, maxLength: 5 }),
       fc.infiniteStream(fc.integer({ min: 0, max: 9 })),
@@ -72,7 +74,7 @@ describe('incremental cycles', () => {
     );
   });
 
-  it('given any changes between cycles, then the watch over claims sees what one sees that looks at all machines', {
+  it('given any changes between cycles, then the incremental claim watch equals one that reads all machines', {
     timeout: 600_000,
   }, () => {
     const story = fc.tuple(
@@ -102,7 +104,7 @@ describe('incremental cycles', () => {
     expect(seen).toBeGreaterThan(0);
   });
 
-  it('given machines that change while no class comes or goes, then the plan is that of a full solve', {
+  it('given machines that change while no class appears or goes, then the plan equals that of a full solve', {
     timeout: 600_000,
   }, () => {
     const { Creating, Failed, Idle, Speculative } = MachineState;
@@ -134,7 +136,7 @@ describe('incremental cycles', () => {
     );
   });
 
-  it('given a machine on its way to another cluster, when that row ends, then its own cluster may count on it', () => {
+  it('given a machine whose target is a row of another cluster, when that row ends, then its own cluster may claim it', () => {
     const [x, y] = [aNeed({ cluster: 'x' }), aNeed({ cluster: 'y' })];
     const dear = aMachine('dear', MachineState.Configuring, { cluster: 'x', pricePerHour: 2 });
     const cheap = aMachine('cheap', MachineState.Configuring, {
@@ -150,7 +152,7 @@ describe('incremental cycles', () => {
     expect(engine.decide(input.nowMs, input.options).claims().get('cheap')).toEqual(keyOf(x));
   });
 
-  it('given a gang that folds for one bound machine, when that one is held, then it folds no more', () => {
+  it('given a gang that folds because of one bound machine, when that one is blocked, then it no longer folds', () => {
     const gang = aNeed({ group: 'g', requirements: [same(RACK_KEY)] });
     const input = anInput([boundIn('r1', 'm')], [gang, ...OTHERS]);
     const fleet = fleetOf(input);
@@ -160,7 +162,7 @@ describe('incremental cycles', () => {
     expect(checkedPlan(engine, fleet, input).claims.get('m')).toEqual(keyOf(gang));
   });
 
-  it('given a gang that no rack could hold, when one can, then it takes machines of a row behind it', () => {
+  it('given a gang that no rack could hold, when one can, then it claims machines of a worse-ranked row', () => {
     const plain = aNeed({ priority: 1, aggregate: resources({ cpu: 16 }) });
     const amounts = { aggregate: resources({ cpu: 16 }), minUnit: resources({ cpu: 8 }) };
     const gang = aNeed({ priority: 2, group: 'g', requirements: [same(RACK_KEY)], ...amounts });
@@ -180,7 +182,7 @@ describe('incremental cycles', () => {
     expect(checkedPlan(engine, fleet, input).claims.get('a')).toEqual(keyOf(gang));
   });
 
-  it('given a row without machines, when one is bound for it and bound for another again, then the plan is that of a full solve', () => {
+  it('given a row without machines, when one is bound for it and then for another row, then the plan equals that of a full solve', () => {
     const gang = aNeed({ group: 'g', requirements: [same(RACK_KEY)] });
     const plain = aNeed({ priority: 1, aggregate: resources({ cpu: 8 }) });
     const input = anInput(
@@ -199,7 +201,7 @@ describe('incremental cycles', () => {
     expect(groupOfB()).toMatch(/^fold:/);
   });
 
-  it('given two engines on one fleet, then each sees every change', () => {
+  it('given two engines on one fleet, then each receives every change', () => {
     const need = aNeed({ cluster: 'x' });
     const input = anInput([], [need]);
     const fleet = fleetOf(input);
@@ -219,7 +221,7 @@ describe('incremental cycles', () => {
       expect(decision.verdictOf({ ...keyOf(need), ...other })).toBeNull();
   });
 
-  it('given a fleet that changes after the decision, then reading the decision is refused', () => {
+  it('given a fleet that changes after the decision, then reading the decision throws', () => {
     const [x, y] = [aNeed({ cluster: 'x' }), aNeed({ cluster: 'y' })];
     const input = anInput([aMachine('m', MachineState.Idle)], [x]);
     const fleet = fleetOf(input);
@@ -250,7 +252,7 @@ describe('incremental cycles', () => {
     }
   });
 
-  it('given another cycle of the same engine, then reading the decision before it is refused', () => {
+  it('given another cycle of the same engine, then reading the previous decision throws', () => {
     const input = anInput([aMachine('m', MachineState.Idle)], [aNeed({ cluster: 'x' })]);
     const fleet = fleetOf(input);
     const [engine, another] = [new Engine(fleet), new Engine(fleet)];

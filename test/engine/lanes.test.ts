@@ -47,7 +47,7 @@ function inBursts(seed: number): (lanes: number) => number {
 
 describe('lanes on threads', () => {
   it.each([2, 4])(
-    'given %i lanes on threads, then every plan is the oracle’s',
+    'given %i lanes on threads, then every plan equals the oracle’s',
     { timeout: 600_000 },
     async (lanes) => {
       const seed = Number(process.env['BIGFLEET_SEED'] ?? Date.now());
@@ -71,7 +71,7 @@ describe('lanes on threads', () => {
 });
 
 describe('lanes, their steps interleaved on one thread', () => {
-  it('given any fleet, any number of lanes and retries and any schedule, then the plan is the oracle’s', {
+  it('given any fleet, any number of lanes and retries and any schedule, then the plan equals the oracle’s', {
     timeout: 1_200_000,
   }, () => {
     const runs = fc.record({
@@ -91,7 +91,7 @@ describe('lanes, their steps interleaved on one thread', () => {
   });
 });
 
-describe('as many lanes as pay', () => {
+describe('the automatic number of lanes', () => {
   /** Gangs of two machines, `count` in each of the zones; no row outside a zone can use its racks. */
   function gangsIn(zones: readonly string[], count: number): DecisionInput {
     const machines: LedgerMachine[] = [];
@@ -114,7 +114,7 @@ describe('as many lanes as pay', () => {
     ['one part', ['za'], 600, 1],
     ['two halves with little to do', ['za', 'zb'], 20, 1],
   ])(
-    'given %s, then there are as many lanes and the plan is the same',
+    'given %s, then several lanes run only where they pay, and the plan is that of one lane',
     {
       timeout: 600_000,
     },
@@ -132,7 +132,7 @@ describe('as many lanes as pay', () => {
     },
   );
 
-  it('given lanes that were in each other’s way, then the next cycles have one', {
+  it('given lanes with many conflicts, then the next cycles have one', {
     timeout: 600_000,
   }, async () => {
     const input = gangsIn(['za', 'zb'], 300);

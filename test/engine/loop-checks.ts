@@ -121,7 +121,7 @@ function keepsNothingWrong(input: DecisionInput, seed: number): readonly string[
   return problems;
 }
 
-/** P21 on any fleet: rest within twice (rows + 2) decisions, and then for ever. */
+/** P21 on any fleet: at rest after at most 2 × (rows + 2) decisions, and permanently. */
 function comesToRest(input: DecisionInput, seed: number): readonly string[] {
   const { rested, cyclesToRest } = runToRest(startLoop(input), {
     decide: onEngine,
@@ -207,7 +207,7 @@ function wasteIn({ cycle, input, plan, acquired }: LoopStep): readonly string[] 
     .map(({ machine }) => `P23: cycle ${cycle} reclaims ${machine} and acquires ${acquired.join(', ')}`);
 }
 
-/** Fits the row, and lies in its domain if it has one: to leave the others behind is what moving means. */
+/** Fits the row, and is in its domain if it has one: a gang that moves leaves the machines of other domains behind. */
 function wouldServe(machine: LedgerMachine, need: Need, { domain }: Verdict): boolean {
   const gang = sameTermOf(need.profile);
   return (
@@ -249,7 +249,7 @@ function gangsStay(input: DecisionInput, seed: number): readonly string[] {
     .map((need) => `P24: ${keyText(keyOf(need))} moves`);
 }
 
-/** Satisfied by bound machines that are all its own, and it owns no others, bound or on their way. */
+/** Satisfied by bound machines that are all its own, and it owns no others, bound or in flight. */
 function isServedByItsOwn({ machines }: DecisionInput, plan: Plan, need: Need): boolean {
   const key = keyText(keyOf(need));
   const { satisfied, claimed, domain } = plan.verdicts.find((verdict) => keyText(verdict.key) === key)!;

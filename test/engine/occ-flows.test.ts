@@ -38,7 +38,7 @@ describe('the flows of Phase 1', () => {
     expect(stats.modes.incremental).toMatchObject({ proposals: 1, commits: 1, conflicts: 0 });
   });
 
-  it('conflict: given two Needs that race for one machine, then the better-ranked one has it', () => {
+  it('conflict: given two Needs that race for one machine, then the better-ranked one gets it', () => {
     const input = anInput(idle(1), [need('low', 100), need('high', 10_000)]);
     // The worse-ranked lane runs ahead and commits first; the better-ranked one finds its version numbers stale, reads
     // again, and displaces it.
@@ -50,7 +50,7 @@ describe('the flows of Phase 1', () => {
     expect(plan.verdicts.find(({ key }) => key.group === 'low')).toMatchObject({ satisfied: false });
   });
 
-  it('conflict with a second machine: then both Needs are met, the better-ranked one from the first machine', () => {
+  it('conflict: given a second machine, then both Needs are met, the better-ranked one by the first machine', () => {
     const input = anInput(idle(2), [need('low', 100), need('high', 10_000)]);
     const { plan, stats } = run(input, { lanes: 2, schedule: inTurn() });
     expect(plan.actions.map(({ machine, cluster }) => [machine, cluster])).toEqual([
@@ -60,7 +60,7 @@ describe('the flows of Phase 1', () => {
     expect(stats.modes.incremental.conflicts).toBeGreaterThan(0);
   });
 
-  it('exhaustion: given nothing left for a Need, then it is short of all it wants and no other row loses anything', () => {
+  it('exhaustion: given nothing left for a Need, then all of it is unmet and no other row loses anything', () => {
     const holders = Array.from({ length: 10 }, (_, i) => need(`h${i}`, 1_000));
     const { plan } = run(anInput(idle(10), [...holders, need('n8', 100)]), { lanes: 4, schedule: inTurn() });
     expect(plan.actions).toHaveLength(10);
@@ -68,7 +68,7 @@ describe('the flows of Phase 1', () => {
     expect(verdict).toMatchObject({ satisfied: false, deficit: new Map([['cpu', 4]]) });
   });
 
-  it('exhaustion: given one retry and endless contention, then rows are settled at the barrier, none is lost', () => {
+  it('exhaustion: given one retry and endless contention, then rows are settled at the barrier, and none is lost', () => {
     const rows = Array.from({ length: 12 }, (_, i) => need(`r${i}`, 1_000 - i));
     const { plan, stats } = run(anInput(idle(12), rows), { lanes: 6, retries: 1, schedule: inTurn() });
     expect(stats.modes.incremental.exhausted).toBeGreaterThan(0);
@@ -76,7 +76,7 @@ describe('the flows of Phase 1', () => {
     expect(plan.verdicts.every(({ satisfied }) => satisfied)).toBe(true);
   });
 
-  it('cold start: given 1,000 Needs at three priorities and 5,000 Idle machines, then all are met as by rank', {
+  it('cold start: given 1,000 Needs at three priorities and 5,000 Idle machines, then all are met in rank order', {
     timeout: 600_000,
   }, () => {
     const rows = Array.from({ length: 1_000 }, (_, i) => need(`n${i}`, [100, 1_000, 10_000][i % 3]!));

@@ -59,7 +59,7 @@ function offersOf(scene: Scene, ids: readonly string[]): readonly ResourceVector
   return ids.map((id) => effectiveAllocatable(scene.machines.get(id)!));
 }
 
-/** What a row misses beside these machines: the aggregate, and one min_unit where none of them covers it. */
+/** What a row lacks besides these machines: the rest of the aggregate, and one min_unit if none of them covers it. */
 export function shortOf(need: Need, offers: readonly ResourceVector[]): ResourceVector {
   const rest = offers.reduce<ResourceVector>((left, offer) => subtract(left, offer), need.aggregate);
   const hosted = isZero(need.aggregate) || offers.some((offer) => covers(offer, need.minUnit));
@@ -93,11 +93,11 @@ function gangsIn(offer: ResourceVector, gang: ResourceVector): number {
   return Math.min(...wanted.map(([name, units]) => Math.floor((offer.get(name) ?? 0) / units)));
 }
 
-/** P12: only unmet rows pick, every pick helps, and `preempting` is said where drains and picks cover the rest. */
+/** P12: only unmet rows pick, every pick adds, and the reason is `preempting` where drains and picks cover the rest. */
 function strangePicks(scene: Scene, verdict: Verdict, need: Need): readonly string[] {
   if (verdict.preempts.length === 0) return [];
   if (verdict.satisfied) return ['P12: a satisfied row preempts'];
-  // A gang picks in whatever domain completes it, which need not be where its claims are.
+  // A gang picks in any domain that completes it, which need not be that of its claims.
   if (sameTermOf(need.profile) !== undefined) return [];
   const problems: string[] = [];
   let short = shortOf(need, offersOf(scene, verdict.claimed));

@@ -23,36 +23,37 @@ function holds(name: string, numRuns: number): void {
 
 describe('the closed loop', { timeout: 600_000 }, () => {
   // P17 of the specification.
-  it('engine and oracle agree at every step', () => holds('engine equals oracle in a loop', 150));
+  it('given any fleet, then engine and oracle agree at every step', () =>
+    holds('engine equals oracle in a loop', 150));
 
-  it('whatever happens between cycles, what an engine keeps makes no difference', () =>
+  it('given any changes between cycles, then an incremental engine decides like a new one', () =>
     holds('incremental equals full in a loop', 100));
 
   // P21 of the specification.
-  it('any fleet settles, within twice (rows + 2) cycles once transitions are done', () =>
+  it('given any fleet, then it is at rest within 2 × (rows + 2) cycles after the last transition', () =>
     holds('settles', 200));
 
   // P21 of the specification.
-  it('with equal machines and rows that are no gangs, within (priority levels in use + 2) cycles', () =>
+  it('given equal machines and no gangs, then it is at rest within (priority levels in use + 2) cycles', () =>
     holds('settles within the bound', 250));
 
   // P22 of the specification.
-  it('k lost, k acquired, given equal machines with replacements; uneven delays where rows share no cluster', () =>
+  it('given equal machines with replacements and k of them lost, then k are acquired, with uneven delays if rows share no cluster', () =>
     holds('replaces what is lost', 200));
 
   // P22 of the specification.
-  it('k short, k preempted in all, given equal machines; uneven delays where rows share no cluster', () =>
+  it('given equal machines and k short, then k are preempted in total, with uneven delays if rows share no cluster', () =>
     holds('preempts what is short', 200));
 
   // P23 of the specification.
-  it('one row, with nothing in flight at first, never acquires while a machine leaves that would add to it', () =>
+  it('given one row with nothing in flight at first, then it never acquires while a machine leaves that would add to it', () =>
     holds('one row never binds and reclaims', 200));
 
   // P24 of the specification.
-  it('a gang served by its own machines, with none elsewhere, stays whatever happens to the pool', () =>
+  it('given a gang served by its own machines, with none elsewhere, then it stays whatever happens to free machines', () =>
     holds('served gangs stay', 250));
 
-  it('the fleets that lose machines are served to begin with', () => {
+  it('given the fleets that lose machines, then all their rows are met at first', () => {
     fc.assert(
       fc.property(plentifulFleets(), (input) => {
         const { steps } = runToRest(startLoop(input), { decide: onEngine, delays: 0 });

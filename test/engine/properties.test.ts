@@ -51,7 +51,7 @@ const runs = (standard: number): number => Number(process.env['BIGFLEET_RUNS'] ?
 
 describe('safety and accounting', () => {
   // P1–P13, P15 of the specification.
-  it('every plan keeps the properties of one decision', {
+  it('given any fleet, then the plan has the properties of one decision', {
     timeout: 600_000,
   }, () => {
     fc.assert(
@@ -63,7 +63,7 @@ describe('safety and accounting', () => {
   });
 
   // P28 of the specification.
-  it('given no demand, then every Configured machine of a reported cluster is reclaimed and no other', () => {
+  it('given no demand, then exactly the Configured machines of reported clusters are reclaimed', () => {
     fc.assert(
       fc.property(fleets(), (input) => {
         const plan = onEngine({ ...input, needs: [] });
@@ -82,7 +82,7 @@ describe('safety and accounting', () => {
 
 describe('priority', () => {
   // P16 of the specification.
-  it('given a worse row that owns nothing, when it is added, then the claims of all others stay', () => {
+  it('given a worse-ranked row that owns nothing, when it is added, then the claims of all other rows stay', () => {
     const newcomer = fc.record({
       cluster: fc.constantFrom('c1', 'c2', 'c9'),
       cpu: fc.constantFrom(2, 8, 64),
@@ -121,7 +121,7 @@ describe('priority', () => {
   });
 
   // P26 of the specification.
-  it('given one more Idle machine, then the best row, if plain, misses no more than before', () => {
+  it('given one more Idle machine, then the best-ranked row, if plain, lacks no more than before', () => {
     const extra = fc.record({
       cpu: fc.constantFrom(2, 4, 16),
       price: fc.constantFrom(0, 1, 3),
@@ -169,7 +169,7 @@ describe('determinism', () => {
   });
 
   // P20 of the specification.
-  it('given one fleet decided twice, then nothing is remembered from the first time', () => {
+  it('given one fleet decided twice, then the second plan equals the first', () => {
     fc.assert(
       fc.property(fleets(), (input) => {
         const fleet = fleetOf(input);

@@ -31,7 +31,7 @@ function refusal(broken: DecisionInput): BigFleetError {
 }
 
 describe('bigfleet/engine', () => {
-  it('given one machine and two Needs, when decided, then the better one gets it and the other has a reason', () => {
+  it('given one machine and two Needs, when decided, then the better-ranked one gets it and the other has a reason', () => {
     const { actions, verdicts, claims } = decide(input);
     expect(actions).toMatchObject([{ kind: 'Bootstrap', machine: 'm-1', cluster: 'web' }]);
     expect(verdicts.map(({ satisfied, unmet }) => [satisfied, unmet?.reason])).toEqual([
@@ -41,7 +41,7 @@ describe('bigfleet/engine', () => {
     expect(claims.get('m-1')).toEqual(keyOf(input.needs[0]!));
   });
 
-  it('given an unmet Need, when explained, then the row in its way is named; an unknown key has no answer', () => {
+  it('given an unmet Need, when explained, then the row that blocks it is named, and an unknown key has no answer', () => {
     const key = keyOf(input.needs[1]!);
     expect(explain(input, key)?.obstacles.machines['claimed-by-better']).toBe(1);
     expect(explain(input, { ...key, group: 'other' })).toBeNull();

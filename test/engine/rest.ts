@@ -19,7 +19,7 @@ import {
   stepLoop,
 } from '../../testing/loop/loop.ts';
 
-/** Cycles a provider takes per move, in the stories. */
+/** Cycles that a provider takes per move, in the scenarios. */
 export const CYCLES_PER_MOVE = [0, 1, 2, 3, 5, 12] as const;
 
 function levelsIn(needs: readonly Need[]): number {
@@ -44,9 +44,9 @@ export function hashOf(text: string, seed: number): number {
 }
 
 export interface Rest extends LoopRun {
-  /** Decisions made while no move was under way, up to the last one that asked for an action; 0: there was none. */
+  /** Decisions made while no move was in flight, up to the last one with an action; 0: there was none. */
   readonly cyclesToRest: number;
-  /** Whether it came to rest at all. */
+  /** Whether it reached rest at all. */
   readonly rested: boolean;
 }
 

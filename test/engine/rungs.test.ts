@@ -19,7 +19,7 @@ describe.each(['full', 'cold'] as const)('dev-500, %s', (beginning) => {
     [3, 3],
     [8, 8],
   ])(
-    'given %i threads and %i lanes, then the plan is the oracle’s',
+    'given %i threads and %i lanes, then the plan equals the oracle’s',
     { timeout: 600_000 },
     async (workers, lanes) => {
       const engine = new Engine(fleetOf(input), { workers, lanes, smallestStep: 1 });

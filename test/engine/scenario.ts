@@ -1,4 +1,4 @@
-// Support of the stories: builders of machines and rows, and the checks at the end of every story.
+// Test support of the scenarios: builders of machines and rows, and the checks at the end of every scenario.
 
 import { expect } from 'vitest';
 import {
@@ -104,8 +104,8 @@ export interface KillScenarioRules {
 }
 
 /**
- * Runs a fleet until it is at rest, engine and oracle side by side, and checks the invariants of every story: it comes
- * to rest in time, and an unmet row loses supply only to a preemption.
+ * Runs a fleet until it is at rest, engine and oracle side by side, and checks the invariants of every scenario: it is at
+ * rest in time, and an unmet row loses supply only to a preemption.
  */
 function tell(from: LoopState, rules: KillScenarioRules): Told {
   const rest = runToRest(from, { decide: onBoth, ...rules });
@@ -140,7 +140,7 @@ export function tellFrom(
   return tell(startLoop(anInput(machines, needs)), rules);
 }
 
-/** Applies an event to the end of a story and runs it to rest again. */
+/** Applies an event to the end of a scenario and runs it to rest again. */
 export function afterwards(told: Told, event: LoopEvent, rules: KillScenarioRules): Told {
   return tell(withEvent(told.rest.end, event), rules);
 }

@@ -1,4 +1,4 @@
-// Stories of gangs: rows whose machines must share a rack. They stay where they are served, move once if that
+// Scenarios of gangs: rows whose machines must share a rack. They stay where they are served, move once if that
 // completes them, and are quiet where nothing can. Engine and oracle decide every step alike.
 
 import { describe, expect, it } from 'vitest';
@@ -66,7 +66,7 @@ function reclaimedFromUnmet(told: Told): readonly string[] {
 }
 
 describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
-  it('gang scatter: given machines in two racks, then it gathers in the one that completes it, once, and stays', () => {
+  it('gang scatter: given machines in two racks, then the gang moves once to the rack that completes it, and stays', () => {
     const gang = gangOf(4, 'g');
     const machines = [
       ...serving(gang, 'a', 2, inRack('a')),
@@ -101,7 +101,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     }
   });
 
-  it('incumbents: given a stranger in the rack that finishes joining, then it goes and the gang keeps its machines', () => {
+  it('incumbents: given a machine of an ended row that joins in the rack, then it leaves and the gang keeps its own', () => {
     const gang = gangOf(2, 'g');
     const [stranger] = serving(gangOf(2, 'gone'), 'a', 1, { ...inRack('r'), state: Configuring });
     const told = tellFrom([stranger!, ...serving(gang, 'm', 2, inRack('r'))], [gang], { delays });
@@ -127,7 +127,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
   });
 
   // Case 168 of the specification.
-  it('given gangs that no rack holds, then each stays where it is and nothing it could use is reclaimed', () => {
+  it('given gangs that no rack can hold, then each stays where it is and no machine it could use is reclaimed', () => {
     const gangs = ['c1', 'c2', 'c3'].flatMap((cluster) =>
       ['g1', 'g2'].map((group) => gangOf(4, group, { cluster })),
     );
@@ -143,7 +143,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
   });
 
   // Case 169 of the specification.
-  it('given a gang of eight and racks of four, then it takes nothing and two gangs of four are bound whole', () => {
+  it('given a gang of eight and racks of four, then it claims nothing and two gangs of four are bound whole', () => {
     const giant = gangOf(8, 'giant', { priority: 200 });
     const gangs = ['g1', 'g2'].map((group) => gangOf(4, group, { cluster: 'c2', priority: 100 }));
     const machines = [...several('a', 4, Idle, inRack('a')), ...several('b', 4, Idle, inRack('b'))];
@@ -170,7 +170,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     ['{3,3} + {6,6}', [3, 3], [6, 6], 4],
     ['{2,4,3,2,4,3} + {4,8,6,5}', [2, 4, 3, 2, 4, 3], [4, 8, 6, 5], 10],
   ])(
-    'given gangs %s reported in another order every cycle, then they are inert in time',
+    'given gangs %s reported in another order every cycle, then they are at rest in time',
     (_, ones, twos, most) => {
       const gangs = [
         ...ones.map((size, i) => gangOf(size, `g${i}`)),
@@ -194,7 +194,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
   );
 
   // Case 172 of the specification.
-  it('given gangs that share a rack, slow to join and one machine too many, then that one leaves once', () => {
+  it('given gangs that share a rack, with machines slow to join and one too many, then one leaves, once', () => {
     const [one, two] = [gangOf(3, 'g1'), gangOf(3, 'g2')];
     const joining = { ...inRack('a'), state: Configuring };
     const machines = [

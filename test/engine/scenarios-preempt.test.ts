@@ -1,4 +1,4 @@
-// Stories of preemption with slow drains: exactly as many victims as machines are short. Engine and oracle decide every
+// Scenarios of preemption with slow drains: exactly as many victims as machines are short. Engine and oracle decide every
 // step alike.
 
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ const { Speculative, Configured } = MachineState;
 
 describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
   // Case 143 of the specification.
-  it('given two machines short, then two are preempted in all, and then bound', () => {
+  it('given two machines short, then two are preempted in total, and then bound', () => {
     const batch = rowFor(4, { cluster: 'batch', priority: 100 });
     const train = rowFor(2, { cluster: 'train', priority: 1000 });
     const told = tellFrom(serving(batch, 'v', 4), [batch, train], { delays });
@@ -29,7 +29,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     expect(told.end.verdicts.map(({ satisfied }) => satisfied)).toEqual([true, false]);
   });
 
-  it('over-preempt: given a cascade of three priorities, then each level is raided once and the last one buys', () => {
+  it('over-preempt: given a cascade of three priorities, then each level is preempted once and the last one buys', () => {
     const racks = (...values: string[]) => [{ key: RACK_KEY, operator: Operator.In, values }];
     const high = rowFor(2, { cluster: 'hi', priority: 300, requirements: racks('m') });
     const middle = rowFor(2, { cluster: 'mid', priority: 200, requirements: racks('m', 'l') });
@@ -46,7 +46,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     expect(isMet(told.end)).toBe(true);
   });
 
-  it('over-preempt: given k of a high row lost and nothing free, then exactly k low ones are preempted', () => {
+  it('over-preempt: given k machines of a high-priority row lost and none free, then exactly k of a lower one are preempted', () => {
     const high = [
       rowFor(3, { cluster: 'hi', priority: 900 }),
       rowFor(3, { cluster: 'hi', priority: 900, group: 'b' }),
@@ -60,7 +60,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     expect(told.end.verdicts.map(({ satisfied }) => satisfied)).toEqual([true, true, false]);
   });
 
-  it('over-preempt: given victims that drain at uneven speed, then rows of one cluster do not live off each other', () => {
+  it('over-preempt: given victims that drain at uneven speed, then rows of one cluster do not claim each other’s replacements', () => {
     const high = ['a', 'b', 'c'].map((group) => rowFor(1, { cluster: 'hi', priority: 900, group }));
     const low = rowFor(9, { cluster: 'lo', priority: 1 });
     for (let seed = 1; seed <= 20; seed++) {
@@ -69,7 +69,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     }
   });
 
-  it('over-preempt: given a gang that lacks two machines in its rack, then it takes two victims there and no more', () => {
+  it('over-preempt: given a gang that lacks two machines in its rack, then it picks two victims there and no more', () => {
     const gang = gangOf(4, 'g', { cluster: 'hi', priority: 2000 });
     const low = rowFor(6, { cluster: 'lo', priority: 1 });
     const machines = [
@@ -83,7 +83,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     expect(told.end.verdicts[0]!.domain).toBe('a');
   });
 
-  it('over-preempt: given unclaimed machines, then they are picked before any row is disturbed', () => {
+  it('over-preempt: given unclaimed machines, then they are picked before machines of any row', () => {
     const high = rowFor(2, { cluster: 'hi', priority: 900 });
     const low = rowFor(2, { cluster: 'lo', priority: 1 });
     const machines = [

@@ -1,4 +1,4 @@
-// Stories of plain rows that grow, shrink and lose machines with a slow provider. Each was once an oscillation; here
+// Scenarios of plain rows that grow, shrink and lose machines with a slow provider. Each was once an oscillation; here
 // each ends, with exact counts. Engine and oracle decide every step alike.
 
 import { describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     expect(shrunk.reclaimed).toEqual(['i01', 'i02']);
   });
 
-  it('Bootstrap and Reclaim: given rows that share one type, then no machine counts twice and none comes back', () => {
+  it('Bootstrap and Reclaim: given rows that share one type, then no machine counts twice and none is bound again', () => {
     const oneOf = (...values: string[]) => [{ key: INSTANCE_TYPE_KEY, operator: Operator.In, values }];
     const rows = [
       rowFor(2, { requirements: oneOf('large', 'xlarge') }),
@@ -40,7 +40,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     expect(isMet(told.end)).toBe(true);
   });
 
-  it('over-acquire: given three of ten machines lost, then exactly three are bought, however slow they come', () => {
+  it('over-acquire: given three of ten machines lost, then exactly three are bought, however slow they are', () => {
     const rows = [rowFor(5), rowFor(5, { interruptionBucket: 3 }), rowFor(4, { cluster: 'c2' })];
     const machines = [
       ...serving(rows[0]!, 'a', 5),
@@ -56,7 +56,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     expect(isMet(told.end)).toBe(true);
   });
 
-  it('incumbents: given a stranger that finishes joining, then the serving machines stay and the stranger goes', () => {
+  it('incumbents: given a machine of an ended row that finishes joining, then it leaves and the serving machines stay', () => {
     const row = rowFor(2);
     const gone = rowFor(1, { group: 'gone' });
     const [stranger] = serving(gone, 'a', 1, { state: Configuring });
@@ -66,7 +66,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     for (const { plan } of told.rest.steps) expect([...plan.claims.keys()]).toEqual(['m01', 'm02']);
   });
 
-  it('incumbents: given a neighbour that buys a cheaper machine, then no row moves over to it', () => {
+  it('incumbents: given another row that buys a cheaper machine, then no row moves to it', () => {
     const old = rowFor(2, { firstSeenMs: 1 });
     const young = rowFor(1, { firstSeenMs: 2, reclamationBucket: 0, group: 'young' });
     const machines = [
@@ -123,7 +123,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
   });
 
   // Case 160 of the specification.
-  it('given a burst, then owned machines come first, and rented ones go back after it', () => {
+  it('given a burst, then owned machines are used first, and rented ones are released after it', () => {
     const owned = { capacityType: CapacityType.BareMetal, pricePerHour: 0 };
     const row = rowFor(12);
     const rules = { delays, cycleMs: 600_000 };
@@ -149,7 +149,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
   });
 
   // Case 161 of the specification.
-  it('given six rented machines too many, then they go once and nothing is bought', () => {
+  it('given six rented machines too many, then they are released once and nothing is bought', () => {
     const row = rowFor(3);
     const machines = [...serving(row, 'b', 3), ...several('o', 6, Idle, { idleSinceMs: 0 })];
     const told = tellFrom(machines, [row], { delays, cycleMs: 600_000 });

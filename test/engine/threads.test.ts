@@ -15,7 +15,7 @@ const FLEETS = 60;
 
 describe('worker threads', () => {
   it.each([2, 3, 8])(
-    'given %i workers, then every plan is the oracle’s',
+    'given %i workers, then every plan equals the oracle’s',
     { timeout: 600_000 },
     async (workers) => {
       const seed = Number(process.env['BIGFLEET_SEED'] ?? Date.now());
@@ -37,7 +37,7 @@ describe('worker threads', () => {
   );
 
   it.each([2, 3])(
-    'given %i workers that serve clusters in overlap, then every plan is the oracle’s',
+    'given %i workers that serve clusters in overlap, then every plan equals the oracle’s',
     {
       timeout: 120_000,
     },
@@ -90,15 +90,15 @@ describe('worker threads', () => {
   });
 
   it.each([
-    ['what a thread cannot take over', () => 5],
+    ['an update that a thread cannot apply', () => 5],
     [
-      'what cannot be told to it',
+      'an update that cannot be sent to it',
       () => {
         throw new TypeError('no names');
       },
     ],
   ])(
-    'given %s while it serves in overlap, then the writer goes on, and the plan is right',
+    'given %s while it serves in overlap, then the writer continues, and the plan is right',
     {
       timeout: 60_000,
     },
@@ -132,7 +132,7 @@ describe('worker threads', () => {
     },
   );
 
-  it('given threads that fail halfway through a round, then the plan is right', {
+  it('given threads that fail halfway through a parallel step, then the plan is right', {
     timeout: 600_000,
   }, async () => {
     const needs = Array.from({ length: 400 }, (_, i) => {
@@ -159,7 +159,7 @@ describe('worker threads', () => {
     }
   });
 
-  it('given a closed engine, then it goes on with one thread', { timeout: 600_000 }, async () => {
+  it('given a closed engine, then it continues with one thread', { timeout: 600_000 }, async () => {
     const [input] = fc.sample(fleets(), { numRuns: 1, seed: 11 });
     const engine = new Engine(fleetOf(input!), { workers: 2, smallestStep: 1 });
     await comeUp(engine, 2);
@@ -168,7 +168,7 @@ describe('worker threads', () => {
     expect(planText(engine.decide(input!.nowMs, input!.options).plan())).toBe(planText(oracle(input!)));
   });
 
-  it('given machines that keep coming, then threads see the columns where they moved to', {
+  it('given machines that keep being added, then threads read the columns at their new place', {
     timeout: 600_000,
   }, async () => {
     const CLUSTERS = 80;

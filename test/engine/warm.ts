@@ -4,7 +4,7 @@ import type { Engine } from '../../src/engine/index.ts';
 import type { Fleet } from '../../src/fleet/index.ts';
 import { type DecisionInput, keyOf, keyText, type LedgerMachine, type Need } from '../../src/model/index.ts';
 
-/** Makes a fleet hold exactly the input, whatever it held before. */
+/** Replaces the content of a fleet with exactly the input. */
 export function become(fleet: Fleet, before: DecisionInput | undefined, input: DecisionInput): void {
   for (const { id } of before?.machines ?? []) fleet.machines.remove(id);
   fleet.machines.load(input.machines);
@@ -16,7 +16,7 @@ export function become(fleet: Fleet, before: DecisionInput | undefined, input: D
   }
 }
 
-/** Parts of `to` that replace those of `from`: machines by id, rows by cluster; the rest stays as it was. */
+/** Replaces parts of `from` with those of `to`: machines by id, rows by cluster; the rest is unchanged. */
 export function blend(
   from: DecisionInput,
   to: DecisionInput,
@@ -34,7 +34,7 @@ export function blend(
   return { ...to, machines: [...machines.values()], needs: needs.map((need) => flipped(need, moves)) };
 }
 
-/** A row that was ordinary may be set aside now, and the other way round; most stay the objects they are. */
+/** Sets some ordinary rows aside and makes some set-aside rows ordinary; most stay the same objects. */
 function flipped(need: Need, moves: (name: string) => boolean): Need {
   const text = keyText(keyOf(need));
   if (!moves(`a ${text}`) || !moves(`b ${text}`)) return need;
@@ -42,7 +42,7 @@ function flipped(need: Need, moves: (name: string) => boolean): Need {
   return setAside === true ? ordinary : { ...need, setAside: true };
 }
 
-/** Which names move, as dice have it: about a third. */
+/** Selects about a third of the names, by `dice`. */
 export function diceThrow(dice: Iterator<number>): (name: string) => boolean {
   const moved = new Map<string, boolean>();
   return (name) => {

@@ -181,7 +181,7 @@ export const ONE_CAUSE: readonly Situation[] = [
     advice: REPAIR,
   },
   {
-    given: 'the highest priority of the fleet, and every machine held',
+    given: 'the highest priority of the fleet, and every machine blocked',
     machines: [...some('i', 2, Idle, BLOCKED), ...some('s', 1, Speculative, BLOCKED)],
     others: [worse],
     asked: row(2),

@@ -1,5 +1,5 @@
-// Why a Need is not met, situation by situation: the reason, what keeps machines from it with the counts, the sentence and the
-// advice, all worked out by hand. Engine and oracle must agree on every one.
+// Why a Need is not met, situation by situation: the reason, the obstacles with their counts, the sentence and the
+// advice, all derived by hand. Engine and oracle must agree on every one.
 
 import { describe, expect, it } from 'vitest';
 import { adviceOn, obstacleSentences } from '../../../src/cli/decide-obstacles.ts';
@@ -17,8 +17,8 @@ const { Failed, Idle } = MachineState;
 
 const SITUATIONS = [...ONE_CAUSE, ...SEVERAL_CAUSES];
 
-describe('why a Need is not met', () => {
-  it('has at least forty situations', () => {
+describe('the reason why a Need is not met', () => {
+  it('given the table of situations, then it has at least forty', () => {
     expect(SITUATIONS.length).toBeGreaterThanOrEqual(40);
   });
 
@@ -52,7 +52,7 @@ describe('why a Need is not met', () => {
     expect(listed.join()).not.toMatch(/undefined|null|NaN/);
   });
 
-  it('given several causes, then the list begins with the one that would free the most, with names', () => {
+  it('given several causes, then the one that would free the most machines is listed first, with the names of rows', () => {
     const asked = row(2);
     const machines = [
       ...some('m', 2, Idle),

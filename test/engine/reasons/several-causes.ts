@@ -86,7 +86,7 @@ export const SEVERAL_CAUSES: readonly Situation[] = [
     advice: RAISE_900,
   },
   {
-    given: 'more held machines than failed ones',
+    given: 'more blocked machines than failed ones',
     machines: [...some('h', 3, Speculative, BLOCKED), ...some('f', 2, Failed, FAILURE)],
     asked: row(2),
     reason: 'supply-blocked',
@@ -95,7 +95,7 @@ export const SEVERAL_CAUSES: readonly Situation[] = [
     advice: SEE_BLOCKED,
   },
   {
-    given: 'held machines and machines that are being returned',
+    given: 'blocked machines and machines that are being returned',
     machines: [
       ...some('h', 1, Speculative, BLOCKED),
       ...some('d', 2, Deleting),
@@ -169,7 +169,7 @@ export const SEVERAL_CAUSES: readonly Situation[] = [
     advice: REPAIR,
   },
   {
-    given: 'a gang whose only rack has a held machine',
+    given: 'a gang whose only rack has a blocked machine',
     machines: [...some('a', 2, Idle, inRack('a')), aMachine('a3', Idle, { ...BLOCKED, ...inRack('a') })],
     asked: gang(3),
     reason: 'supply-blocked',

@@ -1,5 +1,5 @@
-// The parts that situations of the table of reasons are made of: machines of 4 cpu, rows that want a number of them, and the
-// sentences that come again. The Need asked about has priority 500, in cluster `asks`.
+// Building blocks of the table of reasons: machines of 4 cpu, rows that want a number of them, and the
+// sentences that recur. The Need in question has priority 500 and is in cluster `asks`.
 
 import {
   type DecisionOptions,
@@ -25,7 +25,7 @@ const { Configured } = MachineState;
 export interface Situation {
   readonly given: string;
   readonly machines: readonly LedgerMachine[];
-  /** Beside the one asked about. */
+  /** Rows besides the one in question. */
   readonly others?: readonly Need[];
   readonly asked: Need;
   readonly options?: Partial<DecisionOptions>;
