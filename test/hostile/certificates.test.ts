@@ -24,7 +24,7 @@ async function aFleet(): Promise<Fleet> {
   return { ours, theirs, shard: await aShard({ cloud, tls, apiTls: tls }) };
 }
 
-/** What each caller presents. */
+/** The certificate of each caller. */
 function callers({ ours, theirs }: Fleet): Readonly<Record<string, TlsFiles>> {
   return { 'cluster/web': ours.files(['bigfleet://cluster/web']), ...wrongFiles(ours, theirs) };
 }
@@ -69,7 +69,7 @@ function http({ shard }: Fleet, tls: TlsFiles, path: string): Promise<number> {
 }
 
 describe('certificates on the edges of a shard', () => {
-  it('decide who may open a session, inspect, read and look at the health', async () => {
+  it('given each caller, then its certificate decides whether it may open a session, inspect, read the API and probe health', async () => {
     const fleet = await aFleet();
     const found: Record<string, readonly number[]> = {};
     for (const [who, tls] of Object.entries(callers(fleet))) {
@@ -96,7 +96,7 @@ describe('certificates on the edges of a shard', () => {
     });
   });
 
-  it('given callers that fail before there is a call, then they are counted', async () => {
+  it('given callers that fail before a call begins, then they are counted', async () => {
     const [ours, theirs] = [anAuthority('ours'), anAuthority('theirs')];
     const cloud = await aCloud(60, { tls: ours.files(['bigfleet://provider/cloud']) });
     const shard = await aShard({ cloud, tls: ours.files(['bigfleet://shard/shard-0']) });
@@ -114,7 +114,7 @@ describe('certificates on the edges of a shard', () => {
     }
   });
 
-  it('given plaintext to a port of TLS, then nothing but a closed connection', async () => {
+  it('given plaintext to a TLS port, then the connection is closed without an answer', async () => {
     const fleet = await aFleet();
     const operator = new RawOperator(fleet.shard.addresses.sessions);
     operator.hello('web');
@@ -123,7 +123,7 @@ describe('certificates on the edges of a shard', () => {
     expect(await hello(fleet, fleet.ours.files(['bigfleet://cluster/web']))).toBe(status.OK);
   });
 
-  it('given a shard whose certificate is that of another, then the provider lets it look and not touch', async () => {
+  it('given a shard with the certificate of another shard, then the provider lets it read but not change anything', async () => {
     const ours = anAuthority();
     const cloud = await aCloud(60, { tls: ours.files(['bigfleet://provider/cloud']) });
     const own = ours.files(['bigfleet://shard/west']);

@@ -32,7 +32,7 @@ const badTerm = (key: Rope): Rope => delimited(1, rope(delimited(1, key), intege
 const amount = (name: Rope, quantity: string): Rope =>
   delimited(2, rope(delimited(1, name), delimited(2, text(quantity))));
 
-/** A row for each of as many names of 200 bytes as it takes, which begin with zeros and end with a number. */
+/** Rows with distinct names of 200 bytes, each of zeros with a number at the end. */
 function manyRows(bytes: number, rowOf: (name: Rope, i: number) => Rope): Rope {
   const nameOf = (i: number): Rope => rope(zeros(190), text(String(i).padStart(10, '0')));
   return rope(...Array.from({ length: Math.ceil(bytes / 200) }, (_, i) => rowOf(nameOf(i), i)));
@@ -100,7 +100,7 @@ async function sent(shard: HostedShard, cluster: string, frame: Uint8Array): Pro
   return operator;
 }
 
-/** One roll-up of each of `count` clusters, a few at once. Resolves when all have been handled, whatever became of them. */
+/** One roll-up of each of `count` clusters, a few at once. Resolves when all have been accepted or refused. */
 async function sendAll(
   shard: HostedShard,
   prefix: string,
@@ -147,8 +147,8 @@ async function expectServing(shard: HostedShard, cluster: string): Promise<void>
   expect((await listed(shard, '/v1/clusters')).map((each) => each.cluster)).toContain(cluster);
 }
 
-describe('names that would be megabytes in every text about them', () => {
-  it('given two hundred clusters with all kinds of them, then the API answers and memory is back where it was', async () => {
+describe('names of megabytes', () => {
+  it('given two hundred clusters with all kinds of them, then the API answers and memory returns to its level before', async () => {
     const shard = await aShard({ cloud: await aCloud() });
     const attacks = [...Object.values(HUGE_NAMES), ...Object.values(MANY_NAMES)];
     // The first frame of each kind allocates test buffers and compiled code, which are retained.
@@ -169,7 +169,7 @@ describe('names that would be megabytes in every text about them', () => {
     expect(await settledMegabytes(bound)).toBeLessThan(bound);
   });
 
-  it('given forty more clusters with names of 15 MB, then each is told in few words and everybody else is served', async () => {
+  it('given forty more clusters with names of 15 MB, then each gets a short message and all other clusters are served', async () => {
     const shard = await aShard({ cloud: await aCloud() });
     const attacks = Object.values(HUGE_NAMES);
     await servingNeighbours(shard, async () => {

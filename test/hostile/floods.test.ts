@@ -34,8 +34,8 @@ function aDialler({ addresses }: HostedShard) {
 
 const event = (name: string): string => `bigfleet_shard_session_events_total{event="${name}"}`;
 
-describe('sessions that come and go', () => {
-  it('given a thousand reconnects of fifty clusters, then all are served and neighbours do not notice', async () => {
+describe('floods of sessions and roll-ups', () => {
+  it('given a thousand reconnects of fifty clusters, then all are served and neighbours are not affected', async () => {
     const shard = await aShard({ cloud: await aCloud() });
     const dial = aDialler(shard);
     const attack = async (): Promise<void> => {
@@ -49,7 +49,7 @@ describe('sessions that come and go', () => {
     await until(async () => (await shard.metric('bigfleet_shard_active_sessions')) === 1);
   });
 
-  it('given one cluster in a loop, then it is told when to come again, in words and in the header', async () => {
+  it('given one cluster that reconnects in a loop, then message and trailer state when to retry', async () => {
     const shard = await aShard({ cloud: await aCloud() });
     const dial = aDialler(shard);
     const refused: (Metadata | null)[] = [];
@@ -65,7 +65,7 @@ describe('sessions that come and go', () => {
     expect(await shard.metric(event('sessions_throttled'))).toBe(refused.length);
   });
 
-  it('given ten times the sessions, then as many as fit are served, and the rest is refused and counted', async () => {
+  it('given ten times the allowed sessions, then the allowed number is served, and the rest is refused and counted', async () => {
     const standard = { sessions: 20, rollupRows: 10_000, demandRows: 1_000, demandBytes: 2 ** 30 };
     const shard = await aShard({ cloud: await aCloud(), limits: standard });
     const operators = Array.from({ length: 200 }, (_, i) => {
@@ -85,7 +85,7 @@ describe('sessions that come and go', () => {
     expect(await shard.metric('bigfleet_shard_active_sessions')).toBe(20);
   });
 
-  it('given ten times the rows, then as many as fit count, and the rest is shed, said and counted', async () => {
+  it('given ten times the allowed rows, then the allowed number is accepted, and the rest is refused, reported and counted', async () => {
     const limits = { sessions: 100, rollupRows: 10_000, demandRows: 1_000, demandBytes: 2 ** 30 };
     const shard = await aShard({ cloud: await aCloud(), limits });
     const operators = Array.from({ length: 20 }, (_, i) => {
@@ -102,7 +102,7 @@ describe('sessions that come and go', () => {
     expect((await shard.port.ask('status', {})).phase).not.toBe('fenced');
   });
 
-  it('given roll-ups faster than they are read, then only the newest is read, and the last one counts', async () => {
+  it('given roll-ups faster than they are decoded, then older ones are skipped, and the last one is in force', async () => {
     const shard = await aShard({ cloud: await aCloud() });
     const operator = new RawOperator(shard.addresses.sessions);
     operator.hello('web');

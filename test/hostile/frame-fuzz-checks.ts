@@ -18,7 +18,7 @@ const LIMITS = { maxRows: DEFAULT_SESSION_LIMITS.rollupRows };
 
 /** Fifty problems with a path and a message each. */
 const MAX_PROBLEMS_JSON = 100_000;
-/** 200 bytes that become six characters each, and the words around them. */
+/** 200 bytes that become six characters each, and the text around them. */
 const MAX_TEXT = 1_300;
 
 export const CLUSTER = 'fuzz-00';
@@ -30,7 +30,7 @@ export class DecoderLane {
   readonly #goodLater: Uint8Array;
   /** Shared by all clusters, as in a shard: whatever a frame leaves in it stays in memory. */
   readonly #shared = new SharedParts();
-  /** Has accepted the good roll-up, and must not be affected by other frames. */
+  /** Has accepted the valid roll-up, and must not be affected by other frames. */
   readonly #settled = new RollupIntake(CLUSTER, this.#shared);
 
   constructor(fuzzer: FrameFuzzer) {

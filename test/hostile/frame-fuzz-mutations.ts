@@ -135,7 +135,7 @@ function numbers(number: number): Change[] {
   return NUMBERS.map(([what, encoded]) => light(what, () => integer(number, encoded)));
 }
 
-/** What amounts are written as, in the place of a text of that name. */
+/** Spellings of amounts that replace a text. */
 const AMOUNTS = [
   '-1',
   '-0',

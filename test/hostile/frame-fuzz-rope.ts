@@ -60,7 +60,7 @@ export function integer(number: number, encoded: readonly number[]): Rope {
   return rope(tag(number, 0), encoded);
 }
 
-/** The same bytes again and again, in one part. */
+/** The same bytes repeated, in one part. */
 export function repeated(unit: Rope, count: number): Rope {
   if (count === 0 || unit.size === 0) return EMPTY;
   const bytes = Buffer.alloc(unit.size);
@@ -71,11 +71,11 @@ export function repeated(unit: Rope, count: number): Rope {
 /** 16 MB, in decimal so that a frame with it stays below the smallest limit of a frame, 16 MiB. */
 export const HUGE_BYTES = 16_000_000;
 
-/** What texts are filled with. */
+/** Characters that texts are filled with. */
 const FILLS = {
   letters: [0x61],
   zeros: [0],
-  'no UTF-8': [0xff],
+  'invalid UTF-8': [0xff],
   'two-byte letters': [0xc3, 0xa9],
   'changes of direction': [0xe2, 0x80, 0xae],
 } as const;
@@ -85,7 +85,7 @@ const MEDIUM_BYTES = 2 ** 21;
 const HUGE_FILLS: readonly Fill[] = ['letters', 'zeros', 'no UTF-8'];
 const filled = new Map<Fill, Uint8Array>();
 
-/** Text of exactly `size` bytes; where the last character does not fit, letters make up for it. */
+/** Text of exactly `size` bytes; padded with letters where the last character does not fit. */
 export function filling(fill: Fill, size: number): Rope {
   const unit = FILLS[fill];
   let bytes = filled.get(fill);
@@ -98,16 +98,16 @@ export function filling(fill: Fill, size: number): Rope {
   return rope(bytes.subarray(0, whole), new Uint8Array(size - whole).fill(0x61));
 }
 
-/** Fills that exist in any size. */
+/** Fills to use for a size: few for huge ones, because each takes long to read. */
 export function fillsOf(size: number): readonly Fill[] {
   return size > MEDIUM_BYTES ? HUGE_FILLS : (Object.keys(FILLS) as Fill[]);
 }
 
-/** Writes ropes into one buffer, again and again: what `bytesOf` returned last is overwritten by the next call. */
+/** Writes ropes into one buffer: each call of `bytesOf` overwrites the bytes that the previous one returned. */
 export class RopeWriter {
   #buffer: Buffer;
 
-  /** `bytes` is the room for most ropes; larger ones replace the buffer. */
+  /** `bytes`: initial size of the buffer; larger ropes replace it. */
   constructor(bytes = HUGE_BYTES + MEDIUM_BYTES) {
     this.#buffer = Buffer.allocUnsafe(bytes);
   }

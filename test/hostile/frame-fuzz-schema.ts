@@ -1,6 +1,6 @@
-// What an operator may send, as a table of its own: names, numbers, limits and an ordinary value of every field of an
+// The frames an operator may send, as a separate table: names, numbers, limits and an ordinary value of every field of an
 // OperatorMessage, from api/proto/bigfleet/v1alpha1/{shard,capacity}.proto. The fuzzer renders frames from it and puts
-// something else in the place of single fields; nothing here comes from generated code.
+// other bytes in the place of single fields; nothing here comes from generated code.
 
 import { varint } from '../../testing/support/wire-bytes.ts';
 import { delimited, EMPTY, integer, type Rope, rope, text } from './frame-fuzz-rope.ts';
@@ -10,7 +10,7 @@ interface Common {
   readonly number: number;
   /** How often it occurs in an ordinary frame; absent: once. */
   readonly times?: number;
-  /** How many a reader accepts; absent: the field is singular. */
+  /** Number of repetitions that a reader accepts; absent: the field is singular. */
   readonly most?: number;
 }
 
@@ -110,7 +110,7 @@ export function membersOf(cluster: () => string): readonly MessageSpec[] {
   ];
 }
 
-/** A place in a frame, and what an ordinary frame has there. */
+/** A field of a frame, and its ordinary content. */
 export interface Site {
   readonly spec: FieldSpec;
   /** Of the i-th occurrence: the field, tag included. */
@@ -119,7 +119,7 @@ export interface Site {
   readonly body: (i: number) => Rope;
 }
 
-/** By path, such as `rollup/needs/group`: what comes in the place of the field. */
+/** By path, such as `rollup/needs/group`: the replacement of the field. */
 export type Replacements = ReadonlyMap<string, (site: Site) => Rope>;
 
 const NONE: Replacements = new Map();
@@ -129,7 +129,7 @@ export function render(spec: FieldSpec, path: string, replacements: Replacements
   const body = (i: number): Rope => {
     if (spec.kind === 'integer') return EMPTY;
     if (spec.kind === 'text') return text(spec.valueOf(i));
-    // Only the first of several is spoiled: what its neighbours ask for must still be read.
+    // Only the first of several is mutated: its neighbours must still be read.
     const inside = i === 0 ? replacements : NONE;
     return rope(...spec.fields.map((field) => render(field, `${path}/${field.name}`, inside, i)));
   };

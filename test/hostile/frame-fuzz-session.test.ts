@@ -1,6 +1,6 @@
-// Six hundred of the frames of frame-fuzzer.ts, sent to a real shard in sessions of fifty clusters. Whatever becomes of
-// a frame, its cluster is served afterwards, on the same session or on the next, and a cluster that only looks on never
-// notices.
+// Six hundred of the frames of frame-fuzzer.ts, sent to a real shard in sessions of fifty clusters. Whether a frame is
+// accepted or refused, its cluster is served afterwards, on the same session or on the next, and an uninvolved cluster
+// is never affected.
 
 import { describe, expect, it } from 'vitest';
 import { FrameFuzzer } from './frame-fuzzer.ts';
@@ -11,23 +11,23 @@ import { aRow, BareOperator, PLAIN } from './operator.ts';
 const SEED = Number(process.env['BIGFLEET_SEED'] ?? 1);
 const CLUSTERS = 50;
 const ROUNDS = 12;
-/** One of this many frames of a single mutation is sent. With seed 1 that is also the timestamp that once ended a shard. */
+/** One of this many frames of a single mutation is sent. With seed 1 they include the timestamp that once crashed a shard. */
 const STRIDE = 4;
 
 /**
- * What may be in use above the start, in megabytes. Log lines, sessions and compiled code take three to five; a single
- * frame of 16 MB that is kept by mistake is more than the bound.
+ * Allowed growth of memory in use since the start, in megabytes. Log lines, sessions and compiled code take three to
+ * five; a single frame of 16 MB that is kept by mistake exceeds the bound.
  */
 const MEGABYTES_ABOVE_START = 14;
 
-/** Clusters share no connection. By itself grpc-js would put the streams of all of them on one. */
+/** One connection for each cluster. By default grpc-js would put the streams of all of them on one. */
 const OWN_CONNECTION = { 'grpc.use_local_subchannel_pool': 1 };
 
-/** A cluster that sends hostile frames, and good roll-ups in between. */
+/** A cluster that sends hostile frames, and valid roll-ups in between. */
 class HostileCluster {
   readonly #shard: HostedShard;
   readonly #cluster: string;
-  /** What its hostile frames are made from, so that each of them is nearly the one that was accepted before. */
+  /** The roll-up its hostile frames are derived from, so that each of them differs little from the one accepted before. */
   readonly #good: Uint8Array;
   #operator: BareOperator;
   #hasEnded = false;
@@ -51,7 +51,7 @@ class HostileCluster {
     await Promise.race([operator.acked('hello', hellos + 1), operator.ended]).catch(() => {});
   }
 
-  /** Resolves when a good roll-up is acknowledged. */
+  /** Resolves when a valid roll-up is acknowledged. */
   async report(): Promise<void> {
     if (this.#hasEnded) {
       this.#operator.close();
@@ -98,7 +98,7 @@ class Frames {
 }
 
 describe('hostile frames in sessions', () => {
-  it(`given ${CLUSTERS * ROUNDS} of them, then each cluster is served afterwards, and a neighbour never notices`, async () => {
+  it(`given ${CLUSTERS * ROUNDS} of them, then each cluster is served afterwards, and a neighbour is not affected`, async () => {
     const shard = await aShard({ cloud: await aCloud() });
     const fuzzer = new FrameFuzzer(SEED);
     fuzzer.prepare();
@@ -114,14 +114,14 @@ describe('hostile frames in sessions', () => {
       neighbour.rollup('neighbour', [aRow(round)]);
       await Promise.all(sending);
       await neighbour.acked('rollup', round);
-      // Else a good roll-up would take the place of a hostile one that waits, which would then not be read.
+      // Otherwise a valid roll-up would replace a queued hostile one, which would then not be read.
       await until(async () => (await shard.metric('bigfleet_shard_rollups_waiting')) === 0);
       await Promise.all(clusters.map((cluster) => cluster.report()));
       if (round % 2 === 1) continue;
       const bound = startMegabytes + MEGABYTES_ABOVE_START;
       expect(await settledMegabytes(bound), `round ${round} of seed ${SEED}`).toBeLessThan(bound);
     }
-    // Every way a frame can end is there, or the fuzzer has stopped reaching what it should.
+    // Every possible outcome of a frame occurs; otherwise the fuzzer no longer reaches all code paths.
     const reconnects = clusters.reduce((sum, { sessions }) => sum + sessions - 1, 0);
     expect(reconnects).toBeGreaterThan(CLUSTERS);
     expect(reconnects).toBeLessThan((CLUSTERS * ROUNDS) / 2);

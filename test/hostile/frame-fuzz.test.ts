@@ -12,11 +12,11 @@ const FRAMES = 10_000;
 const LARGE_BYTES = 1_000_000;
 const LARGE_AT_LEAST = 200;
 
-/** Frames between two looks at memory. */
+/** Frames between two measurements of memory. */
 const CHECK_EVERY = 100;
 /**
- * What may be in use above the start, in megabytes. Compiled code and the caches of the test take three or four; a single
- * frame of 16 MB that is kept by mistake is more than the bound.
+ * Allowed growth of memory in use since the start, in megabytes. Compiled code and the caches of the test take three or
+ * four; a single frame of 16 MB that is kept by mistake exceeds the bound.
  */
 const MEGABYTES_ABOVE_START = 12;
 
@@ -29,7 +29,7 @@ function checked(lane: DecoderLane, { index, label, bytes }: FuzzedFrame): void 
 }
 
 describe('frames built field by field', () => {
-  it(`given ${FRAMES} of them, then each is read or refused, nothing of it stays, and the last good roll-up does`, () => {
+  it(`given ${FRAMES} of them, then each is read or refused, none is retained, and the last valid roll-up stays known`, () => {
     const fuzzer = new FrameFuzzer(SEED);
     const lane = new DecoderLane(fuzzer);
     fuzzer.prepare();
@@ -47,7 +47,7 @@ describe('frames built field by field', () => {
     }
     expect(large).toBeGreaterThanOrEqual(LARGE_AT_LEAST);
     expect(fuzzer.singles).toBeLessThan(FRAMES / 2);
-    // Every way a frame can end is there, or the fuzzer has stopped reaching what it should.
+    // Every possible outcome of a frame occurs; otherwise the fuzzer no longer reaches all code paths.
     expect([...lane.outcomes.keys()]).toEqual(
       expect.arrayContaining([
         'malformed frame',

@@ -22,7 +22,7 @@ async function greeted(shard: HostedShard, cluster: string): Promise<RawOperator
 }
 
 describe('frames of a hostile operator', () => {
-  it('given bytes that are no frame, then INVALID_ARGUMENT, before and after the hello', async () => {
+  it('given bytes that are not a frame, before or after the hello, then the session ends with INVALID_ARGUMENT', async () => {
     const shard = await aShard({ cloud: await aCloud() });
     const early = new RawOperator(shard.addresses.sessions);
     early.write(Buffer.from('\xff\xff\xff no frame', 'latin1'));
@@ -33,12 +33,12 @@ describe('frames of a hostile operator', () => {
     expect(await shard.metric(event('frames_malformed'))).toBe(2);
   });
 
-  it('given a roll-up whose inside is broken, then no ack, the session stays and so does the demand', async () => {
+  it('given a roll-up with malformed content, then there is no ack, and session and demand stay', async () => {
     const shard = await aShard({ cloud: await aCloud() });
     const operator = await greeted(shard, 'web');
     operator.rollup('web', rows(3));
     await operator.acked('rollup');
-    // Field 2 of the frame, of a length that is right, with a row in it that says it is longer than it is.
+    // Field 2 of the frame with its correct length, containing a row whose declared length is too large.
     operator.write(Uint8Array.from([0x12, 4, 0x1a, 0x7f, 1, 2]));
     await until(async () => (await shard.metric(event('rollups_refused'))) === 1);
     expect((await shard.port.ask('clusters', { limit: 100 })).items[0]).toMatchObject({ cluster: 'web' });
@@ -47,7 +47,7 @@ describe('frames of a hostile operator', () => {
     expect(await shard.metric('bigfleet_shard_demand_rows')).toBe(4);
   });
 
-  it('given a frame above the limit, then it is dropped and the session stays; far above, RESOURCE_EXHAUSTED', async () => {
+  it('given a frame above the limit, then it is dropped and the session stays, and far above it ends with RESOURCE_EXHAUSTED', async () => {
     const limits = { frameBytes: 16 * 1024 * 1024 };
     const shard = await aShard({ cloud: await aCloud(), limits });
     const operator = await greeted(shard, 'web');
@@ -64,7 +64,7 @@ describe('frames of a hostile operator', () => {
     expect(await shard.metric(event('rollups_refused'))).toBe(1);
   });
 
-  it('given more rows than a roll-up may have, or a row that violates the contract, then it is refused whole', async () => {
+  it('given more rows than a roll-up may have, or a row that violates the contract, then the whole roll-up is refused', async () => {
     const shard = await aShard({ cloud: await aCloud(), limits: { rollupRows: 1_000 } });
     const operator = await greeted(shard, 'web');
     operator.rollup('web', rows(2));
@@ -79,7 +79,7 @@ describe('frames of a hostile operator', () => {
     expect(operator.acks('rollup')).toBe(1);
   });
 
-  it('given rows with too many terms, values or resources, then they are set aside, the others count, and it is acknowledged', async () => {
+  it('given rows with too many terms, values or resources, then they are set aside, the others are accepted, and the roll-up is acknowledged', async () => {
     const shard = await aShard({ cloud: await aCloud() });
     const operator = await greeted(shard, 'web');
     const term = (key: string, values: number) => ({
@@ -99,7 +99,7 @@ describe('frames of a hostile operator', () => {
     expect(items.map(({ priority }) => priority)).toEqual([4, 3]);
   });
 
-  it("given another cluster's id inside, then nothing of it reaches that cluster", async () => {
+  it("given another cluster's id in a frame, then the demand of that cluster does not change", async () => {
     const shard = await aShard({ cloud: await aCloud() });
     const victim = await greeted(shard, 'victim');
     victim.rollup('victim', rows(12));
@@ -117,7 +117,7 @@ describe('frames of a hostile operator', () => {
     await victim.acked('rollup', 2);
   });
 
-  it('given good frames with bytes changed, cut or doubled, then each is taken or refused, and neighbours are served', async () => {
+  it('given valid frames with bytes changed, truncated or duplicated, then each is accepted or refused, and neighbours are served', async () => {
     const shard = await aShard({ cloud: await aCloud() });
     const random = new Random(11);
     const good = [helloFrame('web'), rollupFrame('web', rows(20)), rollupFrame('web', [])];

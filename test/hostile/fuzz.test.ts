@@ -30,9 +30,9 @@ async function fuzz(address: string): Promise<void> {
 
 const providerService = bindService(CapacityProviderDefinition);
 
-describe('bytes that mean nothing', () => {
+describe('meaningless bytes', () => {
   it.each(['sessions', 'api', 'provider'] as const)(
-    'given the port of %s, then it goes on, and so do all others',
+    'given the port of %s, then this port and all others keep serving',
     async (which) => {
       const cloud = await aCloud();
       const shard = await aShard({ cloud });

@@ -59,8 +59,8 @@ async function anHonestOperator(shard: HostedShard, cluster: string): Promise<vo
   await operator.acked('rollup');
 }
 
-describe('streams that never say hello', () => {
-  it('given five thousand over one connection, then sixteen get a place, the rest is refused at once, and operators are served', async () => {
+describe('streams that never send a hello', () => {
+  it('given five thousand over one connection, then sixteen get a slot, the rest is refused at once, and operators are served', async () => {
     const shard = await aShard({ cloud: await aCloud() });
     const silent = new Silent(shard.addresses.sessions).open(5_000);
     const attack = async (): Promise<void> => {
@@ -73,7 +73,7 @@ describe('streams that never say hello', () => {
     expect(await shard.metric(event('greetings_evicted'))).toBe(0);
   });
 
-  it('given a hundred connections with sixteen each, and fewer places, then operators are served', async () => {
+  it('given a hundred connections with sixteen each, and fewer slots, then operators are served', async () => {
     const limits = { greeting: 400 };
     const shard = await aShard({ cloud: await aCloud(), limits });
     for (let i = 0; i < 100; i++) new Silent(shard.addresses.sessions).open(16);
@@ -85,7 +85,7 @@ describe('streams that never say hello', () => {
     expect(await shard.metric('bigfleet_shard_active_sessions')).toBe(21);
   });
 
-  it('given many connections with one certificate, then they share sixteen places, and another cluster is served', async () => {
+  it('given many connections with one certificate, then they share sixteen slots, and another cluster is served', async () => {
     const authority = anAuthority();
     const tls = authority.files(['bigfleet://shard/shard-0']);
     const shard = await aShard({ tls });

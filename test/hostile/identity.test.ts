@@ -28,7 +28,7 @@ async function wants(shard: HostedShard, cluster: string, cpu: number): Promise<
 const said = (shard: HostedShard, event: string) => shard.lines.filter((line) => line.event === event);
 
 describe('two shards with one identity', () => {
-  it('given a newer one that binds, then the older stops itself and says why, before it is fenced', async () => {
+  it('given a newer process that binds a machine, then the older one stops itself and logs why, before it is fenced', async () => {
     const cloud = await aCloud();
     const older = await aShard({ cloud });
     await wants(older, 'web', 4);
@@ -47,7 +47,7 @@ describe('two shards with one identity', () => {
     expect((await newer.port.ask('status', {})).phase).toBe('running');
   });
 
-  it('given the older started again, then it stops again and the newer goes on: no see-saw', async () => {
+  it('given a restart of the older process, then it stops again and the newer one keeps running', async () => {
     const cloud = await aCloud();
     const dataDir = scratch();
     const first = await aShard({ cloud, dataDir });
@@ -72,9 +72,9 @@ describe('two shards with one identity', () => {
   });
 });
 
-// 7.6.24 of the specification.
+// Paragraph 7.6.24 of the specification.
 describe('a lost volume', () => {
-  it('is noticed, begins above every mark, and binds on without losing a machine', async () => {
+  it('given providers with marks, then the shard starts above every mark, and keeps binding without losing a machine', async () => {
     const cloud = await aCloud();
     const dataDir = scratch();
     for (let i = 0; i < 2; i++) await (await aShard({ cloud, dataDir })).stop();
@@ -96,7 +96,7 @@ describe('a lost volume', () => {
     expect((await after.port.ask('status', {})).phase).toBe('running');
   });
 
-  it('given a clock that is behind the marks, then the epoch is raised on disk and the next start goes on', async () => {
+  it('given a clock that is behind the marks, then the epoch is raised on disk and the next start succeeds', async () => {
     const cloud = await aCloud();
     const future = BigInt(Date.now()) * 1000n + 3_600_000_000n;
     const before = await aShard({ cloud, epochAtLeast: future });
@@ -117,7 +117,7 @@ describe('a lost volume', () => {
     expect((await raised.port.ask('status', {})).phase).toBe('running');
   });
 
-  it('given an old backup of the volume, then the shard stops and names the number to begin at', async () => {
+  it('given an old backup of the volume, then the shard stops and names the epoch to start with', async () => {
     const cloud = await aCloud();
     const before = await aShard({ cloud, epochAtLeast: 90n });
     await wants(before, 'web', 4);

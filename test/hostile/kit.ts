@@ -30,7 +30,7 @@ export function scratch(): string {
   return path;
 }
 
-/** Gone after the test. */
+/** Deleted after the test. */
 export async function aCloud(machines = 60, security = PLAIN, set: SettingsPatch = {}): Promise<Cloud> {
   const cloud = await serveCloud(machines, security, set);
   onEnd(() => cloud.stop());
@@ -46,7 +46,7 @@ interface LogLine {
 export interface HostedShard extends RunningShard {
   readonly lines: readonly LogLine[];
   readonly config: ShardConfig;
-  /** Of one metric, with its labels as they are written; 0 if it has no such line. */
+  /** The value of a series, given with its labels as exposed; 0 if it is absent. */
   metric(line: string): Promise<number>;
 }
 
@@ -85,7 +85,7 @@ export async function aShard(given: ShardGiven): Promise<HostedShard> {
   return { ...shard, lines, config, metric };
 }
 
-/** Closed after the test. Has its own connection, as the operator of a cluster has. */
+/** Closed after the test. Has its own connection, like the operator of a cluster. */
 export class RawOperator extends BareOperator {
   constructor(address: string, security: SecurityOptions = PLAIN) {
     super(address, security, { 'grpc.use_local_subchannel_pool': 1 });
@@ -108,7 +108,7 @@ export function answering(operator: RawOperator): RawOperator {
   return operator;
 }
 
-/** Its files are gone after the test. */
+/** Its files are deleted after the test. */
 export const anAuthority = (name = 'ours'): Authority => new Authority(scratch(), name);
 
 /** Polls until the condition holds; throws after `withinMs`. */
@@ -132,7 +132,7 @@ class Neighbour {
 
   /** Resolves when the roll-up is acknowledged; rejects if its session ends instead. */
   async report(): Promise<void> {
-    // Another priority makes it another row, so that it is parsed and not just recognised as unchanged.
+    // Another priority makes it another row, so that it is decoded and not only recognised as unchanged.
     const nothing = { aggregateResources: new Map([['cpu', '0']]) };
     this.#operator.rollup('neighbour', [aRow(++this.#sent, nothing)]);
     await this.#operator.acked('rollup', this.#sent);

@@ -15,7 +15,7 @@ type Row = ReturnType<typeof aRow>;
 interface Kind {
   readonly limit: number;
   readonly rowOf: (name: string) => Row;
-  /** Where a problem is said to be. */
+  /** Expected path of the problem. */
   readonly path: string;
 }
 
@@ -48,7 +48,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'a group': { limit: 1024, rowOf: (group) => aRow(7, { group }), path: '.group' },
 };
 
-/** The same bytes as letters, as zeros, and as characters of two bytes with a letter where they do not fit. */
+/** Texts of a number of bytes: letters, zeros, and characters of two bytes, with a letter where they do not fit. */
 const SPELLINGS: Readonly<Record<string, (bytes: number) => string>> = {
   letters: (bytes) => 'n'.repeat(bytes),
   zeros: (bytes) => '\0'.repeat(bytes),
@@ -155,7 +155,7 @@ describe('names at their limits', () => {
   });
 });
 
-/** Characters that no compression makes few of. */
+/** Characters that do not compress. */
 function noise(characters: number): string {
   const random = new Random(1);
   let text = '';
@@ -191,7 +191,7 @@ const MOST_BYTES: Readonly<Record<string, number>> = {
 const MOST_BYTES_ELSEWHERE = 1_000;
 
 describe('the files of a shard', () => {
-  it('given names at their limits, beyond them and of megabytes, then nothing longer than a limit is in them', async () => {
+  it('given names at their limits, beyond them and of megabytes, then no text in them exceeds its limit', async () => {
     const dataDir = scratch();
     const shard = await aShard({ cloud: await aCloud(), dataDir });
     const megabytes = noise(2_000_000);
@@ -214,7 +214,7 @@ describe('the files of a shard', () => {
     expect(found.filter(([column, bytes]) => bytes > (MOST_BYTES[column] ?? MOST_BYTES_ELSEWHERE))).toEqual(
       [],
     );
-    // The names at their limits are there, so that the files are those that this test is about.
+    // The names at their limits are in the files, so the test has written what it checks.
     expect(Object.fromEntries(found)).toMatchObject({
       'demand.db seen.cluster': 253,
       'demand.db seen.grouped': 1024,

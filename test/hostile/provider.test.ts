@@ -20,7 +20,7 @@ const service = bindService(CapacityProviderDefinition, {
   delete: { response: rawBytes },
 });
 
-/** Answers everything with what it is told to. */
+/** Answers every call with the configured bytes or error. */
 async function aProvider(
   answer: () => Uint8Array,
 ): Promise<{ readonly address: string; readonly calls: () => number }> {
@@ -57,34 +57,37 @@ const WAYS: Readonly<Record<string, () => Uint8Array>> = {
 };
 
 describe('a hostile provider', () => {
-  it.each(Object.keys(WAYS))('given %s, then the shard goes on with the others', async (way) => {
-    const [good, bad] = [await aCloud(), await aProvider(WAYS[way]!)];
-    const { cycle, reconcile } = defaultConfig();
-    const shard = await aShard({
-      providers: [
-        { name: 'good', address: good.address },
-        { name: 'bad', address: bad.address },
-      ],
-      cycle: { ...cycle, intervalMs: 100, spacingMs: 20, readyWaitMs: 1_000 },
-      reconcile: { ...reconcile, changesMs: 50, retry: { baseMs: 20, maxMs: 50 } },
-    });
-    const operator = answering(new RawOperator(shard.addresses.sessions));
-    operator.hello('web');
-    operator.rollup('web', [aRow(100)]);
-    const bound = async (): Promise<boolean> => {
-      const all = { states: [], maxResults: 0, sinceRevision: new Uint8Array() };
-      const { machines } = await good.fake.kit.list(all);
-      return (
-        bad.calls() > 2 &&
-        machines.some(({ state, cluster }) => state === MachineState.Configured && cluster === 'web')
-      );
-    };
-    await servingNeighbours(shard, () => until(bound));
-    const { phase, providers } = await shard.port.ask('status', {});
-    expect(phase).toBe('running');
-    expect(providers.find(({ name }) => name === 'bad')!.machines).toBe(0);
-    const texts = JSON.stringify(providers);
-    expect(texts.length).toBeLessThan(10_000);
-    expect(texts).not.toContain('\\u001b');
-  });
+  it.each(Object.keys(WAYS))(
+    'given %s, then the shard keeps working with the other providers',
+    async (way) => {
+      const [good, bad] = [await aCloud(), await aProvider(WAYS[way]!)];
+      const { cycle, reconcile } = defaultConfig();
+      const shard = await aShard({
+        providers: [
+          { name: 'good', address: good.address },
+          { name: 'bad', address: bad.address },
+        ],
+        cycle: { ...cycle, intervalMs: 100, spacingMs: 20, readyWaitMs: 1_000 },
+        reconcile: { ...reconcile, changesMs: 50, retry: { baseMs: 20, maxMs: 50 } },
+      });
+      const operator = answering(new RawOperator(shard.addresses.sessions));
+      operator.hello('web');
+      operator.rollup('web', [aRow(100)]);
+      const bound = async (): Promise<boolean> => {
+        const all = { states: [], maxResults: 0, sinceRevision: new Uint8Array() };
+        const { machines } = await good.fake.kit.list(all);
+        return (
+          bad.calls() > 2 &&
+          machines.some(({ state, cluster }) => state === MachineState.Configured && cluster === 'web')
+        );
+      };
+      await servingNeighbours(shard, () => until(bound));
+      const { phase, providers } = await shard.port.ask('status', {});
+      expect(phase).toBe('running');
+      expect(providers.find(({ name }) => name === 'bad')!.machines).toBe(0);
+      const texts = JSON.stringify(providers);
+      expect(texts.length).toBeLessThan(10_000);
+      expect(texts).not.toContain('\\u001b');
+    },
+  );
 });

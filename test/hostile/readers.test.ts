@@ -48,8 +48,8 @@ async function anEndlessRead(limits: { readonly callers: number; readonly stallM
 }
 
 describe('readers that never read', () => {
-  it('given InspectNeeds, then little is made for them, they are cut off, and their place is free again', async () => {
-    // Long enough to ask in while both still have their place, also on a slow machine.
+  it('given InspectNeeds, then little is buffered for them, they are disconnected, and their slots are free again', async () => {
+    // Long enough to send a request while both still have their slots, also on a slow machine.
     const { address, counters, opened, given } = await anEndlessRead({ callers: 2, stallMs: 10_000 });
     const mute = [hungUp(muteCaller(address)), hungUp(muteCaller(address))];
     const client = grpcConnect(service, address, clientCredentials(address, { tls: null }));
@@ -70,7 +70,7 @@ describe('readers that never read', () => {
     await until(async () => (await ask()) === status.OK);
   });
 
-  it('given live news, then they are cut off and counted, and other readers are not', async () => {
+  it('given the event stream, then they are disconnected and counted, and other readers are not', async () => {
     const shard = new FakeShard();
     const limits = { maxReaders: 3, maxWaitingBytes: 128 * 1024, heartbeatMs: 60_000 };
     const api = await serveApi(shard, '127.0.0.1:0', { tls: null, events: limits });
@@ -96,7 +96,7 @@ describe('readers that never read', () => {
 });
 
 describe('an operator that never reads', () => {
-  it('given ten thousand acks for it, then most are made one, and neighbours are served', async () => {
+  it('given ten thousand acks for it, then most are coalesced, and neighbours are served', async () => {
     const shard = await aShard({ cloud: await aCloud() });
     const again = Array.from({ length: 10_000 }, () => rollupFrame('mute', rows(1)));
     const coalesced = 'bigfleet_shard_session_events_total{event="frames_coalesced"}';
@@ -109,7 +109,7 @@ describe('an operator that never reads', () => {
 });
 
 describe('requests that never end', () => {
-  it('given a hundred slow ones, then others are answered, and the slow ones are told 408', async () => {
+  it('given a hundred slow ones, then other requests are answered, and the slow ones get 408', async () => {
     const shard = await aShard({ cloud: await aCloud() });
     const answers: string[] = [];
     for (let i = 0; i < 100; i++) {
@@ -126,7 +126,7 @@ describe('requests that never end', () => {
     expect(await shard.metric('bigfleet_shard_readers_cut_total{reason="malformed"}')).toBe(100);
   });
 
-  it('given more connections than there may be, then the rest is dropped and counted, and there is room again', async () => {
+  it('given more connections than allowed, then the rest is dropped and counted, and later connections are accepted again', async () => {
     const api = await serveApi(new FakeShard(), '127.0.0.1:0', { tls: null });
     onEnd(() => api.close());
     const sockets = await Promise.all(
@@ -141,7 +141,7 @@ describe('requests that never end', () => {
     expect(api.counters.connections).toBeLessThan(100);
   });
 
-  it('given more questions than are answered at a time, then 503 and when to come again, and probes come through', async () => {
+  it('given more requests than are answered at a time, then the rest gets 503 with Retry-After, and probes are answered', async () => {
     const shard = new FakeShard();
     let release = (): void => {};
     const blocked = new Promise<void>((resolve) => {
@@ -157,7 +157,7 @@ describe('requests that never end', () => {
     const api = await serveApi(shard, '127.0.0.1:0', { tls: null, unready: async () => null });
     onEnd(() => api.close());
     const waiting = Array.from({ length: 64 }, () => fetch(`${api.url}/v1/status`));
-    // One that comes before the last of these would wait with them.
+    // A probe that arrives before the last of these would wait with them.
     await until(() => asked === 64);
     const refused = await fetch(`${api.url}/v1/status`);
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
