@@ -82,7 +82,7 @@ const FILLS = {
 export type Fill = keyof typeof FILLS;
 
 const MEDIUM_BYTES = 2 ** 21;
-const HUGE_FILLS: readonly Fill[] = ['letters', 'zeros', 'no UTF-8'];
+const HUGE_FILLS: readonly Fill[] = ['letters', 'zeros', 'invalid UTF-8'];
 const filled = new Map<Fill, Uint8Array>();
 
 /** Text of exactly `size` bytes; padded with letters where the last character does not fit. */
