@@ -57,7 +57,7 @@ function bytesOf(needs: readonly CapacityNeed[], at: number): Uint8Array {
 const withoutTime = (needs: readonly Need[]): Need[] => needs.map((need) => ({ ...need, firstSeenMs: 0 }));
 
 /** What a process that has just started reads of a roll-up. */
-function readAnew(bytes: Uint8Array) {
+function readFirst(bytes: Uint8Array) {
   const intake = new RollupIntake('c').read(bytes);
   if (intake.kind !== 'changed') throw new Error('the roll-up is refused');
   return { ...intake, extent: finished(extentOf(intake.needs, intake.hiddenRows)) };
@@ -81,11 +81,11 @@ describe('demand from the wire to the ledger', () => {
             fleet.demand.apply(delta);
             received = rowsAfter(received, delta);
             const { baseline } = taken.changes;
-            const { needs, extent } = readAnew(bytes);
+            const { needs, extent } = readFirst(bytes);
             expect(withoutTime(received)).toEqual(needs);
             expect([baseline!.rows, baseline!.totals]).toEqual([extent.rows, extent.totals]);
           }
-          expect(withoutTime(fleet.demand.needsOf(fleet.clusters.find('c')))).toEqual(readAnew(bytes).needs);
+          expect(withoutTime(fleet.demand.needsOf(fleet.clusters.find('c')))).toEqual(readFirst(bytes).needs);
           expect(demand.whole()?.delta.fresh).toEqual(received);
         }
       }),

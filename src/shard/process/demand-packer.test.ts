@@ -19,7 +19,7 @@ function aPacker() {
   const receiver = new DemandReceiver();
   const sent: ToController['item']['kind'][] = [];
   const sources = new Map<string, DeltaSource>();
-  const held = new Map<string, readonly Need[]>();
+  const received = new Map<string, readonly Need[]>();
   const arrived: { cluster: string; needs: readonly Need[]; rowsSetAside: number }[] = [];
   const packer = new DemandPacker((item) => {
     sent.push(item.kind);
@@ -27,8 +27,8 @@ function aPacker() {
     if (item.kind !== 'demand-delta') return;
     const { delta, rowsSetAside } = structuredClone(item);
     const { cluster } = delta;
-    held.set(cluster, rowsAfter(held.get(cluster) ?? [], receiver.unpack(delta)));
-    arrived.push({ cluster, needs: held.get(cluster)!, rowsSetAside });
+    received.set(cluster, rowsAfter(received.get(cluster) ?? [], receiver.unpack(delta)));
+    arrived.push({ cluster, needs: received.get(cluster)!, rowsSetAside });
   });
   const post = (cluster: string, needs: readonly Need[], rowsSetAside = 0): void => {
     const source = sources.get(cluster) ?? new DeltaSource(cluster);
