@@ -102,6 +102,7 @@ export type SettingsPatch = DeepPartial<Omit<FakeSettings, 'quotas'>> & {
   readonly quotas?: Readonly<Record<string, number | null>>;
 };
 
+/** The presets: without failures, like a real cloud on an ordinary day, and like one on its worst. */
 export const PRESET_NAMES = ['calm', 'realistic', 'hostile'] as const;
 /** One of `PRESET_NAMES`. */
 export type PresetName = (typeof PRESET_NAMES)[number];
