@@ -58,12 +58,12 @@ function brokenLinks(page: string): string[] {
 }
 
 describe('documentation', () => {
-  it('every relative link leads to a file, and to a heading of it', () => {
+  it('given its pages, then every relative link names an existing file and heading', () => {
     expect(PAGES.length).toBeGreaterThan(40);
     expect(PAGES.flatMap(brokenLinks)).toEqual([]);
   });
 
-  it('every page of docs that source code names is there', () => {
+  it('given pages that source code names, then each exists', () => {
     const missing = SOURCES.flatMap((file) =>
       [...readFileSync(file, 'utf8').matchAll(/\bdocs\/[\w/-]+\.(?:md|yaml)\b/g)]
         .filter(([path]) => !existsSync(path))
@@ -72,7 +72,7 @@ describe('documentation', () => {
     expect(missing).toEqual([]);
   });
 
-  it('the tour has at most 25 files, and every file that it names is there', () => {
+  it('given the tour, then it has at most 25 files, and each exists', () => {
     const tour = readFileSync('docs/internals/tour.md', 'utf8');
     const stops = [...tour.matchAll(/^\| \d+ \| \[[\w/.-]+\]\(\.\.\/\.\.\/([^)]+)\)/gm)].map(
       ([, file]) => file!,
@@ -84,7 +84,7 @@ describe('documentation', () => {
     expect(named.filter((file) => !sources.some((source) => source.endsWith(`/${file}`)))).toEqual([]);
   });
 
-  it('every page is linked from the index of its folder, and every index from docs/README.md', () => {
+  it('given its pages, then each is linked from the index of its folder, and every index from docs/README.md', () => {
     const folders = readdirSync('docs', { withFileTypes: true }).filter((entry) => entry.isDirectory());
     const unlisted = folders.flatMap(({ name }) => {
       const index = prose(`docs/${name}/README.md`);

@@ -6,7 +6,7 @@
 // that breaks the rule, not the one after it:
 // - It mocks no module, resets no modules and leaves every global, timer, spy and environment variable as it was.
 // - It starts no thread. Servers and processes that it starts have ended when it ends.
-// - It does not ask how much memory its process uses.
+// - It does not measure the memory of its process.
 
 /** Files that run in a process of their own. */
 export const ALONE: readonly string[] = [

@@ -1,4 +1,4 @@
-// The house style as far as a program can check it: import rules, leftovers, file sizes.
+// The house style as far as a program can check it: import rules, leftover markers, file sizes.
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -53,8 +53,8 @@ function cruiseProbe(room: string, target: string): string {
   }
 }
 
-describe('tidy', () => {
-  it('imports between rooms go one way', () => {
+describe('the repository', () => {
+  it('given the imports between rooms, then none violates a rule', () => {
     expect(cruise('.', 'src', 'test', 'testing', 'bench', 'scripts')).toMatchObject({ status: 0 });
   });
 
@@ -72,11 +72,11 @@ describe('tidy', () => {
     // Nor indirectly, by way of another room.
     ['provider', '../coordinator/index.ts', 'provider-imports'],
     ['engine', '../coordinator/index.ts', 'engine-imports'],
-  ])('an import from %s of %s is caught', (room, target, rule) => {
+  ])('given an import from %s of %s, then it violates a rule', (room, target, rule) => {
     expect(cruiseProbe(room, target)).toContain(rule);
   });
 
-  it('decisions know the fleet by its read-only view', () => {
+  it('given the code of decisions, then it imports only the read-only view of the fleet', () => {
     const writers = code.filter(
       (file) =>
         file.startsWith('src/engine/') &&
@@ -89,21 +89,21 @@ describe('tidy', () => {
     expect(writers).toEqual(['src/engine/parallel/shared-state.ts']);
   });
 
-  it('no stray markers', () => {
+  it('given all files, then none has a leftover marker', () => {
     const marker = new RegExp(`\\b(${['TO', 'DO'].join('')}|FIX${'ME'}|X{3}|HA${'CK'})\\b`);
     expect(
       files.filter((file) => !file.endsWith('.binpb') && marker.test(readFileSync(file, 'utf8'))),
     ).toEqual([]);
   });
 
-  it('no test is skipped or singled out', () => {
+  it('given all tests, then none is skipped or singled out', () => {
     const skipped = /\b(it|test|describe)\.(skip|only|todo)\b/;
     expect(
       code.filter((file) => skipped.test(readFileSync(file, 'utf8')) && !file.endsWith('tidy.test.ts')),
     ).toEqual([]);
   });
 
-  it('a test file that changes what its process shares has a process of its own', () => {
+  it('given a test file that changes state of its process, then it has a process of its own', () => {
     const changes = /\bvi\.(mock|doMock|resetModules|stubGlobal)\(|process\.chdir\(|new Worker\(/;
     const shared = code.filter(
       (file) => file.endsWith('.test.ts') && !ALONE.some((pattern) => matchesGlob(file, pattern)),
@@ -112,15 +112,15 @@ describe('tidy', () => {
     expect(shared.filter((file) => changes.test(readFileSync(file, 'utf8')))).toEqual([]);
   });
 
-  it('every file that starts first is there', () => {
+  it('given the list of files that start first, then each exists', () => {
     expect(LONGEST.filter((file) => !existsSync(file))).toEqual([]);
   });
 
-  it('no file is too long to read in a sitting', () => {
+  it('given all files, then none exceeds the maximum length', () => {
     expect(code.filter((file) => readFileSync(file, 'utf8').split('\n').length > MAX_LINES)).toEqual([]);
   });
 
-  it('every source file says in its first lines what it is for', () => {
+  it('given all source files, then each begins with a comment on its purpose', () => {
     const sources = code.filter(
       (file) => /^(src|testing|bench|scripts)\//.test(file) && !file.endsWith('.test.ts'),
     );

@@ -6,11 +6,11 @@ import { readResults } from '../../bench/record/results.ts';
 import { SPEED_PAGES } from '../../bench/record/write.ts';
 
 describe('recorded figures', () => {
-  it('given the recorded results, then README and page are what they render to', () => {
+  it('given the recorded results, then README and performance page are up to date', () => {
     for (const [file, page] of Object.entries(SPEED_PAGES)) expect(readFileSync(file, 'utf8')).toBe(page());
   });
 
-  it('given a figure above or at its goal, then only the latter is called met', () => {
+  it('given figures above and at the goal, then only the latter meets it', () => {
     const results = readResults();
     const goal = { what: 'cycle', quantile: 'p99', goalMs: 10 } as const;
     expect(isMet({ ...goal, measured: () => ({ p50: 1, p99: 10.1 }) }, results)).toBe(false);
@@ -27,7 +27,7 @@ describe('recorded figures', () => {
     }
   });
 
-  it('given a document without markers, then the text is not lost silently', () => {
+  it('given a document without markers, then rendering throws', () => {
     expect(() => betweenMarkers('no markers', 'speed', 'text')).toThrow('<!-- speed:begin -->');
   });
 });

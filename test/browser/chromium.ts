@@ -1,4 +1,4 @@
-// Locates Chromium on this machine and opens it for the tests of the page. Without one, the tests report that they did
+// Locates Chromium on this machine and starts it for the tests of the page. Without it, the tests report that they did
 // not run: they never pass as if they had checked the page.
 
 import { accessSync, constants } from 'node:fs';

@@ -39,8 +39,8 @@ export function demoDirectory(): { readonly path: string; readonly remove: () =>
 
 export async function startDemo(dir: string, { clusters, machines, port }: DemoSize): Promise<Demo> {
   const size = ['--clusters', String(clusters), '--machines', String(machines)];
-  const words = ['up', '--plain', '--dir', dir, '--port', String(port ?? (await freePort())), ...size];
-  const child = spawn(process.execPath, ['src/cli/main.ts', ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const args = ['up', '--plain', '--dir', dir, '--port', String(port ?? (await freePort())), ...size];
+  const child = spawn(process.execPath, ['src/cli/main.ts', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const lines: string[] = [];
   const stop = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -82,7 +82,7 @@ function keepLines(child: ChildProcess, lines: string[]): void {
   }
 }
 
-/** Racy, but `up` tries the next port if another program takes this one first. */
+/** Racy, but `up` tries the next port if another program binds this one first. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -81,7 +81,7 @@ export async function showsTheFocus(stage: Stage): Promise<void> {
     assert.ok(focused.style !== 'none' && focused.width >= 2, `${button} shows that it has the focus`);
   }
   await stage.record('focus');
-  // An update must not take the focus away from a button.
+  // An update must not move the focus away from a button.
   await page.waitForTimeout(2_500);
   assert.equal(await page.evaluate<string>('document.activeElement.textContent'), buttons.at(-1));
 }

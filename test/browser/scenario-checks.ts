@@ -1,5 +1,5 @@
-// The buttons of the page: each story, the freeze and its end. Each is pressed in the page, and its effect, as reported
-// by the API, must become visible there.
+// The buttons of the page: each demo scenario, the freeze and its end. Each is pressed in the page, and its effect, as
+// reported by the API, must become visible there.
 
 import assert from 'node:assert/strict';
 import type { ShardEvent, Status } from '../../src/web/feed.ts';
@@ -121,7 +121,7 @@ export async function failuresAreShownAsSuch(stage: Stage): Promise<void> {
   }
 }
 
-/** While the fleet is frozen the page says so, offers to lift the freeze, and lists decisions as not carried out. */
+/** While the fleet is frozen the page shows it, offers to lift the freeze, and lists decisions as not carried out. */
 export async function freezeIsSeenAndEnds(stage: Stage): Promise<void> {
   await press(stage, '[data-freeze=on]');
   const frozen = await stage.until('the page offers to unfreeze', ({ isFrozen }) => isFrozen);

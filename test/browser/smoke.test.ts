@@ -12,9 +12,9 @@ import { Stage } from './stage.ts';
 
 const found = findChromium();
 
-describe('the page in a browser', { timeout: 300_000 }, () => {
+describe('the dashboard in a browser', { timeout: 300_000 }, () => {
   if (found.path === null) {
-    it('given no Chromium, then the output says what was not run', () => {
+    it('given no Chromium, then the output names the check that did not run', () => {
       const said = notRun('the page was not opened in a browser', found.why);
       console.warn(said);
       expect(said).toMatch(/^NOT RUN: .+ no Chromium: .+ "npm run browser:install"/);
@@ -23,7 +23,7 @@ describe('the page in a browser', { timeout: 300_000 }, () => {
   }
   const { path } = found;
 
-  it('given a demo, then it shows the figures of the API and the browser has nothing to complain about', async () => {
+  it('given a demo, then it shows the figures of the API and the browser reports no error', async () => {
     const directory = demoDirectory();
     onTestFinished(directory.remove);
     const demo = await startDemo(directory.path, { clusters: 2, machines: 80 });
@@ -34,32 +34,32 @@ describe('the page in a browser', { timeout: 300_000 }, () => {
     onTestFinished(() => stage.close());
     await figuresAreThoseOfTheApi(stage);
     // They are requested after the first figures.
-    await stage.until('there is a button for each story', ({ stories }) => stories.length === 4);
+    await stage.until('there is a button for each demo scenario', ({ stories }) => stories.length === 4);
     await nothingToComplainAbout(stage);
   });
 });
 
-describe('a Chromium', () => {
+describe('the search for Chromium', () => {
   function folder(): string {
     const path = mkdtempSync(join(tmpdir(), 'bigfleet-chromium-'));
     onTestFinished(() => rmSync(path, { recursive: true }));
     return path;
   }
 
-  it.runIf(process.platform === 'linux')('given none in the path, then it is said to be missing', () => {
+  it.runIf(process.platform === 'linux')('given none in PATH, then it is reported as missing', () => {
     expect(findChromium({ PATH: folder() })).toMatchObject({
       path: null,
       why: expect.stringContaining('no chromium'),
     });
   });
 
-  it('given a program of its name in the path, then it is found', () => {
+  it('given a program of that name in PATH, then it is found', () => {
     const path = join(folder(), 'chromium-browser');
     writeFileSync(path, '#!/bin/sh\n', { mode: 0o755 });
     expect(findChromium({ PATH: join(path, '..') }).path).toBe(path);
   });
 
-  it('given a variable that names no program, then nothing else is taken for it', () => {
+  it('given a variable that names no program, then PATH is not searched', () => {
     const path = join(folder(), 'none');
     expect(findChromium({ ...process.env, BIGFLEET_CHROMIUM: path })).toEqual({
       path: null,

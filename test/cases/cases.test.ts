@@ -48,12 +48,15 @@ for (const decider of DECIDERS) {
 }
 
 describe('case files', () => {
-  it.each(CASES.map((file) => [file.file, file] as const))('%s names rows that exist', (_name, file) => {
-    const { input } = read(file.given, 'given');
-    const known = new Set(
-      input.needs.flatMap((need) => [keyOf(need).fingerprint, withoutSame(need.profile).fingerprint]),
-    );
-    const named = input.machines.map((machine) => machine.stamp?.fingerprint).filter(Boolean);
-    expect(named.filter((fingerprint) => fingerprint !== 'gone' && !known.has(fingerprint!))).toEqual([]);
-  });
+  it.each(CASES.map((file) => [file.file, file] as const))(
+    'given %s, then its stamps and targets name rows that exist',
+    (_name, file) => {
+      const { input } = read(file.given, 'given');
+      const known = new Set(
+        input.needs.flatMap((need) => [keyOf(need).fingerprint, withoutSame(need.profile).fingerprint]),
+      );
+      const named = input.machines.map((machine) => machine.stamp?.fingerprint).filter(Boolean);
+      expect(named.filter((fingerprint) => fingerprint !== 'gone' && !known.has(fingerprint!))).toEqual([]);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// Everything that claims to decide as the cases say. The cases run against each of them.
+// The deciders that the cases run against: each must decide as the cases say.
 
 import { decide as engine } from '../../src/engine/index.ts';
 import { fleetOf } from '../../src/fleet/index.ts';

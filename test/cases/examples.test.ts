@@ -1,4 +1,4 @@
-// The example scenarios keep the promises of their comments: what the plan is, and what the suggested changes do.
+// The comments of the example scenarios are true: the plan, and the effect of the suggested changes.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -31,7 +31,7 @@ function actionsOf({ actions }: PlanJson): readonly string[] {
 
 for (const decider of DECIDERS) {
   describe(`examples, ${decider.name}`, () => {
-    it('first look: idle first, then bought, one surplus, one given back', () => {
+    it('given first-look, then idle machines are bound, others bought, one reclaimed and one released', () => {
       const plan = planOf('first-look', decider);
       expect(actionsOf(plan)).toEqual([
         'Bootstrap metal-1',
@@ -45,13 +45,13 @@ for (const decider of DECIDERS) {
       expect(plan.cost).toEqual({ before: 2.85, after: 3.85, risk: 0 });
     });
 
-    it('gang and tenant: the tenant is preempted in the rack that becomes complete', () => {
+    it('given gang-and-tenant, then the tenant is preempted in the rack that becomes complete', () => {
       const plan = planOf('gang-and-tenant', decider);
       expect(actionsOf(plan)).toEqual(['Preempt r2-3', 'Preempt r2-4']);
       expect(plan.actions.map(({ graceSeconds }) => graceSeconds)).toEqual([30, 30]);
     });
 
-    it('gang and tenant: equal priority, a repaired machine, or too large a wish', () => {
+    it('given gang-and-tenant with equal priority, a repaired machine or a larger gang, then nothing is preempted', () => {
       expect(actionsOf(planOf('gang-and-tenant', decider, ['priority: 50000', 'priority: 900000']))).toEqual(
         [],
       );
@@ -65,7 +65,7 @@ for (const decider of DECIDERS) {
       expect(huge.needs[0]?.reason).toBe('topology-unsatisfiable');
     });
 
-    it('spread over zones: seven in balance, one short', () => {
+    it('given spread-over-zones, then seven machines are in balance and one is missing', () => {
       const plan = planOf('spread-over-zones', decider);
       expect(actionsOf(plan)).toEqual([
         'Bootstrap b-1',
@@ -77,7 +77,7 @@ for (const decider of DECIDERS) {
       expect(plan.needs[0]).toMatchObject({ reason: 'spread-unsatisfiable', deficit: { cpu: '8' } });
     });
 
-    it('spread over zones: more skew completes it, a soft wish is ignored', () => {
+    it('given spread-over-zones, when maxSkew is 2, then it is met, and a soft term is ignored', () => {
       expect(planOf('spread-over-zones', decider, ['maxSkew: 1', 'maxSkew: 2']).needs[0]?.satisfied).toBe(
         true,
       );

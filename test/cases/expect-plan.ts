@@ -65,7 +65,7 @@ function expectDomains(
   expect(found, `${where}: ${of} by ${label}`).toEqual(counts);
 }
 
-/** The part of `value` that `pattern` talks about. An absent field reads as null. */
+/** The fields of `value` that `pattern` names. An absent field reads as null. */
 function picked(value: unknown, pattern: unknown): unknown {
   if (!isObject(value) || !isObject(pattern)) return value ?? null;
   return Object.fromEntries(Object.entries(pattern).map(([key, part]) => [key, picked(value[key], part)]));

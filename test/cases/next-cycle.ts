@@ -1,5 +1,5 @@
-// From one decision to the next: applies a plan to the scenario it was made from. Moves complete at once; cases with
-// slow moves set the intermediate states by hand.
+// Applies a plan to the scenario it was made from, which gives the input of the next decision. Moves complete at once;
+// cases with slow moves set the intermediate states by hand.
 
 import {
   type Action,

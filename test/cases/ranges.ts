@@ -16,7 +16,7 @@ export function expandItems<T>(items: readonly T[]): readonly T[] {
   );
 }
 
-/** An object whose keys may contain ranges: each value is given to every key of its range. */
+/** An object whose keys may contain ranges: every key of a range gets the value. */
 export function expandKeys(object: Json): Json {
   return Object.fromEntries(
     Object.entries(object).flatMap(([key, value]) => expandText(key).map((name) => [name, value] as const)),

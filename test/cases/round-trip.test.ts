@@ -1,4 +1,4 @@
-// A random fleet that fails somewhere is saved as a scenario file; the file must be that very fleet.
+// A random fleet that fails a test is saved as a scenario file; reading the file must give the same fleet.
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { writeScenario } from '../../src/scenario/scenario-write.ts';
 import { fleets } from '../../testing/support/fleets.ts';
 import { DECIDERS } from './deciders.ts';
 
-it('a fleet written as a scenario file reads back the same, and so does the decision on it', () => {
+it('given a fleet written as a scenario file, when it is read, then fleet and decision are the same', () => {
   fc.assert(
     fc.property(fleets(), (input) => {
       const read = parseScenario(writeScenario(input));

@@ -29,7 +29,7 @@ function aLoss(machine: string): LossView {
 }
 
 /** Output of `bigfleet history` for a journal in which one machine was preempted and others were lost. */
-function told(losses: number, ...words: readonly string[]): string {
+function history(losses: number, ...args: readonly string[]): string {
   return withPath((path) => {
     const file = fileAt(path);
     const recorded = new Recorded(file);
@@ -43,34 +43,37 @@ function told(losses: number, ...words: readonly string[]): string {
       text += more;
     };
     const io = { out, paint: noPaint, exitCode: () => {} };
-    historyCommand(io).parse([...words, '--data-dir', dirname(path)], { from: 'user' });
+    historyCommand(io).parse([...args, '--data-dir', dirname(path)], { from: 'user' });
     return text.replaceAll(/\n +/g, ' ');
   });
 }
 
 describe('bigfleet history', () => {
-  it('given a machine that was preempted, then the Need that lost it learns which row took it', () => {
-    const words =
+  it('given a machine that was preempted, then the history of the Need that lost it names the row that got it', () => {
+    const line =
       'preempted m (spot, za) from batch/00000000aa for ml/00000000bb: priority 900 goes before 10';
-    expect(told(0, 'need', LOSER.id)).toContain(words);
-    expect(told(0, 'need', TAKER.id)).toContain(words);
-    expect(told(0, 'need', 'batch/00000000cc')).toContain('nothing about');
+    expect(history(0, 'need', LOSER.id)).toContain(line);
+    expect(history(0, 'need', TAKER.id)).toContain(line);
+    expect(history(0, 'need', 'batch/00000000cc')).toContain('nothing about');
   });
 
   it.each([
     ['machine', 'm-0'],
     ['cluster', 'batch'],
     ['need', LOSER.id],
-  ])('given a machine that was lost, then the %s has it with its error', (...subject) => {
-    expect(told(1, ...subject)).toContain(
-      'lost m-0 (spot, za) of p, which served batch for batch/00000000aa: the host died',
-    );
-  });
+  ])(
+    'given a machine that was lost, then the history of its %s has the loss with its error',
+    (...subject) => {
+      expect(history(1, ...subject)).toContain(
+        'lost m-0 (spot, za) of p, which served batch for batch/00000000aa: the host died',
+      );
+    },
+  );
 
-  it('given many that were lost together, then they are one line with their number', () => {
-    const text = told(40, 'cluster', 'batch');
+  it('given many machines that were lost together, then they are one line with their number', () => {
+    const text = history(40, 'cluster', 'batch');
     expect(text).toContain('lost 40 machines in zone za of p within 1 s (batch 40): the host died');
     expect(text).not.toContain('m-7');
-    expect(told(40, 'machine', 'm-7')).toContain('lost m-7');
+    expect(history(40, 'machine', 'm-7')).toContain('lost m-7');
   });
 });

@@ -1,4 +1,4 @@
-// Stories as printed for people, from a journal written for the test.
+// Output of `bigfleet history` and `bigfleet replay` for people, from a journal written for the test.
 
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ const MORE = { ...NEED, aggregate: resources({ cpu: 8000 }) };
 const ID = needId(keyOf(NEED));
 
 /** Runs a command on a journal with a short history of one machine, one Need and one cluster. */
-function told(command: typeof historyCommand, ...words: readonly string[]) {
+function outputOf(command: typeof historyCommand, ...args: readonly string[]) {
   return withPath((path) => {
     const file = fileAt(path);
     const recorded = new Recorded(file);
@@ -96,7 +96,7 @@ function told(command: typeof historyCommand, ...words: readonly string[]) {
         code = n;
       },
     };
-    command(io).parse([...words, '--data-dir', dirname(path)], { from: 'user' });
+    command(io).parse([...args, '--data-dir', dirname(path)], { from: 'user' });
     return {
       lines: text
         .trimEnd()
@@ -115,8 +115,8 @@ function isNarrow(text: string): boolean {
 const STARTED = 'the shard started (epoch 1) and reads everything again';
 
 describe('bigfleet history', () => {
-  it('tells what a machine went through, with reasons', () => {
-    expect(told(historyCommand, 'machine', 'm').lines).toEqual([
+  it('given a machine, then it prints its changes and actions with reasons', () => {
+    expect(outputOf(historyCommand, 'machine', 'm').lines).toEqual([
       STARTED,
       'is on record: Speculative, on-demand standard in za at $1.00 an hour',
       'failed to buy m for web: its provider refused (no quota)',
@@ -127,8 +127,8 @@ describe('bigfleet history', () => {
     ]);
   });
 
-  it('tells what a Need wanted and why it did not get it', () => {
-    expect(told(historyCommand, 'need', ID).lines).toEqual([
+  it('given a Need, then it prints what it wanted and why it was not met', () => {
+    expect(outputOf(historyCommand, 'need', ID).lines).toEqual([
       STARTED,
       'its cluster wants cpu 4 at priority 0',
       'failed to buy m for web: its provider refused (no quota)',
@@ -139,8 +139,8 @@ describe('bigfleet history', () => {
     ]);
   });
 
-  it('tells what happened to a cluster, orders to everybody included', () => {
-    expect(told(historyCommand, 'cluster', 'web').lines).toEqual([
+  it('given a cluster, then it prints its changes, including orders for the whole fleet', () => {
+    expect(outputOf(historyCommand, 'cluster', 'web').lines).toEqual([
       STARTED,
       'its demand changed: 1 Need, before 0',
       'failed to buy m for web: its provider refused (no quota)',
@@ -153,21 +153,21 @@ describe('bigfleet history', () => {
     ]);
   });
 
-  it('goes on below itself where it is longer than a line', () => {
-    const { text } = told(historyCommand, 'cluster', 'web');
+  it('given an entry longer than a line, then it continues below itself', () => {
+    const { text } = outputOf(historyCommand, 'cluster', 'web');
     expect(isNarrow(text)).toBe(true);
     expect(text).toContain(`\n${' '.repeat('2026-03-01T12:00:00.250Z  '.length)}pod (4 cores`);
   });
 
-  it('given a time, then nothing else is told', () => {
-    const { text, code } = told(historyCommand, 'machine', 'm', '--to', '1970-01-01T00:00:01Z');
+  it('given a range of time, then only its entries are printed', () => {
+    const { text, code } = outputOf(historyCommand, 'machine', 'm', '--to', '1970-01-01T00:00:01Z');
     expect(text).toBe('The journal has nothing about machine m in that time.\n');
     expect(code).toBe(1);
-    expect(told(historyCommand, 'machine', 'm', '--from', '1970-01-01T00:16:42Z').lines).toHaveLength(3);
+    expect(outputOf(historyCommand, 'machine', 'm', '--from', '1970-01-01T00:16:42Z').lines).toHaveLength(3);
   });
 
-  it('gives everything to programs', () => {
-    const items = JSON.parse(told(historyCommand, 'need', ID, '-o', 'json').text) as object[];
+  it('given -o json, then entries have all their fields', () => {
+    const items = JSON.parse(outputOf(historyCommand, 'need', ID, '-o', 'json').text) as object[];
     expect(items[1]).toMatchObject({
       kind: 'need-changed',
       before: null,
@@ -175,14 +175,16 @@ describe('bigfleet history', () => {
     });
   });
 
-  it('refuses what is no Need', () => {
-    expect(() => told(historyCommand, 'need', 'web')).toThrow(expect.objectContaining({ code: 'BF_USAGE' }));
+  it('given a text that is not the id of a Need, then it is refused', () => {
+    expect(() => outputOf(historyCommand, 'need', 'web')).toThrow(
+      expect.objectContaining({ code: 'BF_USAGE' }),
+    );
   });
 });
 
 describe('bigfleet replay', () => {
-  it('says of every cycle whether it came out the same', () => {
-    const { lines, text, code } = told(replayCommand);
+  it('given a journal, then it prints for every cycle whether the replay has the same digest', () => {
+    const { lines, text, code } = outputOf(replayCommand);
     expect(code).toBe(0);
     expect(text).toMatch(/^epoch 1\n/);
     expect(lines[1]).toMatch(/^cycle 1 {2}ok {2}[0-9a-f]{16} {2}1 buy$/);
@@ -190,16 +192,16 @@ describe('bigfleet replay', () => {
     expect(isNarrow(text)).toBe(true);
   });
 
-  it('refuses a plan without a cycle, and a cycle that is not kept', () => {
-    expect(() => told(replayCommand, '--plan')).toThrow(expect.objectContaining({ code: 'BF_USAGE' }));
-    expect(() => told(replayCommand, '--cycle', '77')).toThrow(
+  it('given --plan without a cycle, or a cycle that is not in the journal, then it is refused', () => {
+    expect(() => outputOf(replayCommand, '--plan')).toThrow(expect.objectContaining({ code: 'BF_USAGE' }));
+    expect(() => outputOf(replayCommand, '--cycle', '77')).toThrow(
       expect.objectContaining({ code: 'BF_JOURNAL_RANGE' }),
     );
   });
 });
 
 describe('timeOf', () => {
-  it('reads times and how long ago', () => {
+  it('given a time or an age, then it is the time in milliseconds', () => {
     expect(timeOf('1970-01-01T00:00:02Z')).toBe(2000);
     expect(timeOf('10m', 1_000_000)).toBe(400_000);
     for (const text of ['', '10', '-5m', 'yesterday', '5'])

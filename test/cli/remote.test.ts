@@ -80,7 +80,7 @@ const NOTHING = { items: [], total: 0, next: null };
 const NOUNS = ['status', 'machines', 'needs', 'clusters', 'providers', 'shortfalls', 'actions', 'freezes'];
 
 describe('bigfleet get', () => {
-  it('machines', async () => {
+  it('given machines, then they are a table', async () => {
     const { run } = await served();
     expect(await run('get', 'machines')).toBe(
       `MACHINE  STATE       CLUSTER  TYPE      ZONE   CAPACITY    PER HOUR  NOTE
@@ -98,7 +98,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     expect(wide).toContain('cpu 63.5 memory 256Gi');
   });
 
-  it('one machine', async () => {
+  it('given one machine, then its details are printed', async () => {
     const { run } = await served();
     const out = await run('get', 'machines', 'gpu/7');
     expect(out).toMatch(/^gpu\/7 {2}creating\n/);
@@ -106,7 +106,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     expect(out).toContain('spot, $12.35 per hour, 5 % interrupted per hour');
   });
 
-  it('needs', async () => {
+  it('given needs, then they are a table', async () => {
     const { run } = await served();
     const out = await run('get', 'needs');
     expect(out).toContain('prod-eu/3fa94c01de  checkout     1,000  cpu 64 memory');
@@ -114,7 +114,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     expect(await run('get', 'needs', '--unmet')).not.toContain('prod-eu');
   });
 
-  it('clusters, providers, shortfalls, actions, freezes', async () => {
+  it('given clusters, providers, shortfalls, actions or freezes, then they are a table', async () => {
     const { run } = await served();
     expect(await run('get', 'clusters')).toMatch(
       /ml +none +1 +1 +2 configured, 1 draining +\$12,345\.67 +takes no machines/,
@@ -140,7 +140,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     );
   });
 
-  it('plan: how much is held back of each kind and why, then each action', async () => {
+  it('given plan, then it prints the actions held back of each kind with the reason, then each action', async () => {
     const { run } = await served();
     const plan = await run('get', 'plan');
     expect(plan).toMatch(
@@ -157,7 +157,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     });
   });
 
-  it('given a roll-up that is held or refused, then what it lacks and what to do', async () => {
+  it('given a roll-up that is quarantined or refused, then its problems and the commands to settle it are printed', async () => {
     const { shard, run } = await served();
     const held = { sinceMs: 0, count: 3, rows: 1, knownRows: 388, isRefused: false };
     const reports = {
@@ -188,7 +188,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     );
   });
 
-  it('status', async () => {
+  it('given status, then it prints demand, cost, shortfalls and providers', async () => {
     const { run } = await served();
     const out = await run('get', 'status');
     expect(out).toMatch(/^shard-0 {2}running\n/);
@@ -200,7 +200,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     expect(out).toContain('cloud: 1 machine, breaker open, not read yet');
   });
 
-  it('given prices for owned machines, then status and clusters show them apart', async () => {
+  it('given prices for owned machines, then status and clusters show them separately', async () => {
     const { shard, run } = await served();
     const ownedCost = aCost({ serving: 40, idle: 2.5 });
     Object.assign(shard.answers, {
@@ -213,7 +213,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     expect(await run('get', 'clusters')).toMatch(/OWNED.*\nprod-eu .* \$1\.50 +\$42\.50/);
   });
 
-  it('a provider that lets the shard change nothing says why', async () => {
+  it('given a provider that denies all changes, then its reason is printed', async () => {
     const { shard, run } = await served();
     const [metal] = STATUS.providers;
     Object.assign(shard.answers, {
@@ -222,7 +222,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     expect(await run('get', 'providers')).toContain('lets nothing be changed: who are you');
   });
 
-  it('given a shard of nothing, then it says so', async () => {
+  it('given an empty shard, then each list is reported as empty', async () => {
     const { shard, run } = await served();
     const nothing = { items: [], total: 0, next: null };
     Object.assign(shard.answers, {
@@ -259,7 +259,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     expect(shard.asked.at(-2)).toMatchObject({ ask: { order: 'trouble' } });
   });
 
-  it('given many actions, then both of their lists are followed', async () => {
+  it('given many actions, then the pages of both of their lists are followed', async () => {
     const { shard, run } = await served();
     const waiting = Array.from({ length: 30 }, (_, i) => ({
       ...{ kind: 'Provision', machine: `w-${i}`, cluster: 'ml', reason: 'phase1.speculative' },
@@ -277,7 +277,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     expect(answer.waiting.items.map(({ machine }) => machine)).toEqual(waiting.map(({ machine }) => machine));
   });
 
-  it.each(NOUNS)('%s as JSON is what the API says', async (noun) => {
+  it.each(NOUNS)('given %s -o json, then the output equals the answer of the API', async (noun) => {
     const { server, run } = await served();
     const answer: unknown = await (await fetch(`${server.url}/v1/${noun}`)).json();
     expect(JSON.parse(await run('get', noun, '-o', 'json'))).toEqual(answer);
@@ -285,7 +285,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
 });
 
 describe('bigfleet explain NEED', () => {
-  it('given one that is not met, then everything that a person asks, in order', async () => {
+  it('given an unmet Need, then it prints reason, help, machines and actions in order', async () => {
     const { run } = await served();
     expect(await run('explain', 'ml/00FF00FF00')).toBe(`Need ml/00ff00ff00
   cluster       ml
@@ -338,21 +338,21 @@ Lately
 `);
   });
 
-  it('given a gang, then its place is said as it is: met, in part, or not at all', async () => {
+  it('given a gang that is met, in part or not at all, then its domain is printed accordingly', async () => {
     const { shard, run } = await served();
-    const told = async (need: NeedView): Promise<string> => {
+    const explained = async (need: NeedView): Promise<string> => {
       shard.answers.explain = () => ({ ...UNMET_STORY, need });
       return await run('explain', 'ml/00ff00ff00');
     };
-    expect(await told({ ...UNMET, isMet: true, missing: {}, reason: null })).toContain(
+    expect(await explained({ ...UNMET, isMet: true, missing: {}, reason: null })).toContain(
       'Its machines stand together in "r1".',
     );
-    const nowhere = await told({ ...UNMET, claimed: 0 });
+    const nowhere = await explained({ ...UNMET, claimed: 0 });
     expect(nowhere).toContain('Its place would be "r1"');
     expect(nowhere).not.toMatch(/stand (together )?in "r1"/);
   });
 
-  it('given one that is met, then by which machines, and nothing about help', async () => {
+  it('given a met Need, then it prints its machines, and no help', async () => {
     const { run } = await served();
     const out = await run('explain', 'prod-eu/3fa94c01de');
     expect(out).toContain('\nMet by 1 machine.\n');
@@ -360,15 +360,15 @@ Lately
     expect(out).not.toContain('help');
   });
 
-  it.each(UNMET_REASONS)('%s is shown with its sentence', async (reason) => {
+  it.each(UNMET_REASONS)('given the reason %s, then it is printed with its sentence', async (reason) => {
     const { shard, run } = await served();
     const why = unmetText(reason);
     shard.answers.explain = () => ({ ...UNMET_STORY, need: { ...UNMET, reason, why } });
-    const words = (await run('explain', UNMET.id)).replaceAll(/\s+/g, ' ');
-    expect(words).toContain(`${why.charAt(0).toUpperCase()}${why.slice(1)} (${reason}).`);
+    const text = (await run('explain', UNMET.id)).replaceAll(/\s+/g, ' ');
+    expect(text).toContain(`${why.charAt(0).toUpperCase()}${why.slice(1)} (${reason}).`);
   });
 
-  it('given obstacles, machines on their way and advice, then each is a line of its own', async () => {
+  it('given obstacles, machines in flight and advice, then each is a separate line', async () => {
     const { run } = await served();
     const out = (await run('explain', UNMET.id)).replaceAll(/\n {4}/g, ' ');
     expect(out).toContain('- 12 have failed: 12 in eu-1a; the last one: host lost.');
@@ -376,7 +376,7 @@ Lately
     expect(out).toContain('- Add machines to one of its domains, or let the work be split.');
   });
 
-  it('given many machines, some of them gone, then a few are shown and the rest counted', async () => {
+  it('given many machines, some of them gone, then a few are printed and the rest is counted', async () => {
     const { shard, run } = await served();
     const claimed = ['m-1', ...Array.from({ length: 500 }, (_, i) => `gone-${i}`)];
     const need = { ...MET_STORY.need, claimed: 501 };
@@ -386,7 +386,7 @@ Lately
     expect(out).toContain('\n  gone-10\n  … and 489 more\n');
   });
 
-  it('given names that would command a terminal, then they are spelled out', async () => {
+  it('given names with terminal escapes, then they are printed escaped', async () => {
     const { shard, run } = await served();
     const need = {
       ...UNMET,
@@ -401,12 +401,12 @@ Lately
     expect(out).toContain('\\u001b[2J');
   });
 
-  it('-o json is the story', async () => {
+  it('given -o json, then the output equals the answer of the API', async () => {
     const { run } = await served();
     expect(JSON.parse(await run('explain', UNMET.id, '-o', 'json'))).toEqual(UNMET_STORY);
   });
 
-  it('given a code, then the catalogue as ever', async () => {
+  it('given an error code, then its entry is printed without a call to the shard', async () => {
     const { shard, run } = await served();
     expect(await run('explain', 'bf_usage')).toMatch(/^BF_USAGE\n/);
     await expect(run('explain', 'ml/xyz')).rejects.toThrow(/BF_USAGE: "ml\/xyz" is no Need/);
@@ -414,7 +414,7 @@ Lately
   });
 });
 
-describe('telling a shard', () => {
+describe('orders to a shard', () => {
   const who = `${userInfo().username}@${hostname()}`;
 
   it.each([
@@ -437,11 +437,14 @@ describe('telling a shard', () => {
     [['accept', 'list', 'cloud'], { kind: 'accept-list', provider: 'cloud', who }],
     [['accept', 'rollup', 'ml'], { kind: 'accept-rollup', cluster: 'ml', who }],
     [['refuse', 'rollup', 'ml'], { kind: 'refuse-rollup', cluster: 'ml', who }],
-  ])('%j', async ([verb, ...args], order, printed = 'Done.\n') => {
-    const { shard, run } = await served();
-    expect(await run(verb as keyof typeof COMMANDS, ...args)).toBe(printed);
-    expect(shard.orders).toEqual([order]);
-  });
+  ])(
+    'given %j, then the order is sent and the answer printed',
+    async ([verb, ...args], order, printed = 'Done.\n') => {
+      const { shard, run } = await served();
+      expect(await run(verb as keyof typeof COMMANDS, ...args)).toBe(printed);
+      expect(shard.orders).toEqual([order]);
+    },
+  );
 
   it.each([
     [['freeze', '--why', 'w']],
@@ -450,7 +453,7 @@ describe('telling a shard', () => {
     [['freeze', '--action', 'Explode', '--why', 'w']],
     [['quarantine', 'm-1']],
     [['unfreeze']],
-  ])('given %j, then nothing is ordered', async ([verb, ...args]) => {
+  ])('given %j, then it is refused and no order is sent', async ([verb, ...args]) => {
     const { shard, run } = await served();
     await expect(run(verb as keyof typeof COMMANDS, ...args!)).rejects.toThrow();
     expect(shard.orders).toEqual([]);
@@ -458,7 +461,7 @@ describe('telling a shard', () => {
 });
 
 describe('over TLS', () => {
-  it('given a reader, then it may look and not touch', async () => {
+  it('given a reader certificate, then it may read and not change anything', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'bigfleet-remote-'));
     cleanups.push(() => rmSync(folder, { recursive: true }));
     const valid = { notBefore: new Date('2020-01-01'), notAfter: new Date('2060-01-01') };
@@ -487,7 +490,7 @@ describe('over TLS', () => {
 });
 
 describe('exit codes', () => {
-  /** The shard of a test lives in this process, so waiting must not block it. */
+  /** The shard of a test runs in this process, so waiting must not block it. */
   function bigfleet(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     return new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
       const child = spawn(process.execPath, ['src/cli/main.ts', ...args], {
@@ -501,21 +504,21 @@ describe('exit codes', () => {
     });
   }
 
-  it('0: done, with the shard from the environment', async () => {
+  it('given the shard in the environment and success, then 0', async () => {
     const { server } = await served();
     const { code, out, err } = await bigfleet(['get', 'machines'], { BIGFLEET_SHARD: server.address });
     expect({ code, err }).toEqual({ code: 0, err: '' });
     for (const { id, isForgotten } of MACHINES) expect(out.includes(id)).toBe(!isForgotten);
   });
 
-  it('1: the shard refuses', async () => {
+  it('given a shard that refuses, then 1', async () => {
     const { shard, server } = await served();
     shard.result = { isDone: false, message: 'm-1 is at work.' };
     const { code, err } = await bigfleet(['forget', 'm-1', '--shard', server.url]);
     expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining('m-1 is at work.') });
   });
 
-  it('1: no server at the address, and the remedy is printed', async () => {
+  it('given no server at the address, then 1 and the remedy', async () => {
     const { server } = await served();
     await server.close();
     const { code, err } = await bigfleet(['explain', 'ml/00ff00ff00', '--shard', server.url]);
@@ -524,7 +527,7 @@ describe('exit codes', () => {
     expect(err).toContain('npm start');
   });
 
-  it('1: another kind of server at the address', async () => {
+  it('given another kind of server at the address, then 1', async () => {
     const other = createServer((_request, response) => void response.end('<p>Hello</p>')).listen(
       0,
       '127.0.0.1',
@@ -536,7 +539,7 @@ describe('exit codes', () => {
     expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining('not a shard') });
   });
 
-  it('2: invalid arguments, also those that only the shard can reject', async () => {
+  it('given invalid arguments, also those that only the shard can reject, then 2', async () => {
     const { server } = await served();
     const results = await Promise.all([
       bigfleet(['get', 'unicorns']),

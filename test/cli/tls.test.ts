@@ -69,7 +69,7 @@ async function refusal(call: () => Promise<unknown>): Promise<BigFleetError> {
   throw new Error('it was answered');
 }
 
-describe('asking a shard', () => {
+describe('a client of a shard', () => {
   const asked = (shard: string, tls: TlsFiles | null) =>
     refusal(() => new ShardClient(shard, tls).get('/v1/status'));
 
@@ -92,19 +92,19 @@ describe('asking a shard', () => {
     expect(message).toContain('its certificate is not signed by the authority in --tls-ca.');
   });
 
-  it('given TLS to a shard without, then the scheme and the flags to leave out are named', async () => {
+  it('given TLS to a shard without it, then the scheme and the flags to omit are named', async () => {
     const { message } = await asked(as('https', plain), admin);
     expect(message).toContain(`it does not speak TLS: give http:// in --shard and leave out ${ALL}.`);
   });
 
-  it('given a certificate for another name or of another time, then that is said', async () => {
+  it('given a certificate for another name or an expired one, then the problem is named', async () => {
     expect((await asked(as('https', renamed), admin)).message).toContain(
       'its certificate is for other names (IP: 127.0.0.1 is not in the cert',
     );
     expect((await asked(as('https', expired), admin)).message).toContain('its certificate has expired');
   });
 
-  it('given no shard, then it is unreachable as ever', async () => {
+  it('given no shard, then the error is BF_SHARD_UNREACHABLE', async () => {
     expect(await asked('http://127.0.0.1:1', null)).toMatchObject({ code: 'BF_SHARD_UNREACHABLE' });
   });
 });
@@ -120,8 +120,8 @@ it('given a shard without certificates and a provider with TLS, then its Lists f
   }
 });
 
-// The server there is not a provider, but no caller gets far enough to notice.
-describe('checking a provider', () => {
+// The server is not a provider, but the TLS handshake fails before a call reaches it.
+describe('the conformance suite', () => {
   const target = ({ url }: ApiServer): string => new URL(url).host;
 
   it('given no certificates and a provider with TLS, then the flags are named', async () => {
@@ -130,7 +130,7 @@ describe('checking a provider', () => {
     expect(error.message).toContain(`it speaks TLS: give ${ALL}.`);
   });
 
-  it('given certificates and a provider without TLS, then the flags to leave out are named', async () => {
+  it('given certificates and a provider without TLS, then the flags to omit are named', async () => {
     const error = await refusal(() => runConformance({ target: target(plain), only: ['B302'], tls: admin }));
     expect(error.message).toContain(`it does not speak TLS: leave out ${ALL}.`);
   });

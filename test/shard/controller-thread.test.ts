@@ -21,7 +21,7 @@ interface Scene {
   readonly effects: Effect[];
   readonly failures: Error[];
   /** Waits until the controller has emitted this text. */
-  readonly heard: (text: string) => Promise<void>;
+  readonly emitted: (text: string) => Promise<void>;
 }
 
 async function scene(): Promise<Scene> {
@@ -31,9 +31,9 @@ async function scene(): Promise<Scene> {
   const thread = await ControllerThread.start({ setup: { options, file: '' }, factory, onFailure });
   running.push(thread);
   thread.onEffect((effect) => effects.push(effect));
-  const heard = (text: string): Promise<void> =>
+  const emitted = (text: string): Promise<void> =>
     expect.poll(() => effects, { interval: 5 }).toContainEqual(said(text));
-  return { thread, effects, failures, heard };
+  return { thread, effects, failures, emitted };
 }
 
 function needOf(cluster: string, profile: number, cpu: number): Need {
@@ -63,17 +63,17 @@ describe('the thread of the controller', () => {
   });
 
   it('given demand, then only fresh rows are sent, and profiles are shared', async () => {
-    const { thread, heard } = await scene();
+    const { thread, emitted } = await scene();
     const rows = [needOf('c1', 1, 1), needOf('c1', 1, 2), needOf('c1', 2, 3)];
     const source = new DeltaSource('c1');
     const post = (...needs: readonly Need[]): void =>
       thread.post({ kind: 'demand', delta: source.next(needs), rowsSetAside: 0 });
     post(...rows);
-    await heard('3 rows, 0 known, 2 profiles');
+    await emitted('3 rows, 0 known, 2 profiles');
     post(needOf('c1', 2, 4), ...rows);
-    await heard('4 rows, 3 known, 2 profiles');
+    await emitted('4 rows, 3 known, 2 profiles');
     post(...rows.slice(1));
-    await heard('2 rows, 2 known, 2 profiles');
+    await emitted('2 rows, 2 known, 2 profiles');
   });
 
   it('given a structured clone of a Need, then it is equal', () => {
@@ -82,19 +82,19 @@ describe('the thread of the controller', () => {
   });
 
   it('given a blob that owns its buffer, then it is transferred; given a view of a larger buffer, then it is copied', async () => {
-    const { thread, heard } = await scene();
+    const { thread, emitted } = await scene();
     const own = new Uint8Array(10_000);
     const part = new Uint8Array(20_000).subarray(0, 9000);
     thread.post(answerWith(own));
     thread.post(answerWith(part));
-    await heard('blob of 10000');
-    await heard('blob of 9000');
+    await emitted('blob of 10000');
+    await emitted('blob of 9000');
     expect(own).toHaveLength(0);
     expect(part).toHaveLength(9000);
   });
 
   it('given a controller that is busy, then the main thread does not wait, and posted events are queued', async () => {
-    const { thread, heard } = await scene();
+    const { thread, emitted } = await scene();
     const gate = new Int32Array(new SharedArrayBuffer(4));
     thread.post(answerWith(new Uint8Array(gate.buffer)));
     for (let i = 0; i < 1000; i++) thread.post(command(`say:${i}`));
@@ -107,12 +107,12 @@ describe('the thread of the controller', () => {
     Atomics.store(gate, 0, 1);
     Atomics.notify(gate, 0);
     await thread.room();
-    await heard('999');
+    await emitted('999');
     await expect.poll(() => thread.waiting).toBe(0);
   });
 
   it('given very many effects, then they are executed in short turns', async () => {
-    const { thread, effects, heard } = await scene();
+    const { thread, effects, emitted } = await scene();
     let turn = 0;
     const counting = setInterval(() => turn++, 0);
     const turns = new Set<number>();
@@ -122,7 +122,7 @@ describe('the thread of the controller', () => {
       turns.add(turn);
     });
     thread.post(command('burst:3000'));
-    await heard('2999');
+    await emitted('2999');
     clearInterval(counting);
     expect(effects.slice(1)).toEqual(Array.from({ length: 3000 }, (_, i) => said(`${i}`)));
     // 150 ms of work in turns of 5 ms.
@@ -130,20 +130,20 @@ describe('the thread of the controller', () => {
   });
 
   it('given an event, then listeners receive it until they unsubscribe', async () => {
-    const { thread, heard } = await scene();
+    const { thread, emitted } = await scene();
     const events: ShardEvent[] = [];
     const end = thread.listen((event) => events.push(event));
     thread.post(command('event:first'));
     thread.post(command('say:1'));
-    await heard('1');
+    await emitted('1');
     end();
     thread.post(command('event:second'));
     thread.post(command('say:2'));
-    await heard('2');
+    await emitted('2');
     expect(events).toEqual([{ kind: 'log', level: 'info', event: 'first', fields: {} }]);
   });
 
-  it('given orders and questions, then they are answered; a question that fails rejects only its caller', async () => {
+  it('given orders and queries, then they are answered, and a query that fails rejects only its caller', async () => {
     const { thread, failures } = await scene();
     await expect(thread.order({ kind: 'retry', machine: 'm1', who: 'ada' })).resolves.toEqual({
       isDone: true,
@@ -155,15 +155,15 @@ describe('the thread of the controller', () => {
   });
 
   it('given several threads of the engine, then they run from within the thread of the controller', async () => {
-    const { thread, heard } = await scene();
+    const { thread, emitted } = await scene();
     thread.post(command('plan:3'));
-    await heard(await planWith(1));
+    await emitted(await planWith(1));
   });
 });
 
 describe('a controller that fails', () => {
   it.each(['throw', 'throw-later', 'reject'])(
-    'by %s, then its error is reported once, with its stack',
+    'given a failure by %s, then its error is reported once, with its stack',
     async (how) => {
       const { thread, failures } = await scene();
       const asked = thread.ask('metrics', {});
@@ -175,13 +175,13 @@ describe('a controller that fails', () => {
     },
   );
 
-  it('by an order, then the caller of the order receives the error', async () => {
+  it('given a failure by an order, then the caller of the order receives the error', async () => {
     const { thread, failures } = await scene();
     await expect(thread.order({ kind: 'unfreeze', id: '1', who: 'ada' })).rejects.toThrow('has stopped');
     expect(failures).toMatchObject([{ message: 'an order that breaks it' }]);
   });
 
-  it('and no handler is set, then the process ends with the error', () => {
+  it('given no failure handler, then the process ends with the error', () => {
     const code = `
       import { ControllerThread, DEFAULT_CONTROLLER } from ${JSON.stringify(import.meta.resolve('../../src/shard/index.ts'))};
       const options = { ...DEFAULT_CONTROLLER, shard: 's1', epoch: 1n, providers: [], seed: 1 };
@@ -197,7 +197,7 @@ describe('a controller that fails', () => {
     expect(status).toBe(1);
   });
 
-  it('by ending its thread, then that is a failure, and later events are dropped', async () => {
+  it('given the end of its thread, then that is a failure, and later events are dropped', async () => {
     const { thread, failures } = await scene();
     thread.post(command('exit'));
     await expect.poll(() => failures, { interval: 5 }).toHaveLength(1);
@@ -208,12 +208,12 @@ describe('a controller that fails', () => {
     await thread.stop();
   });
 
-  it('before it is up, then the start is refused', async () => {
+  it('given a failure before it is running, then the start rejects', async () => {
     const start = ControllerThread.start({ setup: { options, file: 'broken' }, factory });
     await expect(start).rejects.toThrow('the store cannot be opened');
   });
 
-  it('while it stops, then the stop is refused too', async () => {
+  it('given a failure while it stops, then the stop rejects', async () => {
     const { thread, failures } = await scene();
     thread.post(command('work:10000'));
     const stopped = thread.stop();

@@ -67,7 +67,7 @@ function verdicts(): { isSame: boolean | null; cycle: number | undefined }[] {
   }
 }
 
-function run(command: typeof replayCommand | typeof historyCommand, ...words: string[]) {
+function run(command: typeof replayCommand | typeof historyCommand, ...args: string[]) {
   let text = '';
   let code = 0;
   const io = {
@@ -79,12 +79,12 @@ function run(command: typeof replayCommand | typeof historyCommand, ...words: st
       code = n;
     },
   };
-  command(io).parse(['--data-dir', join(dir, 'data'), ...words], { from: 'user' });
+  command(io).parse(['--data-dir', join(dir, 'data'), ...args], { from: 'user' });
   return { text, code };
 }
 
 describe('the journal of a running shard', () => {
-  it('is replayed beside its writer and after the end, every cycle with its digest', async () => {
+  it('given a replay while it is written and after the end, then every cycle has its digest', async () => {
     const shard = await started();
     await vi.waitFor(() => expect(verdicts().length).toBeGreaterThan(20), PATIENCE_MS);
     expect(verdicts().filter(({ isSame }) => isSame === false)).toEqual([]);
@@ -110,10 +110,10 @@ describe('the journal of a running shard', () => {
     const plan = JSON.parse(run(replayCommand, '--cycle', '3', '--plan').text) as object;
     expect(Object.keys(plan)).toEqual(['actions', 'needs', 'claims', 'restamps', 'digest']);
 
-    const story = run(historyCommand, 'machine', anAction!.machine);
-    expect(story.code).toBe(0);
-    expect(story.text).toMatch(/is on record: (Idle|Speculative)/);
-    expect(story.text).toContain('quarantine by ann (smells)');
+    const history = run(historyCommand, 'machine', anAction!.machine);
+    expect(history.code).toBe(0);
+    expect(history.text).toMatch(/is on record: (Idle|Speculative)/);
+    expect(history.text).toContain('quarantine by ann (smells)');
     expect(run(historyCommand, 'cluster', anAction!.cluster || 'web').text).toContain('its demand changed');
     expect(run(historyCommand, 'machine', 'no-such').code).toBe(1);
   }, 180_000);

@@ -36,8 +36,8 @@ function actions(scene: ControllerScene): readonly ActionView[] {
   return scene.events.flatMap((event) => (event.kind === 'action-started' ? [event.action] : []));
 }
 
-describe('why a machine leaves its cluster', () => {
-  it('given a gang that cannot be whole, then what it gives up in another place is not called excess', () => {
+describe('the cause given when a machine leaves its cluster', () => {
+  it('given a gang that cannot be whole, then the machines that it leaves in another domain are not called excess', () => {
     const large = { ...GANG, aggregate: resources({ cpu: 16 }) };
     const machines = [inRack('a', 'r1', GANG), inRack('b', 'r1', GANG), inRack('c', 'r2', GANG)];
     const scene = settled(machines, large);
@@ -48,14 +48,14 @@ describe('why a machine leaves its cluster', () => {
       ...{ kind: 'Reclaim', machine: 'c', from: { id: needId(keyOf(GANG)), priority: 9 } },
       leaving: { cause: 'gang-broken', domain: 'r2', goesTo: null },
     });
-    const words = actionText(action!).text;
-    expect(words).toContain(
+    const text = actionText(action!).text;
+    expect(text).toContain(
       `its gang ${needId(keyOf(GANG))} can no longer be whole in r2, so it keeps no part there`,
     );
-    expect(words).not.toContain('more than it needs');
+    expect(text).not.toContain('more than it needs');
   });
 
-  it('given a frozen fleet, then what would leave says the same', () => {
+  it('given a frozen fleet, then the cause is in the plan', () => {
     const scene = new ControllerScene();
     scene.order({ kind: 'freeze', scope: { cluster: null, action: null }, who: 'ann', why: 'a look' });
     scene
@@ -68,7 +68,7 @@ describe('why a machine leaves its cluster', () => {
     ]);
   });
 
-  it('given a row that is gone, then the work has ended', () => {
+  it('given a row that is no longer reported, then it is that the work has ended', () => {
     const scene = settled([inRack('a', 'r1', PLAIN)], PLAIN);
     scene.demand('c1').tick(2000);
     expect(actions(scene)).toMatchObject([{ kind: 'Reclaim', leaving: { cause: 'work-ended' } }]);
@@ -77,7 +77,7 @@ describe('why a machine leaves its cluster', () => {
     );
   });
 
-  it('given a row that wants less, then it has more than it needs', () => {
+  it('given a row that wants less, then it is excess', () => {
     const two = { ...PLAIN, aggregate: resources({ cpu: 8 }) };
     const scene = settled([inRack('a', 'r1', PLAIN), inRack('b', 'r1', PLAIN)], two);
     scene.demand('c1', PLAIN).tick(2000);
@@ -85,7 +85,7 @@ describe('why a machine leaves its cluster', () => {
     expect(actionText(actions(scene)[0]!).text).toContain('c1 has more than it needs');
   });
 
-  it('given a gang that is whole in another place, then it says where', () => {
+  it('given a gang that is whole in another domain, then it names that domain', () => {
     const machines = [inRack('a', 'r1', GANG), inRack('b', 'r1', GANG)];
     const scene = settled([...machines, inRack('x', 'r2', GANG, Idle), inRack('y', 'r2', GANG, Idle)], GANG);
     const failed = record('a', Failed, { lastError: 'the host died' });
@@ -98,8 +98,8 @@ describe('why a machine leaves its cluster', () => {
   });
 });
 
-describe('a preemption', () => {
-  it('names the row that takes the machine, also after that row has gone', () => {
+describe('the action of a preemption', () => {
+  it('given a preemptor that is no longer reported, then it still names that row', () => {
     const taker = aNeed({ cluster: 'c2', priority: 900 });
     const scene = new ControllerScene()
       .list([inRack('a', 'r1', PLAIN)])
