@@ -35,6 +35,14 @@ export function requireValid<T>(schema: z.ZodType<T>, value: unknown, code: Erro
   throw new BigFleetError(code, `${what}:${lines.join('')}\n`, { problems });
 }
 
+/** Compiling a schema takes about 5 ms, which pays for itself from about this many records. */
+const COMPILED_FROM = 1000;
+
+/** The schema for the records of a list: compiled if the list is long. */
+export function schemaFor<T extends z.ZodType>(schema: T, count: number): T {
+  return count < COMPILED_FROM ? schema : z.compile(schema);
+}
+
 /**
  * Reads a record and passes it to `rules` although some of its fields may be invalid: those count as not given, so that
  * one pass over a file also finds what is wrong with the valid ones. `lenient` is the schema with its mandatory fields

@@ -18,6 +18,7 @@ import {
   joinPath,
   mandatoryText,
   numberIn,
+  schemaFor,
   TIME,
   validateRecord,
 } from '../runtime/validation.ts';
@@ -100,11 +101,7 @@ const MACHINE = z.strictObject({
   drainSeconds: given(numberIn({ min: 0, max: Number.MAX_VALUE }), DEFAULT_DRAIN_SECONDS),
 });
 
-// Compiled, since a scenario may have a million machines; an invalid one is read again by the ordinary parser.
-const SCHEMAS = {
-  schema: z.compile(MACHINE),
-  lenient: MACHINE.extend({ state: STATE.optional() }),
-};
+const LENIENT = MACHINE.extend({ state: STATE.optional() });
 
 /** Rules that do not depend on the state of a machine; the only ones for a machine whose state is unknown. */
 const STATELESS: ReadonlySet<ErrorCode> = new Set([
@@ -114,10 +111,11 @@ const STATELESS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 export function readMachines(list: readonly unknown[], problems: Problem[]): readonly LedgerMachine[] {
+  const schemas = { schema: schemaFor(MACHINE, list.length), lenient: LENIENT };
   const firstPath = new Map<string, string>();
   return list.flatMap((value, i) => {
     const path = `machines[${i}]`;
-    const machine = readMachine(value, path, problems);
+    const machine = readMachine(schemas, value, path, problems);
     if (machine === undefined) return [];
     const earlier = firstPath.get(machine.id);
     if (earlier !== undefined && machine.id !== '') {
@@ -129,9 +127,19 @@ export function readMachines(list: readonly unknown[], problems: Problem[]): rea
   });
 }
 
-function readMachine(value: unknown, path: string, problems: Problem[]): LedgerMachine | undefined {
+interface Schemas {
+  readonly schema: typeof MACHINE;
+  readonly lenient: typeof LENIENT;
+}
+
+function readMachine(
+  schemas: Schemas,
+  value: unknown,
+  path: string,
+  problems: Problem[],
+): LedgerMachine | undefined {
   return validateRecord(
-    SCHEMAS,
+    schemas,
     value,
     path,
     problems,

@@ -263,6 +263,36 @@ describe('reading a scenario', () => {
   });
 });
 
+describe('a scenario with long lists, which compiled schemas read', () => {
+  const many = <T extends object>(record: T, change: (i: number) => object) =>
+    Array.from({ length: 1500 }, (_, i) => ({ ...record, ...change(i) }));
+
+  it('given valid records, then they are read like those of a short list', () => {
+    const { input: short } = accepted(readScenario(FULL));
+    const machines = FULL.machines.flatMap((machine) => many(machine, (i) => ({ id: `${machine.id}-${i}` })));
+    const needs = many(FULL.needs[0]!, (i) => ({ group: `team-${i}` }));
+    const { input } = accepted(readScenario({ ...FULL, machines, needs }));
+    expect(input.machines).toHaveLength(5 * 1500);
+    for (const [i, machine] of short.machines.entries()) {
+      const { id, host } = input.machines[i * 1500 + 7]!;
+      expect(input.machines[i * 1500 + 7]).toEqual({ ...machine, id, host });
+    }
+    expect(input.needs[9]).toMatchObject({ ...short.needs[0], group: input.needs[9]?.group });
+  });
+
+  it('given an invalid record, then its problems are those of a short list', () => {
+    const wrong = { id: 'x', state: 'IDLE', resources: { cpu: 'much' }, pricePerHour: -1, zon: 'a' };
+    const machines = many({ state: 'IDLE' }, (i) => (i === 1200 ? wrong : { id: `m${i}` }));
+    const needs = many({ cluster: 'c' }, (i) => (i === 3 ? { priority: 'high' } : { group: `g${i}` }));
+    expect(refusals({ now: NOW, machines, needs })).toEqual([
+      'machines[1200].resources.cpu BF_QUANTITY_SYNTAX',
+      'machines[1200].pricePerHour BF_MACHINE_PRICE',
+      'machines[1200].zon BF_INPUT_INVALID',
+      'needs[3].priority BF_INPUT_INVALID',
+    ]);
+  });
+});
+
 describe('refusing a scenario', () => {
   it('given many mistakes, then all are reported in order, each with its path', () => {
     const value = {

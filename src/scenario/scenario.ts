@@ -26,6 +26,7 @@ import {
   mapOf,
   numberIn,
   parsed,
+  schemaFor,
   TIME,
   validateRecord,
 } from '../runtime/validation.ts';
@@ -173,14 +174,15 @@ const NEED = z.strictObject({
   setAside: given(z.boolean(), false),
 });
 
-const NEED_SCHEMAS = { schema: z.compile(NEED), lenient: NEED.extend({ cluster: TEXT }) };
+const LENIENT_NEED = NEED.extend({ cluster: TEXT });
 
 function readNeeds(list: readonly unknown[], problems: Problem[]): readonly Need[] {
-  return mergeNeeds(list.flatMap((value, i) => readNeed(value, `needs[${i}]`, problems) ?? []));
+  const schema = schemaFor(NEED, list.length);
+  return mergeNeeds(list.flatMap((value, i) => readNeed(schema, value, `needs[${i}]`, problems) ?? []));
 }
 
-function readNeed(value: unknown, path: string, problems: Problem[]): Need | undefined {
-  return validateRecord(NEED_SCHEMAS, value, path, problems, (fields) => {
+function readNeed(schema: typeof NEED, value: unknown, path: string, problems: Problem[]): Need | undefined {
+  return validateRecord({ schema, lenient: LENIENT_NEED }, value, path, problems, (fields) => {
     for (const penalty of PENALTIES) {
       const bucket = `${penalty}Bucket` as const;
       if (fields[penalty] === null || fields[bucket] === null) continue;
