@@ -67,7 +67,7 @@ function leaksOf(
     const key = keyOf(place);
     if (known.has(key) || seen.has(key)) continue;
     seen.add(key);
-    // An alias that its file keeps to itself only shortens what it stands for.
+    // An alias that is local to its file only abbreviates its definition.
     const isPrivateAlias = isAlias(place) && !read(place.file).exported.has(place.name);
     if (isPrivateAlias) for (const leak of leaksOf(place, known, seen)) leaks.add(leak);
     else leaks.add(place.name);

@@ -96,6 +96,15 @@ describe('the repository', () => {
     ).toEqual([]);
   });
 
+  it('given all comments, texts and pages, then none uses a word that hides the actor', () => {
+    const words = ['nobody', 'somebody', 'whoever', 'anew', 'so many', 'so long', 'stands', 'the same of'];
+    const style = new RegExp(`\\b(${words.join('|')})\\b`, 'i');
+    const texts = [...files, 'README.md', 'CONTRIBUTING.md'].filter(
+      (file) => /\.(ts|js|md|yaml|proto|html)$/.test(file) && !/^docs\/adr\/|tidy\.test\.ts$/.test(file),
+    );
+    expect(texts.filter((file) => style.test(readFileSync(file, 'utf8')))).toEqual([]);
+  });
+
   it('given all tests, then none is skipped or singled out', () => {
     const skipped = /\b(it|test|describe)\.(skip|only|todo)\b/;
     expect(

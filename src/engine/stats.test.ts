@@ -135,7 +135,7 @@ describe('sums over cycles', () => {
 });
 
 describe('a histogram', () => {
-  it('given values, then each stands in the first bucket whose bound it does not exceed', () => {
+  it('given values, then each is counted in the first bucket whose bound it does not exceed', () => {
     const histogram = new Histogram();
     for (const value of [0, 1, 1.5, 2, 1e9]) histogram.add(value);
     const filled = histogram.counts.flatMap((count, i) =>

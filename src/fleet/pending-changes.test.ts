@@ -298,7 +298,7 @@ describe('our own knowledge', () => {
     expect(fleet.machines.idleSlices.map((run) => run?.length ?? 0)).toContain(1);
   });
 
-  it('row ended: machines on their way to it are on their way to nobody, those just sent off included', () => {
+  it('row ended: machines on their way to it lose their target, pending ones included', () => {
     const fleet = fleetWith(Creating);
     fleet.machines.put(aMachine('n', Idle, { target: OTHER }));
     fleet.machines.put(aMachine('o', Speculative));
@@ -349,7 +349,7 @@ describe('demand', () => {
     ),
   });
 
-  it('given several roll-ups, then the last of each cluster stands, and clusters that say the same are not named', () => {
+  it('given several roll-ups, then the last of each cluster applies, and unchanged clusters are not listed', () => {
     const fleet = new Fleet();
     applied(fleet, rollUp('a', 1), rollUp('b', 1));
     const { clusters } = applied(fleet, rollUp('a', 1, 2, 3), rollUp('b', 1), rollUp('a', 5, 6));
@@ -361,7 +361,7 @@ describe('demand', () => {
     );
   });
 
-  it('given a malformed roll-up after a good one, then it is refused and the good one stands', () => {
+  it('given a malformed roll-up after a good one, then it is refused and the good one stays in force', () => {
     const fleet = new Fleet();
     const stray: PendingChange = { kind: 'demand', delta: wholeRollup('a', [aNeed({ cluster: 'b' })]) };
     const { refused, clusters } = applied(fleet, rollUp('a', 1, 2), stray, rollUp('b', 1));

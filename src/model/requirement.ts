@@ -14,9 +14,9 @@ export interface Requirement {
   readonly values: readonly string[];
 }
 
-/** The label key that stands for the instance type of a machine. */
+/** The label key of the instance type of a machine. */
 export const INSTANCE_TYPE_KEY = 'node.kubernetes.io/instance-type';
-/** The label key that stands for the zone of a machine. */
+/** The label key of the zone of a machine. */
 export const ZONE_KEY = 'topology.kubernetes.io/zone';
 
 /** The fields of a machine that requirements are matched against. */

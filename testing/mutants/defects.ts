@@ -110,8 +110,8 @@ export const DEFECTS: readonly Defect[] = [
     name: 'Creating does not count',
     what: 'What is being bought for a row is bought again.',
     file: 'src/engine/assign/in-flight.ts',
-    text: 'return machines.state[slot] === MachineState.Creating && (withBlocked',
-    replacement: 'return machines.state[slot] === MachineState.Failed && (withBlocked',
+    text: 'machines.state[slot] === MachineState.Creating && (withBlocked',
+    replacement: 'machines.state[slot] === MachineState.Failed && (withBlocked',
   },
   {
     name: 'believes every roll-up',

@@ -166,7 +166,7 @@ describe('DemandLedger', () => {
     expect(demand.replace('b', [])).toBe(false);
   });
 
-  it('given a row on record, when it comes to want a resource that nobody named before, then it does', () => {
+  it('given a row on record, when it wants a resource with a new name, then it is counted', () => {
     const fleet = new Fleet();
     fleet.demand.replace('a', [need('a', 1, 1)]);
     const wanted: Need = { ...need('a', 1, 1), aggregate: resources({ cpu: 4, gpu: 1 }) };
@@ -235,7 +235,7 @@ describe('DemandLedger', () => {
     expect(fleet.demand.size).toBeLessThanOrEqual(20);
   });
 
-  it('given a job that ends and one like it that begins, then its row stands where the other did, among fewer or more', () => {
+  it('given a job that ends and one like it that begins, then its row takes the place of the other, among fewer or more', () => {
     const gang = (group: string, firstSeenMs: number, cpu: number): Need => {
       const amounts = { aggregate: resources({ cpu }), minUnit: resources({ cpu: 1 }) };
       return { ...aNeed({ cluster: 'a', group, requirements: [same(RACK_KEY)], firstSeenMs }), ...amounts };

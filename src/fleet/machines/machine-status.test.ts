@@ -135,7 +135,7 @@ describe('observations', () => {
     expect(recordOf(fleet)).toMatchObject({ cluster: 'c1', stamp: STAMP, target: KEY });
   });
 
-  it('given a machine that somebody bound elsewhere, when seen, then stamp and target are no longer ours', () => {
+  it('given a machine that another process bound elsewhere, when seen, then stamp and target are dropped', () => {
     const echoed = { ...STAMP, fingerprint: 'echoed' };
     const fleet = fleetWith(Configuring);
     applied(fleet, sees(Configuring, { cluster: 'c2', stamp: echoed }));
@@ -154,7 +154,7 @@ describe('observations', () => {
     expect(recordOf(withOurs)?.stamp).toEqual(STAMP);
   });
 
-  it('given a stamp echoed for a machine that is bound to nobody, then it is not taken', () => {
+  it('given a stamp echoed for an unbound machine, then it is ignored', () => {
     const fleet = fleetWith(Draining);
     applied(fleet, sees(Idle, { stamp: STAMP }));
     expect(recordOf(fleet)?.stamp).toBeNull();

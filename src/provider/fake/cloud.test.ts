@@ -326,7 +326,7 @@ describe('losses', () => {
     expect(scene.fake.cloud.interrupt({ offering: 'general-spot', zone: 'zone-a', count: 3 })).toHaveLength(
       3,
     );
-    expect(scene.fake.cloud.kill({ cluster: 'nobody' })).toEqual([]);
+    expect(scene.fake.cloud.kill({ cluster: 'unknown' })).toEqual([]);
     expect(scene.fake.cloud.kill({ cluster: 'prod', offering: 'general/zone-a' })).toHaveLength(60);
   });
 

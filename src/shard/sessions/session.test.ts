@@ -94,7 +94,7 @@ describe('who may speak for a cluster', () => {
     ['a shard of that name', () => ({ kind: 'shard', id: 'c1' }) as const],
     ['an administrator', () => ({ kind: 'admin' }) as const],
     [
-      'nobody',
+      'a certificate without a name',
       () => {
         throw denied('The certificate names no one.');
       },

@@ -15,7 +15,7 @@ describe('the binder of a machine', () => {
   });
 
   it.each(['', '17', 'x s', '-1 s', '0 s', '1.5 s', `${'9'.repeat(20)} s`])(
-    'given %j, then nobody is named',
+    'given %j, then no binder is named',
     (text) => {
       expect(binderEpoch(new Map([[KEY, text]]), 's')).toBeNull();
     },

@@ -53,7 +53,7 @@ describe('given a frame with several payloads', () => {
     expect(merged).toMatchObject({ clusterId: 'c1', timestampUnixNanos: 9n, needs: [{ priority: 1 }] });
   });
 
-  test('when another payload stands between, then nothing is left of the first roll-up', () => {
+  test('when another payload is in between, then nothing is left of the first roll-up', () => {
     const frame = readOperatorFrame(join([rollup, hello, len(2, num(2, 9))]));
     expect(frame).toEqual({ kind: 'rollup', bytes: num(2, 9) });
   });

@@ -55,7 +55,7 @@ describe('stamps in shard metadata', () => {
       [INTERRUPTION_KEY, 'NaN'],
       [RECLAMATION_KEY, '1e3'],
       [FINGERPRINT_KEY, 'fp'],
-      ['somebody/else', '1'],
+      ['another/writer', '1'],
     ]);
     expect(stampFromMetadata(metadata)).toEqual({
       priority: null,
@@ -71,7 +71,7 @@ describe('stamps in shard metadata', () => {
   });
 
   it('given only foreign keys, then there is no stamp', () => {
-    expect(stampFromMetadata(new Map([['somebody/else', '1']]))).toBeNull();
+    expect(stampFromMetadata(new Map([['another/writer', '1']]))).toBeNull();
     expect(stampFromMetadata(new Map([[GROUP_KEY, '']]))).not.toBeNull();
   });
 });

@@ -206,7 +206,7 @@ describe('mutual TLS', () => {
 
   it('given a caller of another authority, one without a certificate, or TLS 1.2, then no connection', async () => {
     const { address, port } = await serve();
-    const other = makeAuthority({ name: 'somebody else', ...VALID });
+    const other = makeAuthority({ name: 'another authority', ...VALID });
     const foreign = onDisk('foreign', leaf('x', { uris: ['bigfleet://admin'] }, other));
     expect(statusOf(await whoAmI(address, foreign).catch((error: unknown) => error))).toBe(
       status.UNAVAILABLE,
@@ -225,7 +225,7 @@ describe('mutual TLS', () => {
 
   it('given a server of another authority, then the client does not speak to it', async () => {
     const { address } = await serve();
-    const other = makeAuthority({ name: 'somebody else', ...VALID });
+    const other = makeAuthority({ name: 'another authority', ...VALID });
     const caller = onDisk('caller', leaf('caller', { uris: ['bigfleet://admin'] }), other);
     expect(statusOf(await whoAmI(address, caller).catch((error: unknown) => error))).toBe(status.UNAVAILABLE);
   });

@@ -25,7 +25,7 @@ export const MachineState = {
   MACHINE_STATE_DRAINING: 6,
   /** MACHINE_STATE_DELETING - Being given back. */
   MACHINE_STATE_DELETING: 7,
-  /** MACHINE_STATE_FAILED - Broken until somebody cleans up; no call leads out of here. */
+  /** MACHINE_STATE_FAILED - Broken until it is cleaned up at the provider; no call leaves this state. */
   MACHINE_STATE_FAILED: 8,
 } as const;
 
@@ -104,7 +104,7 @@ export interface Machine {
   readonly capacityType: CapacityType;
   /** US dollars per hour: finite and not negative, 0 for bare metal. */
   readonly pricePerHour: number;
-  /** Chance of losing the machine within an hour, 0 to 1, above 0 for SPOT. Nobody but the provider sets it. */
+  /** Chance of losing the machine within an hour, 0 to 1, above 0 for SPOT. Set by the provider alone. */
   readonly interruptionProbability: number;
   /** Nominal size. */
   readonly resources:
@@ -215,7 +215,7 @@ export interface DrainRequest {
 
 /** Give this machine back. */
 export interface DeleteRequest {
-  /** Machine to give back. Stands where a MachineRef has its id, which this call once took. */
+  /** Machine to delete. Same field number as the id of a MachineRef, which this call once took. */
   readonly machineId: string;
   /** Token: who calls. */
   readonly shardId: string;

@@ -260,7 +260,7 @@ export const AvailableCapacityUpdate_Confidence = {
   CONFIDENCE_LOW: 2,
   /** CONFIDENCE_MEDIUM - It has to be bought first. */
   CONFIDENCE_MEDIUM: 3,
-  /** CONFIDENCE_HIGH - Some of it stands idle. */
+  /** CONFIDENCE_HIGH - Some machines are Idle. */
   CONFIDENCE_HIGH: 4,
 } as const;
 
