@@ -150,7 +150,9 @@ export function queryOf(search: string): Record<string, string | string[]> {
   const values = new Map<string, string | string[]>();
   for (const [name, value] of new URLSearchParams(search)) {
     const before = values.get(name);
-    values.set(name, before === undefined ? value : [before, value].flat());
+    if (before === undefined) values.set(name, value);
+    else if (typeof before === 'string') values.set(name, [before, value]);
+    else before.push(value);
   }
   return Object.fromEntries(values);
 }

@@ -54,5 +54,7 @@ export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (!(error instanceof Error)) return new Refusal(500, String(error));
   const code = 'code' in error ? String(error.code) : '';
-  return FASTIFY_ERRORS[code]?.(error.message) ?? new Refusal(500, error.message);
+  return Object.hasOwn(FASTIFY_ERRORS, code)
+    ? FASTIFY_ERRORS[code]!(error.message)
+    : new Refusal(500, error.message);
 }
