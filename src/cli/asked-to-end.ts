@@ -2,7 +2,7 @@
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** Resolves with the first signal. A second one, whichever of them, ends the process at once. */
+/** Resolves on the first SIGINT or SIGTERM. A second one, of either kind, ends the process at once. */
 export function askedToEnd(): Promise<void> {
   return new Promise((resolve) => {
     const first = (): void => {

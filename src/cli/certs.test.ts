@@ -79,7 +79,7 @@ describe('bigfleet certs', () => {
         const { port } = server.address() as { port: number };
         const own = { cert: file('cluster-web.crt'), key: file('cluster-web.key'), ca };
         const client = connect({ port, host: '127.0.0.1', ...own }, () => client.end());
-        // The server hangs up as soon as it knows the caller, whatever is still on its way.
+        // The server closes the connection as soon as it knows the caller, also with data in flight.
         client.on('error', () => {});
       });
     });

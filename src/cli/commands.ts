@@ -1,11 +1,11 @@
-// The commands of `bigfleet` by name. Each is loaded when it is called, so that no command pays for what only another one
-// runs: `--help` and `get` load no engine, no gRPC and no SQLite.
+// The commands of `bigfleet` by name. Each is loaded when it is called, so that no command pays for modules that only
+// another one uses: `--help` and `get` load no engine, no gRPC and no SQLite.
 
 import type { Command } from 'commander';
 
 export interface CommandEntry {
   readonly name: string;
-  /** As in the command itself; a test compares. */
+  /** Equal to the description of the command itself; a test compares them. */
   readonly summary: string;
   readonly load: () => Promise<Command>;
 }

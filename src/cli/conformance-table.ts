@@ -49,11 +49,11 @@ function row({ id, status, durationMs, title }: BehaviourResult): readonly Cell[
 }
 
 function detailLines({ id, status, detail, isExcused }: BehaviourResult, paint: Paint): readonly string[] {
-  const [what = '', story = ''] = detail.split(' · after ');
+  const [failure = '', steps = ''] = detail.split(' · after ');
   return [
     paint(STATUS_STYLE[status], `${id} ${status}${isExcused ? ', excused' : ''}`),
-    ...indented(what, 2),
-    ...(story === '' ? [] : indented(`after ${story}`, 4)),
+    ...indented(failure, 2),
+    ...(steps === '' ? [] : indented(`after ${steps}`, 4)),
   ];
 }
 
@@ -68,6 +68,6 @@ function summaryLines(report: ConformanceReport, paint: Paint): readonly string[
     shorten(printable(`${target} · ${scope}`), tableWidth()),
     facts,
     ...(excused > 0 ? [`Excused, and so not needed for the verdict: ${excused} skipped.`] : []),
-    ...(only.length > 0 && verdict === 'certified' ? ['Only the selected behaviours were looked at.'] : []),
+    ...(only.length > 0 && verdict === 'certified' ? ['Only the selected behaviours were checked.'] : []),
   ];
 }

@@ -1,5 +1,5 @@
-// What keeps machines from a Need in `bigfleet decide --explain`, from the engine alone: a scenario says that a machine is
-// held, not why.
+// The obstacles of a Need for `bigfleet decide --explain`, from the engine alone: a scenario records that a machine is
+// blocked, not why.
 
 import {
   adviceFor,

@@ -1,4 +1,4 @@
-// Why each action of a plan was decided, in words: rows are named by their number in the list of Needs.
+// Renders why each action of a plan was decided. Rows are named by their number in the list of Needs.
 
 import {
   type Action,
@@ -25,7 +25,7 @@ export function reasonsIn(plan: Plan, { machines, needs }: DecisionInput): (acti
   const leavingOf = (machine: LedgerMachine, key: NeedKey): Leaving => {
     const number = numbers.get(keyText(key));
     const verdict = number === undefined ? null : plan.verdicts[number]!;
-    // A fold has no row of its own; its machines are one another's excess.
+    // A fold has no row of its own, so a machine that it does not need is excess.
     const isFold = key.group.startsWith('fold:');
     const profile = profiles.get(keyText(key));
     if (profile === undefined && isFold) return { cause: 'excess', domain: null, goesTo: null };

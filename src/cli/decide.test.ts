@@ -27,7 +27,7 @@ interface Run {
   readonly out: string;
   readonly err: string;
   readonly code: number;
-  /** How often the engine was asked, and how it was last told to compute. */
+  /** How often the engine decided, and with which options last. */
   readonly decisions: number;
   readonly how: Phase1 | null;
 }
@@ -123,7 +123,7 @@ function met(key: NeedKey, priority: number): Verdict {
 }
 
 describe('bigfleet decide', () => {
-  it('prints needs with verdicts, actions by kind and the cost', async () => {
+  it('given a scenario, then it prints Needs with verdicts, actions by kind, and the cost', async () => {
     const { out, code } = await run(['f']);
     expect(code).toBe(0);
     expect(out).toContain('Needs: 3, met 2');
@@ -135,7 +135,7 @@ describe('bigfleet decide', () => {
     expect(out).toMatch(/after {3}\$3\.50 {2}\+\$2\.00/);
   });
 
-  it('keeps every line within the width, whatever names turn up', async () => {
+  it('given long names, then every line is within the width', async () => {
     const long = 'x'.repeat(300);
     const needs = [{ cluster: long, group: long, aggregateResources: { [long]: '1' } }];
     const machines = [{ id: 'i1', state: 'IDLE' }];
@@ -146,14 +146,14 @@ describe('bigfleet decide', () => {
     }
   });
 
-  it('spells out control characters in names', async () => {
+  it('given control characters in names, then they are escaped', async () => {
     const needs = [{ cluster: 'c\u001b[2J', group: 'g\n' }];
     const { out } = await run(['f'], { f: JSON.stringify({ now: 0, needs }) });
     expect(out).toContain('c\\u001b[2J');
     expect(out).not.toContain('\u001b');
   });
 
-  it('says that a size is not known, and no more than that is short', async () => {
+  it('given a Need of unknown size, then it prints that, and no missing amount', async () => {
     const needs = [
       { cluster: 'a', aggregateResources: { cpu: '1' } },
       { cluster: 'b', setAside: true },
@@ -171,19 +171,19 @@ describe('bigfleet decide', () => {
     );
   });
 
-  it('says so when there is nothing to do', async () => {
+  it('given nothing to do, then it prints that', async () => {
     const { out } = await run(['f'], { f: '{"now": 0}' });
     expect(out).toContain('none: the fleet is as it should be');
   });
 
-  it('prints JSON for programs', async () => {
+  it('given -o json, then it prints JSON', async () => {
     const { out } = await run(['f', '-o', 'json']);
     const json = JSON.parse(out) as Record<string, unknown>;
     expect(Object.keys(json)).toEqual(['actions', 'needs', 'claims', 'restamps', 'cost', 'digest']);
     expect(json).toMatchObject({ actions: [{ kind: 'Bootstrap', machine: 'i1' }, {}, {}] });
   });
 
-  it('reads standard input and YAML', async () => {
+  it('given - as the file, then it reads YAML from standard input', async () => {
     const { out } = await run(['-'], { '-': 'now: 2026-01-01T00:00:00Z\nneeds: [{ cluster: blue }]\n' });
     expect(out).toContain('blue');
   });
@@ -192,7 +192,7 @@ describe('bigfleet decide', () => {
 describe('bigfleet decide --explain', () => {
   const FINGERPRINT = 'p=1000|ipb=0|rpb=0|reqs=|spr=';
 
-  it('tells all about one Need', async () => {
+  it('given one Need, then it prints its demand, verdict, machines and domains', async () => {
     const { out } = await run(['f', '--explain', `prod/${FINGERPRINT}/g`]);
     expect(out).toMatch(/fingerprint +p=1000\|/);
     expect(out).toMatch(/verdict +preemption-exhausted/);
@@ -207,12 +207,12 @@ describe('bigfleet decide --explain', () => {
     ['3', 'batch'],
     ['batch', 'batch'],
     [`prod/${FINGERPRINT}`, 'prod'],
-  ])('finds a Need by %s', async (text, cluster) => {
+  ])('given %s, then it finds the Need', async (text, cluster) => {
     const { out } = await run(['f', '-o', 'json', '--explain', text]);
     expect(JSON.parse(out)).toMatchObject({ cluster, group: '' });
   });
 
-  it('refuses a start that several Needs share, and one that none has, and lists what there is', async () => {
+  it('given a prefix of several Needs or of none, then it is refused with a list of Needs', async () => {
     await expect(run(['f', '--explain', 'prod/p=1'])).rejects.toThrow(
       /2 Needs start with.*\n {2}prod\/p=1000/,
     );
@@ -225,21 +225,16 @@ describe('bigfleet decide --phase1-…', () => {
   const withOptions = JSON.stringify({ now: 0, options: { workers: 3, retries: 7 } });
 
   it.each([
-    ['nothing', '{"now": 0}', [], { workers: 1, retries: 10, lanes: 'auto' }],
-    ['a file that says how', withOptions, [], { workers: 3, retries: 7, lanes: 'auto' }],
+    ['no options', '{"now": 0}', [], { workers: 1, retries: 10, lanes: 'auto' }],
+    ['options in the file', withOptions, [], { workers: 3, retries: 7, lanes: 'auto' }],
     [
-      'flags, which count more than the file',
+      'flags, which override the file',
       withOptions,
       ['--phase1-workers', '2', '--phase1-retries', '0', '--phase1-lanes', 'fixed:4'],
       { workers: 2, retries: 0, lanes: 4 },
     ],
-    [
-      'lanes to be chosen',
-      withOptions,
-      ['--phase1-lanes', 'auto'],
-      { workers: 3, retries: 7, lanes: 'auto' },
-    ],
-  ])('given %s, then the engine is told so', async (_, file, flags, how) => {
+    ['a number of lanes', withOptions, ['--phase1-lanes', 'auto'], { workers: 3, retries: 7, lanes: 'auto' }],
+  ])('given %s, then the engine gets them', async (_, file, flags, how) => {
     expect((await run(['f', ...flags], { f: file })).how).toEqual(how);
   });
 
@@ -252,11 +247,11 @@ describe('bigfleet decide --phase1-…', () => {
     ['--phase1-lanes', '4'],
     ['--phase1-lanes', 'fixed:0'],
     ['--phase1-lanes', 'fixed:'],
-  ])('refuses %s %s', async (flag, value) => {
+  ])('given %s %s, then it is refused', async (flag, value) => {
     await expect(run(['f', flag, value])).rejects.toThrow(/Expected (a whole number|auto)/);
   });
 
-  it('given any way to compute, then the plan is the same', async () => {
+  it('given any threads, retries and lanes, then the plan is the same', async () => {
     // Enough clusters that threads are woken.
     const clusters = Array.from({ length: 100 }, (_, i) => `c${i}`);
     const resources = { cpu: '4' };
@@ -278,13 +273,13 @@ describe('bigfleet decide --phase1-…', () => {
   });
 });
 
-describe('bigfleet decide on bad input', () => {
+describe('bigfleet decide on invalid input', () => {
   const BAD = JSON.stringify({
     machines: [{ id: 'a', state: 'IDLE', zoen: 'a' }],
     needs: [{ priority: 'x' }],
   });
 
-  it('lists every problem on standard error, exits with 2 and decides nothing', async () => {
+  it('given several problems, then it lists all on standard error, exits with 2 and decides nothing', async () => {
     const { out, err, code, decisions } = await run(['f'], { f: BAD });
     expect({ out, code, decisions }).toEqual({ out: '', code: 2, decisions: 0 });
     expect(err.split('\n').map((line) => line.trim().split(': ')[0])).toEqual([
@@ -298,7 +293,7 @@ describe('bigfleet decide on bad input', () => {
     expect(err).toContain('4 problems, nothing decided');
   });
 
-  it('also prints them as JSON when asked for JSON', async () => {
+  it('given -o json, then it also prints the problems as JSON', async () => {
     const { out, err, code } = await run(['f', '-o', 'json'], { f: BAD });
     expect(code).toBe(2);
     const { problems } = JSON.parse(out) as { problems: unknown[] };
@@ -312,7 +307,7 @@ describe('bigfleet decide on bad input', () => {
     expect(problems[1]).toMatchObject({ code: 'BF_INPUT_INVALID', path: 'machines[0].zoen' });
   });
 
-  it('reports a file that cannot be read or parsed', async () => {
+  it('given a file that cannot be read or parsed, then it reports that', async () => {
     expect(await run(['missing'])).toMatchObject({ code: 2, decisions: 0 });
     const { err } = await run(['-'], { '-': '{ "now": 1' });
     expect(err).toMatch(/standard input: one problem/);

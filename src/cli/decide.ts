@@ -1,5 +1,5 @@
-// `bigfleet decide FILE`: one decision on a scenario file, to try a change on paper. Prints what would be done,
-// the verdict on every Need and what it costs; nothing is touched. The engine is handed in, and loaded with the file.
+// `bigfleet decide FILE`: one decision on a scenario file, to try out a change without a shard. Prints the
+// actions, the verdict on every Need and the cost; nothing is touched. The engine is loaded only once the file is parsed.
 
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
@@ -38,9 +38,9 @@ import { proseLines } from './remote/facts.ts';
 import { errorJson } from './report-error.ts';
 import { type Cell, type Paint, paintFor, type Style, tableLines, tableWidth } from './table.ts';
 
-/** Where the command reads and writes; tests bring their own. */
+/** Input and output of the command; tests pass their own. */
 export interface DecideIo {
-  /** The text of a file, `-` being standard input. */
+  /** The text of a file; `-` is standard input. */
   readonly read: (file: string) => Promise<string>;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
@@ -77,10 +77,10 @@ interface DecideFlags extends Phase1Flags {
   readonly explain?: string;
 }
 
-/** What the command asks of an engine. */
+/** The part of the engine that the command uses. */
 export interface Decider {
   readonly decide: (input: DecisionInput, how: Phase1) => Promise<Plan>;
-  /** What a Need saw at its turn, also if it is met. */
+  /** The supply that a Need found at its turn; also for a Need that is met. */
   readonly explain: (input: DecisionInput, key: NeedKey) => Explanation | null;
 }
 
@@ -91,7 +91,7 @@ export function decideCommand(loadDecider: () => Promise<Decider>, io: DecideIo 
     .addOption(new Option('-o, --output <format>', 'text or json').choices(['text', 'json']).default('text'))
     .option(
       '--explain <need>',
-      'one Need only: CLUSTER/FINGERPRINT[/GROUP], a unique start of that, or its number',
+      'one Need only: CLUSTER/FINGERPRINT[/GROUP], a unique prefix of that, or its number',
     );
   return addPhase1Flags(command)
     .addHelpText('after', HELP)
@@ -106,7 +106,7 @@ export function decideCommand(loadDecider: () => Promise<Decider>, io: DecideIo 
     });
 }
 
-/** The plan, or why a sound file cannot be decided on: it goes beyond a limit of the engine. */
+/** The plan, or the problems of a valid file that exceeds a limit of the engine. */
 async function decided(decide: () => Promise<Plan>): Promise<Result<Plan>> {
   try {
     return ok(await decide());
@@ -168,8 +168,8 @@ function render(
   const wanted = flags.explain === undefined ? undefined : findVerdict(plan.verdicts, flags.explain);
   if (flags.output === 'json') {
     const need = wanted === undefined ? undefined : json.needs[plan.verdicts.indexOf(wanted)];
-    const seen = wanted === undefined ? null : explain(input, wanted.key);
-    const value = wanted === undefined ? json : { ...need, ...seen };
+    const explanation = wanted === undefined ? null : explain(input, wanted.key);
+    const value = wanted === undefined ? json : { ...need, ...explanation };
     return `${JSON.stringify(value, null, 2)}\n`;
   }
   const lines =
@@ -179,7 +179,7 @@ function render(
   return `${lines.join('\n')}\n`;
 }
 
-/** The Need meant by a text: its exact name, its number in the table, or a start that only one name has. */
+/** Finds a Need by its exact name, its number in the table, or a unique prefix of its name. */
 function findVerdict(verdicts: readonly Verdict[], text: string): Verdict {
   const exact = verdicts.find(({ key }) => keyName(key) === text);
   const byNumber = /^\d+$/.test(text) ? verdicts[Number(text) - 1] : undefined;
@@ -255,7 +255,7 @@ function styleOf({ satisfied, unmet }: Verdict): Style {
   return unmet?.reason === 'preempting' ? 'yellow' : 'red';
 }
 
-/** What it gets: `keeps 1, binds 2`. */
+/** `keeps 1, binds 2`. */
 function detailOf({ claimed, bootstraps, provisions, preempts, foldedInto }: Verdict): string {
   const kept = claimed.length - bootstraps.length - provisions.length;
   const parts = [
@@ -287,7 +287,7 @@ function actionLines(plan: Plan, input: DecisionInput, paint: Paint): readonly s
         { text: action.machine },
         { text: directionOf(action.kind, action.cluster) },
         { text: action.graceSeconds > 0 ? `grace ${duration(action.graceSeconds)}` : '' },
-        { text: action.need === null ? '' : forWhom(action.need, numbers) },
+        { text: action.need === null ? '' : forNeed(action.need, numbers) },
         { text: reasonOf(action), style: 'dim' },
       ]);
     const columns = [{ header: '' }, { header: '' }, { header: '' }, { header: '' }, { header: '' }];
@@ -310,7 +310,7 @@ function directionOf(kind: ActionKind, cluster: string): string {
   return kind === 'Delete' ? '' : `from ${cluster}`;
 }
 
-function forWhom(key: NeedKey, numbers: ReadonlyMap<string, number>): string {
+function forNeed(key: NeedKey, numbers: ReadonlyMap<string, number>): string {
   const number = numbers.get(keyText(key));
   return number === undefined ? `for a fold of ${key.cluster}` : `for Need ${number}`;
 }
@@ -322,7 +322,7 @@ function duration(seconds: number): string {
 function costLines({ cost }: PlanJson, paint: Paint): readonly string[] {
   const change = cost.after - cost.before;
   const sign = change < 0 ? '−' : '+';
-  const changed = `${sign}${dollars(Math.abs(change))} once bought and given back`;
+  const changed = `${sign}${dollars(Math.abs(change))} once bought and released`;
   const rows = [
     [{ text: 'before' }, { text: dollars(cost.before) }, { text: 'all machines with a host' }],
     [{ text: 'after' }, { text: dollars(cost.after) }, { text: change === 0 ? 'unchanged' : changed }],
@@ -339,29 +339,32 @@ function explainLines(
   plan: Plan,
   input: DecisionInput,
   paint: Paint,
-  seen: Explanation | null,
+  explanation: Explanation | null,
 ): readonly string[] {
   const need = input.needs.find((candidate) => keyText(keyOf(candidate)) === keyText(verdict.key));
   const machines = new Map(input.machines.map((machine) => [machine.id, machine]));
   const names = new Map(plan.verdicts.map(({ key }, i) => [keyText(key), `Need ${i + 1}`]));
   const nameOf = (key: NeedKey): string => names.get(keyText(key)) ?? `a fold of ${key.cluster}`;
   const highest = plan.verdicts[0]?.priority ?? 0;
-  const facts = [...wantFacts(verdict, need), ...verdictFacts(verdict, seen)].filter(
+  const facts = [...wantFacts(verdict, need), ...verdictFacts(verdict, explanation)].filter(
     ([, text]) => text !== '',
   );
   const lines = facts.flatMap(([name, text]) => wrapFact(name, printable(text)));
   lines[0] = paint('bold', lines[0] ?? '');
   return [
     ...lines,
-    ...(seen === null || verdict.satisfied
+    ...(explanation === null || verdict.satisfied
       ? []
       : [
-          ...proseSection('machines that meet its requirements', obstacleSentences(verdict, seen, nameOf)),
-          ...proseSection('what would help', adviceOn(verdict, seen, highest, nameOf)),
+          ...proseSection(
+            'machines that meet its requirements',
+            obstacleSentences(verdict, explanation, nameOf),
+          ),
+          ...proseSection('what would help', adviceOn(verdict, explanation, highest, nameOf)),
         ]),
     ...machineLines('claims', verdict.claimed, machines, verdict, paint),
     ...machineLines('preempts', verdict.preempts, machines, verdict, paint),
-    ...candidateLines(seen ?? verdict, paint),
+    ...candidateLines(explanation ?? verdict, paint),
   ];
 }
 
@@ -381,9 +384,9 @@ function wantFacts({ key, priority }: Verdict, need: Need | undefined): readonly
   ];
 }
 
-function verdictFacts(verdict: Verdict, seen: Explanation | null): readonly Fact[] {
+function verdictFacts(verdict: Verdict, explanation: Explanation | null): readonly Fact[] {
   const { unmet, deficit, domain, foldedInto } = verdict;
-  const matching = (unmet ?? seen)?.matching;
+  const matching = (unmet ?? explanation)?.matching;
   const extra = unmet?.extraSupply;
   return [
     ['verdict', statusOf(verdict)],
@@ -398,12 +401,12 @@ function verdictFacts(verdict: Verdict, seen: Explanation | null): readonly Fact
         : `${matching.idle} idle, ${matching.speculative} speculative, ${matching.configured} configured`,
     ],
     ['blocked by', unmet?.blocker ? keyName(unmet.blocker) : ''],
-    ['served after', unmet === null && seen?.blocker ? keyName(seen.blocker) : ''],
+    ['served after', unmet === null && explanation?.blocker ? keyName(explanation.blocker) : ''],
     ['would help', extra ? `${extra.count} more like ${extra.like}` : ''],
   ];
 }
 
-/** `name  text`, long texts going on below. */
+/** `name  text`; a long text continues on the next lines. */
 function wrapFact(name: string, text: string): string[] {
   const room = tableWidth() - FACT_INDENT;
   const pieces = Number.isFinite(room) ? text.match(new RegExp(`.{1,${Math.max(1, room)}}`, 'gu')) : [text];

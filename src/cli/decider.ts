@@ -1,4 +1,4 @@
-// The engine as `bigfleet decide` uses it. A file of its own, since loading it costs more than all the rest of the command.
+// The engine as `bigfleet decide` uses it. A separate file, because loading it costs more than the rest of the command.
 
 import { Engine, explain } from '../engine/index.ts';
 import { fleetOf } from '../fleet/index.ts';
@@ -11,15 +11,15 @@ export const DECIDER: Decider = {
   explain: (input, key) => explain(fleetOf(input), input.nowMs, input.options, key),
 };
 
-/** Threads that are not up by then are left out; they cost time, never a decision. */
-const PATIENCE_MS = 5000;
+/** Threads that have not started by then are left out. The plan does not depend on their number. */
+const THREAD_START_MS = 5000;
 const POLL_MS = 5;
 
-/** One decision, computed as asked. */
+/** Decides once, with the threads, retries and lanes of `how`. */
 async function decideWith(input: DecisionInput, how: Phase1): Promise<Plan> {
   const engine = new Engine(fleetOf(input), how);
   try {
-    for (let waitedMs = 0; engine.threads < how.workers && waitedMs < PATIENCE_MS; waitedMs += POLL_MS) {
+    for (let waitedMs = 0; engine.threads < how.workers && waitedMs < THREAD_START_MS; waitedMs += POLL_MS) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
     return engine.decide(input.nowMs, input.options).plan();

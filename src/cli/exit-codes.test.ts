@@ -13,7 +13,7 @@ describe('exit codes', () => {
     'BF_DATA_DIR',
     'BF_EPOCH_LOST',
     'BF_JOURNAL_UNREADABLE',
-  ])('given %s, which refuses what it was given, then 2', (code) => {
+  ])('given %s, which rejects the input, then the exit code is 2', (code) => {
     expect(exitCodeOf(new BigFleetError(code, 'x.'))).toBe(2);
   });
 
@@ -23,16 +23,16 @@ describe('exit codes', () => {
     'BF_SHARD_ENDED',
     'BF_STORE_FAILED',
     'BF_OUTPUT_FAILED',
-  ])('given %s, which went wrong on the way, then 1', (code) => {
+  ])('given %s, which is a failure of the command, then the exit code is 1', (code) => {
     expect(exitCodeOf(new BigFleetError(code, 'x.'))).toBe(1);
   });
 
-  it('given the parser, then 0 after help and 2 after invalid arguments', () => {
+  it('given the parser, then the exit code is 0 after help and 2 after invalid arguments', () => {
     expect(exitCodeOf(new CommanderError(0, 'commander.helpDisplayed', ''))).toBe(0);
     expect(exitCodeOf(new CommanderError(1, 'commander.unknownOption', ''))).toBe(2);
   });
 
-  it('given an unexpected error, then 1', () => {
+  it('given an unexpected error, then the exit code is 1', () => {
     expect(exitCodeOf(new TypeError('x'))).toBe(1);
   });
 });

@@ -1,10 +1,10 @@
-// The exit code of every command, by one rule: 2 if what it was given cannot be used, so that trying again in the same
-// way is no use; 1 if it failed at what it set out to do. docs/reference/errors.md says it for users.
+// The exit code of every command, by one rule: 2 if its input cannot be used, so that a retry without a change is
+// pointless; 1 if the command itself failed. docs/reference/errors.md has the rule for users.
 
 import { CommanderError } from 'commander';
 import { BigFleetError, type ErrorCode } from '../model/index.ts';
 
-/** What went wrong on the way; every other code refuses words, files, directories or addresses. */
+/** Failures of a running command; every other code rejects arguments, files, directories or addresses. */
 const FAILURES: ReadonlySet<ErrorCode> = new Set([
   'BF_SHARD_UNREACHABLE',
   'BF_SHARD_REFUSED',
@@ -16,7 +16,7 @@ const FAILURES: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 export function exitCodeOf(error: unknown): 0 | 1 | 2 {
-  // Also how the parser ends after --help.
+  // The parser also throws after --help, with exit code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   return error instanceof BigFleetError && !FAILURES.has(error.code) ? 2 : 1;
 }

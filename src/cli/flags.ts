@@ -10,9 +10,9 @@ export function wholeNumber(text: string): number {
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** A flag such as `10s`, read as milliseconds. */
-export function duration(flag: string, description: string, standard?: string): Option {
+export function duration(flag: string, description: string, defaultText?: string): Option {
   const option = new Option(flag, description).argParser(durationMs);
-  return standard === undefined ? option : option.default(durationMs(standard), standard);
+  return defaultText === undefined ? option : option.default(durationMs(defaultText), defaultText);
 }
 
 function durationMs(text: string): number {

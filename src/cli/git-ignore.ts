@@ -12,12 +12,12 @@ export const IGNORE_FILE = '.gitignore';
  */
 export function ignoreInGit(dir: string, ours: (name: string) => boolean): boolean {
   const names = readdirSync(dir);
-  // Its author decides, also to commit what is in it.
+  // Kept as it is: its author may have decided to commit the contents.
   if (names.includes(IGNORE_FILE)) return true;
   if (!names.every(ours)) return false;
   writeFileSync(
     join(dir, IGNORE_FILE),
-    '# Written by bigfleet: nothing in here belongs into a repository.\n*\n',
+    '# Written by bigfleet: nothing in here belongs in a repository.\n*\n',
   );
   return true;
 }

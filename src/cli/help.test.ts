@@ -23,30 +23,30 @@ const COMMANDS = withSubCommands(await bigfleetProgram(() => true));
 describe.each(COMMANDS.map((command) => ({ path: pathOf(command), command })))('$path --help', (each) => {
   const text = helpOf(each.command);
 
-  it(`has no line over ${LINE_WIDTH} columns`, () => {
+  it(`given any terminal, then no line is over ${LINE_WIDTH} columns`, () => {
     expect(text.split('\n').filter((line) => line.length > LINE_WIDTH)).toEqual([]);
   });
 
-  it('has examples of this very command', () => {
+  it('given its examples, then they call this command', () => {
     const [, examples = ''] = text.split('\nExamples:\n');
     expect(examples).toContain(`  ${each.path}`);
   });
 
-  it('says how it is called in a checkout', () => {
+  it('given a checkout, then it shows the command to type there', () => {
     expect(text).toContain(`\nHere "bigfleet" is called as: ${invocation()}\n`);
   });
 
-  it('says what it does', () => {
+  it('given its description, then it is not empty', () => {
     expect(each.command.description()).not.toBe('');
   });
 });
 
-it('there are as many as the command line has', () => {
+it('given the whole program, then all commands are tested', () => {
   expect(COMMANDS.length).toBeGreaterThan(30);
 });
 
 describe('commands that are not loaded', () => {
-  it('have the summaries that the commands themselves have', () => {
+  it('given the loaded commands, then the summaries are equal', () => {
     const summaries = COMMANDS.filter(({ parent }) => parent?.parent === null).map((command) => [
       command.name(),
       command.description(),
@@ -54,12 +54,12 @@ describe('commands that are not loaded', () => {
     expect(ENTRIES.map(({ name, summary }) => [name, summary])).toEqual(summaries);
   });
 
-  it('are listed by help as if they were', async () => {
+  it('given help of the program, then it lists them all the same', async () => {
     expect(helpOf(await bigfleetProgram(() => false))).toBe(helpOf(await bigfleetProgram(() => true)));
   });
 });
 
-describe('the command that words call', () => {
+describe('the command that arguments call', () => {
   it.each([
     ['get machines --state idle', 'get'],
     ['help decide', 'decide'],
@@ -70,7 +70,7 @@ describe('the command that words call', () => {
     expect(ENTRIES.filter(({ name }) => isCalled(name)).map(({ name }) => name)).toEqual([expected]);
   });
 
-  it('is none without words', () => {
+  it('given no arguments, then it is none', () => {
     expect(ENTRIES.filter(({ name }) => calledBy([])(name))).toEqual([]);
   });
 });

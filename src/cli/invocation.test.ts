@@ -1,4 +1,4 @@
-// What a hint names has to start this command line, wherever it runs.
+// The command in a hint must start this program, wherever it runs.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,21 +30,21 @@ function linked(packageDir: string, ...parts: readonly string[]): string {
   return folder;
 }
 
-describe('the words that start the command line', () => {
-  it('given a checkout as the current directory, then npm runs its script', () => {
+describe('the command that starts this program', () => {
+  it('given a checkout as the current directory, then it is npm run', () => {
     const packageDir = packageAt('checkout');
     const place = { packageDir, isCheckout: true, workingDir: packageDir, path: '/usr/bin' };
     expect(invocation(place)).toBe('npm run --silent bigfleet --');
   });
 
-  it('given another directory, then the path of the script, relative only within the checkout', () => {
+  it('given another directory, then it is the path of the script, relative only within the checkout', () => {
     const packageDir = packageAt('a checkout');
     const place = { packageDir, isCheckout: true, path: '' };
     expect(invocation({ ...place, workingDir: join(packageDir, 'docs') })).toBe('../bin/bigfleet');
     expect(invocation({ ...place, workingDir: root })).toBe(`'${packageDir}/bin/bigfleet'`);
   });
 
-  it('given a script on the path, then its name; another program of that name does not count', () => {
+  it('given the script on the path, then it is its name; given another program of that name, then it is not', () => {
     const packageDir = packageAt('lib', 'node_modules', 'bigfleet');
     const other = packageAt('other');
     const mine = linked(packageDir, 'bin');
@@ -54,7 +54,7 @@ describe('the words that start the command line', () => {
     expect(invocation({ ...place, path: hidden })).toBe(join(packageDir, 'bin', 'bigfleet'));
   });
 
-  it('given a project that depends on it, then npx, since only npm has the project on the path', () => {
+  it('given a project that depends on the package, then it is npx', () => {
     const packageDir = packageAt('project', 'node_modules', 'bigfleet');
     const path = linked(packageDir, 'project', 'node_modules', '.bin');
     const workingDir = dirname(dirname(packageDir));
@@ -62,13 +62,13 @@ describe('the words that start the command line', () => {
   });
 });
 
-describe('a word of a shell', () => {
+describe('quoting for a shell', () => {
   it.each([
     ['.bigfleet/up/shard', '.bigfleet/up/shard'],
     ['my fleet', `'my fleet'`],
     [`it's`, `'it'\\''s'`],
     ['', `''`],
-  ])('%j is written %s', (text, word) => {
+  ])('given %j, then the result is %s', (text, word) => {
     expect(shellWord(text)).toBe(word);
   });
 });

@@ -17,7 +17,7 @@ export interface Place {
 }
 
 /**
- * The words that start this command line from the current directory: `bigfleet`, `npm run --silent bigfleet --`,
+ * The command that starts this program from the current directory: `bigfleet`, `npm run --silent bigfleet --`,
  * `npx bigfleet`, or the path of the script. Arguments follow after a space.
  */
 export function invocation(place: Place = thisPlace()): string {
@@ -45,7 +45,7 @@ function thisPlace(): Place {
   };
 }
 
-/** npm adds `node_modules/.bin` to the path of what it starts, which other terminals do not have. */
+/** Ignores `node_modules/.bin`, which npm adds to the path of its scripts and other terminals do not have. */
 function isOnPath({ packageDir, path }: Place): boolean {
   const script = realPath(join(packageDir, 'bin', 'bigfleet'));
   const folders = path
@@ -63,8 +63,8 @@ function projectOf(packageDir: string): string | null {
 }
 
 function isWithin(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way === '' || (!way.startsWith('..') && resolve(folder, way) === resolve(path));
+  const fromFolder = relative(folder, path);
+  return fromFolder === '' || (!fromFolder.startsWith('..') && resolve(folder, fromFolder) === resolve(path));
 }
 
 function realPath(path: string): string | null {
@@ -75,7 +75,7 @@ function realPath(path: string): string | null {
   }
 }
 
-/** Words after `bigfleet` that make it a command to type rather than the name of the project. */
+/** `bigfleet` before the name of a command: a command to type, not the name of the project. */
 const TYPED =
   /\bbigfleet (?=(?:up|shard|decide|get|explain|freeze|unfreeze|retry|quarantine|forget|accept|refuse|history|replay|provider|certs)\b)/g;
 

@@ -6,17 +6,17 @@ import { endWhenUnread } from './readers.ts';
 import { reportError, wantsJson } from './report-error.ts';
 import { fitLinesTo } from './table.ts';
 
-const words = process.argv.slice(2);
+const args = process.argv.slice(2);
 
 endWhenUnread();
 fitLinesTo(process.stdout);
 
 try {
-  const program = await bigfleetProgram(calledBy(words));
-  if (words.length === 0) program.outputHelp();
+  const program = await bigfleetProgram(calledBy(args));
+  if (args.length === 0) program.outputHelp();
   else await program.parseAsync();
 } catch (error) {
-  // First: a reader of the error that is gone ends the process, with this code.
+  // Set before reporting: if the reader of standard error is gone, the write ends the process with this code.
   process.exitCode = exitCodeOf(error);
-  reportError(error, wantsJson(words));
+  reportError(error, wantsJson(args));
 }

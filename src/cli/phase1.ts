@@ -9,7 +9,7 @@ export interface Phase1 {
   readonly workers: number;
   /** How often a row in conflict is solved again before it waits for the barrier. */
   readonly retries: number;
-  /** Rows served from the pools at a time. */
+  /** Rows that acquire free machines at the same time. */
   readonly lanes: number | 'auto';
 }
 
@@ -19,7 +19,7 @@ export interface Phase1Flags {
   readonly phase1Lanes: number | 'auto';
 }
 
-/** As in scenario files. */
+/** Limits as in scenario files. */
 const MAX_WORKERS = 1024;
 const MAX_RETRIES = 1000;
 /** More lanes than threads only cost; this many are for tests of the concurrent path. */

@@ -1,23 +1,23 @@
-// All commands of `bigfleet` as one tree, with what holds for each of them: how wide help is, and how errors are shown.
+// All commands of `bigfleet` as one tree, with the settings that all of them share: the width of help and how errors are shown.
 
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, type HelpContext, type OutputConfiguration } from 'commander';
 import { COMMANDS, type CommandEntry } from './commands.ts';
 import { invocation } from './invocation.ts';
 import { UsageError } from './report-error.ts';
-import { columnsOf, LINE_WIDTH, type Sheet } from './table.ts';
+import { columnsOf, LINE_WIDTH, type OutputTarget } from './table.ts';
 
 const HELP = `
 Examples:
   bigfleet up                                              a whole fleet on this machine, to watch
   bigfleet decide examples/scenarios/first-look.yaml       one decision, nothing is touched
-  bigfleet get shortfalls --shard http://127.0.0.1:7777    ask a running shard
+  bigfleet get shortfalls --shard http://127.0.0.1:7777    query a running shard
   bigfleet explain BF_USAGE                                what an error means
 
 "bigfleet COMMAND --help" says more about each. Exit codes are the same everywhere: 0 done; 1 it
-failed, or the answer is no; 2 what it was given cannot be used (docs/reference/errors.md).`;
+failed, or the answer is no; 2 its input cannot be used (docs/reference/errors.md).`;
 
-/** All commands by name; those that `isCalled` picks are loaded, of the others only name and summary are known. */
+/** Loads the commands that `isCalled` selects; the others have a name and a summary only. */
 export async function bigfleetProgram(isCalled: (name: string) => boolean): Promise<Command> {
   const program = new Command('bigfleet')
     .description('One autoscaler for a whole fleet of Kubernetes clusters.')
@@ -26,7 +26,7 @@ export async function bigfleetProgram(isCalled: (name: string) => boolean): Prom
     .addHelpText('afterAll', callHint);
   for (const entry of COMMANDS)
     program.addCommand(isCalled(entry.name) ? await entry.load() : summaryOf(entry));
-  // Sub-commands inherit none of this by themselves.
+  // Commander does not apply these settings to sub-commands.
   for (const command of withSubCommands(program)) {
     command
       .exitOverride((error) => {
@@ -35,7 +35,7 @@ export async function bigfleetProgram(isCalled: (name: string) => boolean): Prom
       .helpOption('-h, --help', 'show this help')
       .configureHelp({ minWidthToWrap: NARROWEST_TEXT })
       .configureOutput(OUTPUT);
-    if (command.commands.length > 0) refuseAlone(command);
+    if (command.commands.length > 0) requireSubCommand(command);
   }
   // Arguments of a command are known only once it is loaded.
   return program.configureHelp({
@@ -44,13 +44,13 @@ export async function bigfleetProgram(isCalled: (name: string) => boolean): Prom
   });
 }
 
-/** Examples say `bigfleet`; where that is not on the path, help says what is typed instead. */
+/** Examples say `bigfleet`; where that is not on the path, help adds the command to type instead. */
 function callHint(): string {
   const call = invocation();
   return call === 'bigfleet' ? '' : `\nHere "bigfleet" is called as: ${call}`;
 }
 
-/** The commands that these words may run: the first word, or the one after `help`. */
+/** The command that these arguments may run: the first argument, or the one after `help`. */
 export function calledBy(words: readonly string[]): (name: string) => boolean {
   const [first, second] = words.filter((word) => !word.startsWith('-'));
   return (name) => name === (first === 'help' ? second : first);
@@ -65,13 +65,13 @@ function versionOfPackage(): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
-/** Words from the top to this command, such as `get machines`. */
+/** Names from the top level to this command, such as `get machines`. */
 function pathOf(command: Command): string {
   return command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim();
 }
 
-/** A command that only has sub-commands, called without one: those are named, instead of the whole help. */
-function refuseAlone(command: Command): void {
+/** Makes a command that was called without its sub-command list their names, instead of its whole help. */
+function requireSubCommand(command: Command): void {
   const show = command.help.bind(command);
   command.help = ((context?: HelpContext): never => {
     if (context?.error !== true) return show();
@@ -85,17 +85,17 @@ export function withSubCommands(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(withSubCommands)];
 }
 
-/** What is told of a flag goes on in the next line even where long flags leave it this little room. */
+/** Descriptions of flags are wrapped if long flags leave them at least this many columns. */
 const NARROWEST_TEXT = 30;
 
 const OUTPUT: OutputConfiguration = {
-  // Errors are thrown, and said in one place.
+  // Errors are thrown, and printed in one place.
   outputError: () => {},
   getOutHelpWidth: () => helpWidth(process.stdout),
   getErrHelpWidth: () => helpWidth(process.stderr),
 };
 
-/** Help in a file or a pipe is laid out as for a terminal of that many columns. */
-function helpWidth(sheet: Sheet): number {
-  return Math.min(columnsOf(sheet), LINE_WIDTH);
+/** Help in a file or a pipe is laid out for `LINE_WIDTH` columns. */
+function helpWidth(target: OutputTarget): number {
+  return Math.min(columnsOf(target), LINE_WIDTH);
 }

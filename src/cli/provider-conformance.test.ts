@@ -81,8 +81,8 @@ async function run(
   return seen;
 }
 
-describe('the words of the command', () => {
-  it('reach the suite', async () => {
+describe('the flags of the command', () => {
+  it('given all flags, then the suite gets them', async () => {
     const { options } = await run(
       '--profile core,spot --only B3xx,lists --seed 9 --scale-seed 100 --soak 500ms --transition-timeout 1.5s'.split(
         ' ',
@@ -110,11 +110,11 @@ describe('the words of the command', () => {
     ['--seed', '-1'],
     ['--soak', '10'],
     ['-o', 'yaml'],
-  ])('are refused if wrong: %s %s', async (...args) => {
+  ])('given %s %s, then it is refused', async (...args) => {
     await expect(run(args)).rejects.toMatchObject({ name: 'CommanderError' });
   });
 
-  it('name all three TLS files or none', async () => {
+  it('given TLS files, then all three are required', async () => {
     await expect(run(['--tls-cert', 'a', '--tls-key', 'b'])).rejects.toThrow('BF_TLS_PARTIAL');
     const { options } = await run(['--tls-cert', 'a', '--tls-key', 'b', '--tls-ca', 'c']);
     expect(options).toMatchObject({ tls: { cert: 'a', key: 'b', ca: 'c' } });
@@ -126,13 +126,13 @@ describe('the exit code', () => {
     [0, CERTIFIED],
     [1, FAILED],
     [1, INCOMPLETE],
-  ])('is %i for a run that is as told', async (code, report) => {
+  ])('given a run with its verdict, then the exit code is %i', async (code, report) => {
     expect(await run([], report)).toMatchObject({ code });
   });
 });
 
 describe('the report', () => {
-  it('as a table fits the terminal and holds every failure in full', async () => {
+  it('given a table, then it fits the terminal and has every failure in full', async () => {
     const { out } = await run([], FAILED);
     expect(out.split('\n').filter((line) => line.length > LINE_WIDTH)).toEqual([]);
     expect(out).not.toContain('\u001b');
@@ -143,7 +143,7 @@ describe('the report', () => {
     expect(out).toContain('seed 7');
   });
 
-  it('tells a skip that is excused from one that is not', async () => {
+  it('given an excused skip and another one, then the table marks the excused one', async () => {
     const behaviours = [passed, { ...skipped, isExcused: true } as const, { ...skipped, id: 'B409' }];
     const { out } = await run([], { ...INCOMPLETE, behaviours });
     expect(out).toContain('B310 skipped, excused\n  no Delete');
@@ -151,18 +151,18 @@ describe('the report', () => {
     expect(out).toContain('Excused, and so not needed for the verdict: 1 skipped.');
   });
 
-  it('of a part says that it is one', async () => {
+  it('given selected behaviours, then the report notes the selection', async () => {
     const { out } = await run([], { ...CERTIFIED, only: ['B301'] });
     expect(out).toContain('only B301');
-    expect(out).toContain('Only the selected behaviours were looked at.');
+    expect(out).toContain('Only the selected behaviours were checked.');
   });
 
-  it('as JSON and JUnit is the whole output', async () => {
+  it('given JSON or JUnit, then the report is the whole output', async () => {
     expect(JSON.parse((await run(['-o', 'json'], FAILED)).out)).toEqual(FAILED);
     expect((await run(['-o', 'junit'], FAILED)).out).toMatch(/^<\?xml .*<\/testsuites>\n$/s);
   });
 
-  it('is also written to a folder', async () => {
+  it('given --out, then the reports are also written to that directory', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'bigfleet-conformance-'));
     try {
       await run(['--out', join(folder, 'deep')], FAILED);
@@ -180,7 +180,7 @@ describe('progress', () => {
     vi.useRealTimers();
   });
 
-  it('is shown after two seconds, not before, and taken away at the end', async () => {
+  it('given a long run, then it appears after two seconds and is cleared at the end', async () => {
     vi.useFakeTimers();
     const early: (string | null)[] = [];
     const seen = await run([], CERTIFIED, async (options, lines) => {

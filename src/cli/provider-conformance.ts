@@ -1,4 +1,4 @@
-// `bigfleet provider conformance`: runs the conformance suite against a provider and shows what became of each behaviour.
+// `bigfleet provider conformance`: runs the conformance suite against a provider and prints the result of each behaviour.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { conformanceLines } from './conformance-table.ts';
 import { duration, wholeNumber } from './flags.ts';
 import { type Paint, paintFor } from './table.ts';
 
-/** Where the command writes; tests bring their own. */
+/** Output of the command; tests pass their own. */
 export interface ConformanceIo {
   readonly out: (text: string) => void;
   /** A progress line that is overwritten in place; null clears it. */
@@ -23,7 +23,7 @@ export interface ConformanceIo {
 const PROCESS_IO: ConformanceIo = {
   out: (text) => process.stdout.write(text),
   progress: (line) => {
-    // A line that is written over needs a terminal that can do that.
+    // Overwriting a line needs a terminal that can move its cursor.
     if (process.stderr.isTTY && process.env['TERM'] !== 'dumb')
       process.stderr.write(`\r\u001b[K${line ?? ''}`);
   },
@@ -68,18 +68,18 @@ export function conformanceCommand(io: ConformanceIo = PROCESS_IO, run: RunSuite
     .option(
       '--only <names>',
       'ids, patterns such as B3xx, or areas; of the profiles if given, else of all',
-      words,
+      listOf,
     )
     .option('--seed <n>', 'repeats the random behaviours of a run', wholeNumber, 1)
     .option('--scale-seed <n>', 'machines the scale profile must find', wholeNumber, 8_000)
     .addOption(duration('--soak <duration>', 'how long each soak of the scale profile lasts', '10s'))
-    .addOption(duration('--transition-timeout <duration>', 'when the fault provider gives up', '2s'))
+    .addOption(duration('--transition-timeout <duration>', 'transition timeout of the fault provider', '2s'))
     .option('--fault-target <host:port>', 'a provider that fails on purpose, for the fault profile')
     .option('--start <command>', 'starts a provider; {port}, {state}, {seed}, {timeout} are filled in')
-    .option('--start-scale <command>', 'the same for the scale profile; default: --start without {state}')
+    .option('--start-scale <command>', 'starts one for the scale profile; default: --start without {state}')
     .option('--tls-cert <file>', 'certificate to present, with --tls-key and --tls-ca')
     .option('--tls-key <file>', 'its key')
-    .option('--tls-ca <file>', 'what the certificate of the provider is checked against')
+    .option('--tls-ca <file>', 'authority that signed the certificate of the provider')
     .addOption(
       new Option('-o, --output <format>', 'table, json or junit')
         .choices(['table', 'json', 'junit'])
@@ -97,8 +97,9 @@ export function conformanceCommand(io: ConformanceIo = PROCESS_IO, run: RunSuite
 }
 
 const HELP = `
-A skipped behaviour is no pass: the verdict is then incomplete, unless the skip is excused, because
-the contract does not demand what the behaviour needs. What a run bought it gives back.
+A skipped behaviour does not pass: the verdict is then incomplete, unless the skip is excused,
+because the contract does not demand what the behaviour needs. A run returns the machines that it
+bought.
 The durable profile needs --start; the fault profile needs a provider with the fault selectors, see
 docs/provider/writing-a-provider.md.
 
@@ -132,7 +133,7 @@ function optionsOf(flags: ConformanceFlags): ConformanceOptions {
   };
 }
 
-/** Shorter runs need no comfort. */
+/** Shorter runs show no progress. */
 const PROGRESS_AFTER_MS = 2_000;
 const PROGRESS_EVERY_MS = 200;
 
@@ -147,7 +148,7 @@ async function withProgress<T>(
     if (latest === undefined || elapsedMs < PROGRESS_AFTER_MS) return;
     io.progress(`${latest.done}/${latest.total}  ${latest.id}  ${Math.round(elapsedMs / 1000)} s`);
   }, PROGRESS_EVERY_MS);
-  // Lets what the run started be ended as well.
+  // Runs the exit handlers, which end the processes that the run started.
   const interrupt = () => process.exit(130);
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
@@ -191,14 +192,14 @@ async function rendered(
   }
 }
 
-function words(text: string): readonly string[] {
+function listOf(text: string): readonly string[] {
   return text.split(',').map((word) => word.trim());
 }
 
 function profilesOf(text: string): readonly Profile[] {
-  return words(text).map((word) => {
+  return listOf(text).map((word) => {
     const profile = PROFILES.find((name) => name === word);
-    if (profile === undefined) throw new InvalidArgumentError(`There are: ${PROFILES.join(', ')}.`);
+    if (profile === undefined) throw new InvalidArgumentError(`Known profiles: ${PROFILES.join(', ')}.`);
     return profile;
   });
 }

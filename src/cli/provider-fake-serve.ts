@@ -1,5 +1,5 @@
-// What `bigfleet provider fake` does once its flags are read: opens the cloud, serves it, and ends it in good order. Apart
-// from the flags, since it loads gRPC and SQLite.
+// Runs `bigfleet provider fake`: opens the cloud, serves it and shuts it down. Separate from the flags, because it loads
+// gRPC and SQLite.
 
 import { readFile } from 'node:fs/promises';
 import { BigFleetError, printable } from '../model/index.ts';
@@ -25,9 +25,9 @@ import { tlsFiles } from '../wire/grpc/tls-files.ts';
 import { instant } from './amounts.ts';
 import type { FakeFlags, FakeIo } from './provider-fake.ts';
 
-/** With --faults, unless another is given. What the public fault suite expects. */
+/** Transition timeout with --faults, unless another is given; the public fault suite expects it. */
 const FAULT_TIMEOUT_MS = 2_000;
-/** How long transitions may go on after the process is asked to end. */
+/** How long transitions may continue after a signal to end. */
 const STOP_WAIT_MS = 1_000;
 
 export async function serveFake(flags: FakeFlags, io: FakeIo, ended: Promise<unknown>): Promise<void> {
@@ -99,7 +99,7 @@ async function readOfferings(file: string): Promise<readonly CatalogueEntry[]> {
   });
 }
 
-/** As other providers take it: without a host, every address. */
+/** `:PORT` listens on every address, as in other providers. */
 function addressOf(addr: string): string {
   const address = addr.startsWith(':') ? `0.0.0.0${addr}` : addr;
   if (/:\d{1,5}$/.test(address)) return address;
@@ -111,7 +111,7 @@ function serveOptionsOf({ tlsCert, tlsKey, tlsCa, insecure, actsForAnyShard }: F
   return { tls, insecure, ...(actsForAnyShard === undefined ? {} : { actsForAnyShard }) };
 }
 
-/** Whatever is open already does not stay so when an address cannot be had. */
+/** Closes what was opened before if the address is not available. */
 async function listening<T>(
   listen: () => Promise<T>,
   opened: { readonly close: () => Promise<void> } | ProviderServer,

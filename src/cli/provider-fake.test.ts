@@ -65,7 +65,7 @@ async function until(rpc: ReturnType<typeof rpcOf>, id: string, state: MachineSt
 }
 
 describe('bigfleet provider fake', () => {
-  it('given nothing, then 256 machines, realistic, in memory, and it says so', async () => {
+  it('given no flags, then it serves 256 machines with the realistic preset, in memory', async () => {
     const { text, rpc } = await served();
     expect(text).toMatch(/^Serving 256 machines at 127\.0\.0\.1:\d+ \(preset realistic, seed 1\)\.\n/);
     expect(text).toContain('in memory only');
@@ -73,7 +73,7 @@ describe('bigfleet provider fake', () => {
     expect(machines.every(({ id }) => id.startsWith('fake-'))).toBe(true);
   });
 
-  it('given the flags of the public runner, then a calm provider', async () => {
+  it('given the flags of the public runner, then the preset is calm', async () => {
     const state = join(folder, 'state.db');
     const flags = ['--provider=certify', '--use-fake-backend', '--seed-count=40', `--state=${state}`];
     const { text, rpc } = await served(...flags);
@@ -87,7 +87,7 @@ describe('bigfleet provider fake', () => {
     expect((await rpc.get({ id: 'certify-general-zone-a-0' })).host?.provider).toBe('certify');
   });
 
-  it('given a state file, when started again, then everything goes on', async () => {
+  it('given a state file, when it is started again, then the state is the same', async () => {
     const flags = ['--preset', 'calm', '--seed-count', '30', '--state', join(folder, 'state.db')];
     const first = await served(...flags);
     const { operationId } = await first.rpc.create({ machineId: 'fake-general-zone-a-0', ...UNFENCED });
@@ -98,7 +98,7 @@ describe('bigfleet provider fake', () => {
     expect(again).toMatchObject({ operationId, machine: { state: MachineState.Idle } });
   });
 
-  it('given --faults, then labelled machines and clusters fail, within the timeout', async () => {
+  it('given --faults, then labelled machines and clusters fail within the timeout', async () => {
     const { text, rpc } = await served('--faults', '--seed-count', '30', '--transition-timeout', '100ms');
     expect(text).toContain('Serving 38 machines');
     expect(text).toContain('preset calm, seed 1, failing on request');
@@ -116,7 +116,7 @@ describe('bigfleet provider fake', () => {
     expect((await rpc.get({ id: 'fake-general-zone-a-0' })).lastError).toContain('within 0.1 s');
   });
 
-  it('given --set, --preset and --seed, then they are what it runs with', async () => {
+  it('given --set, --preset and --seed, then they are in force', async () => {
     const settings = ['--set', 'transport.throttle=1', '--set', 'quotas.gpu=1'];
     const { text, rpc } = await served(
       '--preset',
@@ -132,7 +132,7 @@ describe('bigfleet provider fake', () => {
     expect(code).toBe(status.RESOURCE_EXHAUSTED);
   });
 
-  it('given offerings in a file, then those are sold', async () => {
+  it('given offerings in a file, then it offers those', async () => {
     const file = join(folder, 'offerings.yaml');
     writeFileSync(
       file,
@@ -145,7 +145,7 @@ describe('bigfleet provider fake', () => {
     );
   });
 
-  it('given --control and --verbose, then what is told to happen happens and is printed', async () => {
+  it('given --control and --verbose, then injected faults happen and are printed', async () => {
     const { control, errors, rpc } = await served('--preset', 'calm', '--control', '127.0.0.1:0', '-v');
     const killed = await fetch(`http://${control}/kill`, {
       method: 'POST',
@@ -156,7 +156,7 @@ describe('bigfleet provider fake', () => {
     expect(errors.join('')).toMatch(/died +fake-metal-zone-a-0 +while idle/);
   });
 
-  it('given a TLS trio, then shards of that authority may call and others may not', async () => {
+  it('given TLS files, then shards of that authority may call and others may not', async () => {
     const valid = { notBefore: new Date('2020-01-01'), notAfter: new Date('2060-01-01') };
     const authority = makeAuthority({ name: 'fleet', ...valid });
     const filesOf = (name: string, uri?: string) => {
@@ -173,8 +173,8 @@ describe('bigfleet provider fake', () => {
       return { cert, key, ca };
     };
     const server = filesOf('server');
-    const trio = ['--tls-cert', server.cert, '--tls-key', server.key, '--tls-ca', server.ca];
-    const { address } = await start('--preset', 'calm', '--seed-count', '30', ...trio);
+    const tlsFlags = ['--tls-cert', server.cert, '--tls-key', server.key, '--tls-ca', server.ca];
+    const { address } = await start('--preset', 'calm', '--seed-count', '30', ...tlsFlags);
     const shard = rpcOf(address, { tls: filesOf('shard', 'bigfleet://shard/shard-0') });
     expect((await shard.list(EVERYTHING)).machines).toHaveLength(30);
     expect(await rpcOf(address).list(EVERYTHING).catch(statusOf)).toBe(status.UNAVAILABLE);
@@ -199,7 +199,7 @@ describe('bigfleet provider fake', () => {
     await expect(start(...args)).rejects.toThrow(why);
   });
 
-  it('given --insecure, then any address will do', async () => {
+  it('given --insecure, then it listens on any address', async () => {
     const { text } = await start('--addr', ':0', '--insecure', '--seed-count', '1');
     expect(text).toContain(' at 0.0.0.0:');
   });

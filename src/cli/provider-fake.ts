@@ -1,11 +1,11 @@
-// `bigfleet provider fake`: a capacity provider over a cloud that exists only here, to try things out and to test
-// against. Calm on request; out of the box it is late, forgetful and out of stock now and then, like the real ones.
+// `bigfleet provider fake`: a capacity provider over a simulated cloud, for trials and tests. By default it has latencies,
+// lost answers and stock-outs, like real clouds; the preset calm has none.
 
 import { Command, Option } from 'commander';
 import { PRESET_NAMES, type PresetName } from '../provider/fake/settings.ts';
 import { duration, wholeNumber } from './flags.ts';
 
-/** Where the command writes, and when it ends; tests bring their own. */
+/** Output of the command, and when it ends; tests pass their own. */
 export interface FakeIo {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
@@ -52,7 +52,7 @@ export interface FakeFlags {
 export function fakeCommand(io: FakeIo = PROCESS_IO): Command {
   return new Command('fake')
     .description('serve machines of a simulated cloud')
-    .option('--addr <host:port>', 'where to listen; port 0 takes a free one', '127.0.0.1:9000')
+    .option('--addr <host:port>', 'where to listen; port 0 picks a free one', '127.0.0.1:9000')
     .option('--provider <name>', 'names hosts and machines', 'fake')
     .option('--seed-count <n>', 'machines on offer', wholeNumber, 256)
     .option(
@@ -64,11 +64,11 @@ export function fakeCommand(io: FakeIo = PROCESS_IO): Command {
       new Option('--preset <name>', 'how it behaves (default: realistic)').choices([...PRESET_NAMES]),
     )
     .option('--set <name=number>', 'one setting on top of the preset; may be repeated', collect, [])
-    .option('--offerings <file>', 'what is sold, in JSON or YAML, instead of the built-in catalogue')
+    .option('--offerings <file>', 'offerings in JSON or YAML, instead of the built-in catalogue')
     .addOption(
       duration('--transition-timeout <duration>', 'time after which a machine in transition becomes Failed'),
     )
-    .option('--use-fake-backend', 'as certification tools ask: the preset is calm unless given', false)
+    .option('--use-fake-backend', 'for certification tools: the preset is calm unless given', false)
     .option(
       '--faults',
       'fail on request, for the fault target of conformance suites; calm unless given',
@@ -78,9 +78,9 @@ export function fakeCommand(io: FakeIo = PROCESS_IO): Command {
     .option('-v, --verbose', 'print what happens to machines', false)
     .option('--tls-cert <file>', 'certificate of this provider, with --tls-key and --tls-ca')
     .option('--tls-key <file>', 'its key')
-    .option('--tls-ca <file>', 'who may call: certificates of this authority')
-    .option('--insecure', 'allow plaintext on other addresses than loopback', false)
-    .option('--acts-for-any-shard <identity>', 'for certification over TLS: who may speak as every shard')
+    .option('--tls-ca <file>', 'authority whose certificates may call')
+    .option('--insecure', 'allow plaintext on addresses other than loopback', false)
+    .option('--acts-for-any-shard <identity>', 'for certification over TLS: who may act for every shard')
     .addHelpText('after', HELP)
     .action(async (flags: FakeFlags) => {
       // Subscribe first: a caller that reads the first line may send a signal at once.
@@ -102,7 +102,7 @@ Control port (JSON over HTTP):
   GET   /status      machines, hosts, transitions, faults so far
   POST  /interrupt   {"offering": "general-spot", "zone": "zone-a", "count": 3}; all are optional,
                      as are machine and cluster
-  POST  /kill        the same, as hosts that die
+  POST  /kill        the same body; the hosts die
   POST  /stock-out   {"offering": "general", "seconds": 600}, or "general/zone-a"
   POST  /outage      {"zone": "zone-b", "seconds": 600}
 
@@ -111,8 +111,8 @@ losses.cleanupMs the machine is a quota slot again, or Idle on its repaired host
 owned; so are failed transitions.
 
 With --faults there are 8 more machines labelled conformance.fault/create=error, and the clusters
-fault-error, fault-timeout, fault-slow-ok, fault-readiness-block and fault-drain-error do what they
-say.
+fault-error, fault-timeout, fault-slow-ok, fault-readiness-block and fault-drain-error behave as
+their names say.
 
 Ends with SIGINT or SIGTERM. Exit code 0: ended as asked. 2: invalid arguments, files or addresses.
 

@@ -1,25 +1,24 @@
-// What becomes of a command whose output goes nowhere: the other end of a pipe is closed, its process dead, or the disk
-// below it full.
+// Handles output that cannot be written: the reader of a pipe is gone, or the disk is full.
 
 import { BigFleetError } from '../model/index.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { reportError, wantsJson } from './report-error.ts';
 
 const STREAMS = [process.stdout, process.stderr];
-/** A pipe without a reader, a socket whose other end went away with lines unread, a terminal that is gone. */
+/** A pipe without a reader, a socket whose peer closed it with data unread, a terminal that is gone. */
 const UNREAD: readonly (string | undefined)[] = ['EPIPE', 'ECONNRESET', 'EIO'];
 
 /**
- * A reader that has seen enough (`| head`) is not a failure, and the end of a command that does nothing but print. What the
- * command has found out by then, its exit code says.
+ * For commands that only print: ends the process when its reader is gone (`| head`). That is not a failure, so the exit
+ * code is the one set so far.
  */
 export function endWhenUnread(): void {
   for (const stream of STREAMS) stream.on('error', end);
 }
 
-/** For a command whose work is not its output: it goes on, and what it prints is lost. */
-export function goOnUnread(): void {
-  for (const stream of STREAMS) stream.off('error', end).on('error', goOn);
+/** For commands whose work is not their output: they continue, and further output is dropped. */
+export function continueUnread(): void {
+  for (const stream of STREAMS) stream.off('error', end).on('error', ignore);
 }
 
 function end(error: NodeJS.ErrnoException): void {
@@ -28,11 +27,11 @@ function end(error: NodeJS.ErrnoException): void {
     setImmediate(() => process.exit());
     return;
   }
-  goOnUnread();
-  // Half of an answer must not pass for the whole. If it is standard error that is full, the exit code is all there is.
+  continueUnread();
+  // A truncated answer must not pass for a complete one. If standard error fails too, only the exit code reports it.
   const failure = new BigFleetError('BF_OUTPUT_FAILED', `${error.message}.`, { cause: error });
   reportError(failure, wantsJson(process.argv.slice(2)));
   process.exit(exitCodeOf(failure));
 }
 
-function goOn(): void {}
+function ignore(): void {}

@@ -1,12 +1,12 @@
-// How a command that fails says so on standard error: for people one line that matters and what to do about it, and with
-// `-o json` one JSON object for the program that called.
+// Reports a failed command on standard error: for people one line with a remedy, and with `-o json` one JSON object for
+// the calling program.
 
 import { CommanderError } from 'commander';
 import { BigFleetError, ERRORS, type ErrorCode, type Problem, printable } from '../model/index.ts';
 import { asCalledHere, invocation } from './invocation.ts';
 import { columnsOf, indented, LINE_WIDTH } from './table.ts';
 
-/** Words that the parser refused, and the command that they were for. */
+/** Arguments that the parser rejected, and the command that they were for. */
 export class UsageError extends CommanderError {
   /** Such as `get machines`; '' for `bigfleet` itself. */
   readonly path: string;
@@ -39,9 +39,9 @@ export interface ErrorJson {
 }
 
 /** Whether the arguments ask for JSON. Scans the raw arguments, because parsing them may be what failed. */
-export function wantsJson(words: readonly string[]): boolean {
-  const end = words.indexOf('--');
-  const flags = end === -1 ? words : words.slice(0, end);
+export function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  const flags = end === -1 ? args : args.slice(0, end);
   return flags.some(
     (word, i) =>
       ['-ojson', '-o=json', '--output=json'].includes(word) ||
@@ -81,7 +81,7 @@ function placed({ path, message }: Problem): string {
   return path === '' ? message : `${path}: ${message}`;
 }
 
-/** Lines for a person, with nothing in them that a terminal would obey. Files and pipes get them whole. */
+/** Escapes control characters. Lines are wrapped on a terminal only. */
 function printError(text: string): void {
   const lines = text.trimEnd().split('\n').map(printable);
   const width = Math.min(columnsOf(process.stderr), LINE_WIDTH);

@@ -1,4 +1,4 @@
-// `bigfleet shard` around a shard that the test brings: words, configuration, first line, ends and exit codes.
+// `bigfleet shard` with a fake shard: flags, configuration, first line, ends and exit codes.
 
 import { spawn } from 'node:child_process';
 import { on, once } from 'node:events';
@@ -91,7 +91,7 @@ function bench({ env = {}, files = {}, start, end = { kind: 'stopped' }, isRead 
 }
 
 describe('bigfleet shard', () => {
-  it('given flags, then the shard runs with them, and the first line tells where', async () => {
+  it('given flags, then the shard runs with them, and the first line has its addresses', async () => {
     const { seen, run, ask, started } = bench();
     const running = run(
       ...PROVIDER,
@@ -125,7 +125,7 @@ describe('bigfleet shard', () => {
     expect(JSON.parse(seen.log)).toMatchObject({ event: 'started', shard: 'west' });
   });
 
-  it('given a file, the environment and flags, then the later beats the earlier', async () => {
+  it('given a file, the environment and flags, then the environment overrides the file, and flags both', async () => {
     const files = {
       'shard.yaml': 'id: a\nrails: { dryRun: true }\nproviders: [{ name: p, address: localhost:1 }]',
     };
@@ -146,7 +146,7 @@ describe('bigfleet shard', () => {
     expect(seen.out).toContain('# BIGFLEET_SHARD_CYCLE_INTERVAL');
   });
 
-  it('given many mistakes, then all are listed at once, and nothing is started', async () => {
+  it('given several mistakes, then all are listed at once, and nothing is started', async () => {
     const { seen, run } = bench({ files: { f: 'lisen: x' }, env: { BIGFLEET_SHARD_IDD: 'x' } });
     const error = await run('--config', 'f', '--provder', 'a=b:1', '--lanes=3', 'word', '--api', 'x').catch(
       (each: unknown) => each as BigFleetError,
@@ -164,27 +164,30 @@ describe('bigfleet shard', () => {
     expect(seen.config).toBeNull();
   });
 
-  it('given a stray word, then it is refused', async () => {
+  it('given an argument without a flag, then it is refused', async () => {
     await expect(bench().run('start', ...PROVIDER)).rejects.toThrow('start: It belongs to no flag.');
   });
 
-  it('given a file that cannot be read, then it says so', async () => {
+  it('given a file that cannot be read, then the error names it', async () => {
     await expect(bench().run('--config', 'none')).rejects.toThrow('BF_INPUT_UNREADABLE: none: ENOENT');
   });
 
   it.each([
     { kind: 'fenced', message: 'A newer process acts for shard-0.' },
     { kind: 'failed', message: 'The disk is full.' },
-  ] as const)('given a shard that ends as $kind, then it says why and the code is 1', async (reason) => {
-    const { seen, run, end, started } = bench();
-    const running = run(...PROVIDER);
-    await started;
-    end(reason);
-    await running;
-    expect(seen).toMatchObject({ code: 1, err: `${reason.message}\n`, flushes: 1 });
-  });
+  ] as const)(
+    'given a shard that ends as $kind, then it prints the reason, and the exit code is 1',
+    async (reason) => {
+      const { seen, run, end, started } = bench();
+      const running = run(...PROVIDER);
+      await started;
+      end(reason);
+      await running;
+      expect(seen).toMatchObject({ code: 1, err: `${reason.message}\n`, flushes: 1 });
+    },
+  );
 
-  it('given a stop that fails, then the code is 1', async () => {
+  it('given a stop that fails, then the exit code is 1', async () => {
     const { seen, run, ask } = bench({ end: { kind: 'failed', message: 'Could not be written.' } });
     ask();
     await run(...PROVIDER);
@@ -195,7 +198,7 @@ describe('bigfleet shard', () => {
     { isRead: true, exits: 0 },
     { isRead: false, exits: 1 },
   ])(
-    'given a log that is read: $isRead, then the process waits no longer for it',
+    'given a log that is read: $isRead, then the process does not wait for it',
     async ({ isRead, exits }) => {
       const { seen, run, ask } = bench({ isRead });
       ask();
@@ -205,7 +208,7 @@ describe('bigfleet shard', () => {
   );
 
   it.each(['BF_STORE_LOCKED', 'BF_EPOCH_LOST', 'BF_LISTEN_FAILED'] as const)(
-    'given a start that is refused with %s, then that is the error of the command, and the log is written',
+    'given a start that is refused with %s, then the command has that error, and the log is written',
     async (code) => {
       const { seen, run } = bench({ start: () => Promise.reject(new BigFleetError(code, 'x.')) });
       await expect(run(...PROVIDER)).rejects.toThrow(code);
@@ -226,7 +229,7 @@ describe('bigfleet shard', () => {
 });
 
 describe('the process of bigfleet shard', () => {
-  /** Its shard takes `stopMs` to stop. */
+  /** Its shard stops after `stopMs`. */
   function startProcess(stopMs: number) {
     const url = new URL('./shard.ts', import.meta.url).href;
     const script = `import { shardCommand } from ${JSON.stringify(url)};
@@ -256,7 +259,7 @@ describe('the process of bigfleet shard', () => {
   }
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    'given %s, then it ends in good order, its log written',
+    'given %s, then it stops the shard, and the log is written',
     async (signal) => {
       const { child, said, errors, exited } = startProcess(1);
       await said('takes sessions at here');

@@ -1,5 +1,5 @@
-// `bigfleet shard`: reads the configuration, starts a shard, says where it is, and ends it when asked. The shard itself
-// is handed in.
+// `bigfleet shard`: reads the configuration, starts a shard with the given `start`, prints its addresses, and stops it
+// on a signal.
 
 import { readFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
@@ -17,9 +17,9 @@ import {
 } from '../shard/config/index.ts';
 import type { EndReason, LogFile, RunningShard, StartShard } from '../shard/index.ts';
 import { askedToEnd } from './asked-to-end.ts';
-import { goOnUnread } from './readers.ts';
+import { continueUnread } from './readers.ts';
 
-/** Where the command reads and writes, and when it ends; tests bring their own. */
+/** Input and output of the command, and when it ends; tests pass their own. */
 export interface ShardCommandIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly read: (file: string) => Promise<string>;
@@ -29,7 +29,7 @@ export interface ShardCommandIo {
   /** Resolves when the process is asked to end. */
   readonly asked: () => Promise<unknown>;
   readonly exitCode: (code: number) => void;
-  /** Ends the process although something is left to be written. */
+  /** Ends the process although log lines are unwritten. */
   readonly exit: () => void;
 }
 
@@ -39,7 +39,7 @@ const PROCESS_IO: ShardCommandIo = {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
   openLog: async ({ id, log }) => {
-    goOnUnread();
+    continueUnread();
     const { logToStderr } = await import('../shard/telemetry/logger.ts');
     return logToStderr({ shard: id, ...log });
   },
@@ -143,7 +143,7 @@ function settingFlags(command: Command): SettingFlags {
   return Object.fromEntries(entries) as SettingFlags;
 }
 
-/** Words that are no flag of ours. The word after an unknown flag is taken for its value. */
+/** Arguments that are not flags of this command. The argument after an unknown flag counts as its value. */
 function unknownText(command: Command): readonly Problem[] {
   const flags = command.options.map(({ long }) => long!);
   return command.args.flatMap((word, i): Problem[] => {

@@ -7,7 +7,7 @@ import { fitLinesTo, indented, LINE_WIDTH, paintFor, proseWidth, tableLines, wra
 describe('a table', () => {
   const texts = fc.array(fc.string({ maxLength: 150 }), { minLength: 8, maxLength: 8 });
 
-  it('fits a line, whatever is in it', () => {
+  it('given any cells, then every line fits the width', () => {
     const columns = ['ID', 'B', 'C', 'D', 'E', 'F', 'G', 'H'].map((header, i) =>
       i === 0 ? { header, isWhole: true as const } : { header },
     );
@@ -20,28 +20,28 @@ describe('a table', () => {
   });
 });
 
-describe('a text in lines', () => {
-  it('is broken between words, and within one that is longer than a line', () => {
+describe('wrapping', () => {
+  it('given a text, then it breaks between words, and within a word longer than a line', () => {
     expect(wrapped('one two three', 7)).toEqual(['one two', 'three']);
     expect(wrapped('one elephants', 7)).toEqual(['one', 'elephan', 'ts']);
   });
 
-  it('keeps its gaps within a line, and none at the end or beginning of one', () => {
+  it('given wide gaps, then they stay within a line, but not at its ends', () => {
     expect(wrapped('cycle 1  ok  abc', 12)).toEqual(['cycle 1  ok', 'abc']);
   });
 
-  it('has nothing in it that a terminal would obey', () => {
+  it('given control characters, then they are escaped', () => {
     expect(wrapped('a\x1b[2J', 20)).toEqual(['a\\u001b[2J']);
   });
 
-  it('may begin further to the right', () => {
+  it('given an indent, then every line has it and fits the width', () => {
     const lines = indented('word '.repeat(40), 4);
     expect(lines.every((line) => line.startsWith('    word') && line.length <= LINE_WIDTH)).toBe(true);
     expect(lines).toHaveLength(3);
   });
 });
 
-describe('lines fitted to where they go', () => {
+describe('the width of lines', () => {
   afterEach(() => fitLinesTo({ isTTY: true, columns: LINE_WIDTH }));
   const long = 'word '.repeat(60).trimEnd();
   const table = () => tableLines([{ header: 'A' }, { header: 'B' }], [[{ text: long }, { text: long }]]);
@@ -78,7 +78,7 @@ describe('colours', () => {
     return paintFor(Object.assign(new PassThrough(), { isTTY, getColorDepth }))('red', 'x');
   };
 
-  it('given a terminal, then there are some; given a pipe, NO_COLOR or TERM=dumb, then none', () => {
+  it('given a terminal, then texts have colours; given a pipe, NO_COLOR or TERM=dumb, then none', () => {
     expect(painted({})).toContain('\x1b[31m');
     expect(painted({}, false)).toBe('x');
     expect(painted({ NO_COLOR: '1' })).toBe('x');

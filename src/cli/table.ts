@@ -6,7 +6,7 @@ import { printable } from '../model/index.ts';
 
 export type Style = Parameters<typeof styleText>[0];
 
-/** Colours a text, or leaves it alone where colours make no sense. */
+/** Colours a text, or returns it unchanged where there are no colours. */
 export type Paint = (style: Style, text: string) => string;
 
 /** Colours on a terminal only; NO_COLOR and FORCE_COLOR are honoured. */
@@ -17,11 +17,11 @@ export function paintFor(stream: NodeJS.WritableStream): Paint {
 /** For files, pipes and tests. */
 export const noPaint: Paint = (_style, text) => text;
 
-/** Sentences on a terminal go on in the next line from here on, however wide the terminal is. */
+/** Sentences on a terminal wrap at this width, however wide the terminal is. */
 export const LINE_WIDTH = 100;
 
 /** A terminal, a file or a pipe; the latter two have no columns. */
-export interface Sheet {
+export interface OutputTarget {
   readonly isTTY?: boolean;
   readonly columns?: number;
 }
@@ -32,15 +32,15 @@ let columns = LINE_WIDTH;
  * Fits tables and sentences to where standard output goes. A file or a pipe gets every line whole: a program that reads it
  * needs all of it, and a person can wrap it but not guess what was cut. Until this is called, lines have `LINE_WIDTH`.
  */
-export function fitLinesTo(sheet: Sheet): void {
-  columns = sheet.isTTY === true ? columnsOf(sheet) : Number.POSITIVE_INFINITY;
+export function fitLinesTo(target: OutputTarget): void {
+  columns = target.isTTY === true ? columnsOf(target) : Number.POSITIVE_INFINITY;
 }
 
-/** A terminal that does not know its size says 0; one that is narrower than this wraps lines by itself. */
-const NARROWEST_SHEET = 40;
+/** A terminal that does not know its size reports 0; one that is narrower than this wraps lines by itself. */
+const MIN_COLUMNS = 40;
 
-export function columnsOf({ columns = 0 }: Sheet): number {
-  return columns === 0 ? LINE_WIDTH : Math.max(columns, NARROWEST_SHEET);
+export function columnsOf({ columns = 0 }: OutputTarget): number {
+  return columns === 0 ? LINE_WIDTH : Math.max(columns, MIN_COLUMNS);
 }
 
 /** Columns that a table may have. */
@@ -48,7 +48,7 @@ export function tableWidth(): number {
   return columns;
 }
 
-/** Columns that a sentence may have before it goes on in the next line. */
+/** Columns at which a sentence wraps. */
 export function proseWidth(): number {
   return Number.isFinite(columns) ? Math.min(columns, LINE_WIDTH) : columns;
 }
@@ -128,10 +128,10 @@ export function indented(text: string, indent: number, width = proseWidth()): re
 
 const GAP = '  ';
 
-/** Cut further than this, a text says nothing any more. */
+/** A text that is cut to less than this is of no use. */
 const NARROW = 8;
 
-/** Takes from the widest column until the line fits; from those that should stay whole only if the rest is narrow. */
+/** Narrows the widest column until the line fits; columns that should stay whole only if the others are narrow. */
 function fittedWidths(
   natural: readonly number[],
   whole: readonly boolean[],

@@ -5,18 +5,18 @@ import { inUnits, perHour } from './figures.ts';
 
 const PARTS = ['serving', 'joining', 'idle', 'draining', 'deleting', 'failed'];
 
-/** Micro-dollars by part, as a shard says them. */
+/** A cost from micro-dollars by part. */
 function costOf(micros: readonly number[]) {
   const byPart = Object.fromEntries(PARTS.map((part, i) => [part, (micros[i] ?? 0) / 1e6]));
   return { perHour: micros.reduce((sum, part) => sum + part, 0) / 1e6, byPart };
 }
 
-/** In cents. */
+/** The figure shown, in cents. */
 function shown(text: string): number {
   return Math.round(Number(text.replace(/[$,]|\/h$/g, '')) * 100);
 }
 
-describe('cost in words', () => {
+describe('texts on cost', () => {
   it('given any cost, then the parts as shown add up to the total as shown', () => {
     const amount = fc.oneof(fc.constant(0), fc.nat(100_000), fc.nat(2_000_000_000));
     fc.assert(
@@ -42,7 +42,7 @@ describe('cost in words', () => {
     expect(costPartText(costOf([]))).toBe('');
   });
 
-  it('given no price for owned machines, then nothing is said about them', () => {
+  it('given no price for owned machines, then the text is empty', () => {
     expect(ownedText(null)).toBe('');
     expect(ownedText(costOf([432_100_000]))).toBe('$432.10/h owned, amortised');
   });

@@ -1,11 +1,11 @@
-// What a fleet costs, in figures that add up: the parts of a cost are rounded together, so that what is shown for them sums
-// up to what is shown for the total, to the cent.
+// The cost of a fleet, in figures that add up: parts of a cost are rounded together, so that the figures shown for them add
+// up to the total shown, to the cent.
 
 import type { Cost } from './feed.ts';
 import { dollars, inUnits, perHour } from './figures.ts';
 import { STATES } from './sentences.ts';
 
-/** Parts of a cost, each with the state of the machines it is for, by the name of the wire. */
+/** Parts of a cost, each with the wire name of the state of its machines. */
 const PARTS = [
   { part: 'serving', state: 'CONFIGURED' },
   { part: 'joining', state: 'CONFIGURING' },

@@ -1,6 +1,6 @@
-// What a live view reads of a shard, as it comes in JSON from `/v1/…` and `/v1/events`. The page knows the read API and
-// nothing of the shard's code, so these are its own words: the fields that are shown, and no more. Wherever the shard's
-// own views are handed to a function of this room, the compiler holds that the two agree.
+// The part of the read API that live views use, as JSON from `/v1/…` and `/v1/events`. The page does not import the shard's
+// code, so these types repeat the fields that are shown, and no others. Where the shard's own views are passed to a
+// function of this folder, the compiler checks that the two agree.
 
 export type ActionKind = 'Bootstrap' | 'Provision' | 'Preempt' | 'Reclaim' | 'Delete';
 
@@ -53,7 +53,7 @@ export interface Action {
   readonly message: string;
   readonly capacityType?: string | undefined;
   readonly zone?: string | undefined;
-  /** The row that a machine leaves, and why it does where no row counts on it. */
+  /** The row that a machine leaves, and the cause if no row counts on the machine. */
   readonly from?: NeedRef | null | undefined;
   readonly leaving?: Leaving | null | undefined;
 }
@@ -78,7 +78,7 @@ export interface Loss {
   readonly error: string;
 }
 
-/** Many of one zone; without a name, of several. */
+/** Many losses of one zone; of several zones if provider and zone are ''. */
 export interface Losses {
   readonly atMs: number;
   readonly sinceMs: number;
@@ -157,7 +157,7 @@ interface Provider {
   readonly hasListed: boolean;
   readonly lastError: string;
   readonly heldLosses: number;
-  /** What its machines do. */
+  /** Health of its machines. */
   readonly health: {
     readonly state: HealthState;
     readonly machines: number;
@@ -172,7 +172,7 @@ export interface Cost {
   readonly byPart: Counts;
 }
 
-/** Needs that ask, or do not ask, for an accelerator, and machines with or without one. */
+/** One kind of hardware: Needs and machines with an accelerator, or those without. */
 export interface Hardware {
   readonly kind: string;
   readonly needs: number;
@@ -206,7 +206,7 @@ export interface Status {
     readonly unmet: number;
     /** What the cycle began, by kind. */
     readonly admitted: Counts;
-    /** What it decided and did not begin, by why. Missing from shards of an earlier version. */
+    /** What it decided and did not begin, by reason. Missing from shards of an earlier version. */
     readonly heldBack?: readonly HeldBack[];
   } | null;
   readonly machines: number;
@@ -270,7 +270,7 @@ export interface Freeze {
   readonly why: string;
 }
 
-/** A shard of an earlier version gives events neither an id nor a time. */
+/** Events of a shard of an earlier version have neither an id nor a time. */
 export type ShardEvent = { readonly id?: string; readonly atMs?: number } & ShardEventBody;
 
 type ShardEventBody =

@@ -15,7 +15,7 @@ import {
   timeOfDay,
 } from './figures.ts';
 
-describe('figures for people', () => {
+describe('figures', () => {
   it.each<[string, string]>([
     [count(0), '0'],
     [count(999), '999'],
@@ -65,11 +65,11 @@ describe('figures for people', () => {
     ['2G', 2e9],
     ['many', undefined],
     ['3 x', undefined],
-  ])('the quantity %s is %s', (quantity, value) => {
+  ])('given the quantity %s, then its value is %s', (quantity, value) => {
     expect(quantityValue(quantity)).toBe(value);
   });
 
-  it('cpu, memory and gpu come first', () => {
+  it('given several resources, then cpu, memory and gpu come first', () => {
     const names = ['ephemeral-storage', 'nvidia.com/gpu', 'memory', 'cpu'];
     expect(byInterest(names)).toEqual(['cpu', 'memory', 'nvidia.com/gpu', 'ephemeral-storage']);
   });

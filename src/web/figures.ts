@@ -46,13 +46,13 @@ export function span(ms: number): string {
 
 /**
  * `2026-03-01T12:00:00.250Z`. Times are UTC and say so, on every surface: readers in different places compare them with each
- * other, with the log and with JSON, and what is shown can be given back to `--from`.
+ * other, with the log and with JSON, and a time shown can be passed to `--from`.
  */
 export function instant(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** `12:00:00Z`, of what is shown as it happens. */
+/** `12:00:00Z`, for events that are shown as they happen. */
 export function timeOfDay(ms: number): string {
   return `${instant(ms).slice('2026-03-01T'.length, -'.250Z'.length)}Z`;
 }
@@ -91,7 +91,7 @@ export function amountsOf(
   const units = inUnits(total, parts, size);
   return {
     total: text(Math.round(total / size)),
-    // A little is not shown as nothing.
+    // An amount above 0 is not shown as 0.
     parts: units.map((n, i) => (n === 0 && parts[i]! > 0 ? `<${text(1)}` : text(n))),
     unit: isBytes(resource) ? BINARY[step]! : '',
   };
@@ -134,7 +134,7 @@ const SUFFIXES: Readonly<Record<string, number>> = {
   ...{ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60 },
 };
 
-/** A quantity as the shard writes them, such as `1500m` or `48Gi`, as a number; undefined if it is none. */
+/** A quantity as the shard writes them, such as `1500m` or `48Gi`, as a number; undefined if it is not one. */
 export function quantityValue(quantity: string): number | undefined {
   const [, digits, suffix = ''] = /^(\d+(?:\.\d+)?)(\D*)$/.exec(quantity) ?? [];
   const size = SUFFIXES[suffix];
@@ -150,7 +150,7 @@ export function resourceName(resource: string): string {
   return resource.slice(resource.lastIndexOf('/') + 1);
 }
 
-/** What people look for first comes first: cpu, memory, gpu, then the rest by name. */
+/** Sorted by interest to people: cpu, memory, gpu, then the rest by name. */
 export function byInterest(resources: Iterable<string>): readonly string[] {
   const rank = (resource: string) => {
     const at = ['cpu', 'memory', 'gpu'].indexOf(resourceName(resource));

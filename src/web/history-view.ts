@@ -1,4 +1,4 @@
-// History on the page: curves of the last hour with a summary in words, and the last warnings, errors and orders with
+// History on the page: curves of the last hour with a summary, and the last warnings, errors and orders with
 // their times.
 
 import type { Point } from './feed.ts';
@@ -11,7 +11,7 @@ import { element, leftOut, row, type Tree, type TreeElement } from './tree.ts';
 /** Events on the page. */
 const MAX_SHOWN = 20;
 
-/** A curve over the time of the series that starts at nothing, so that a small change looks small; broken at gaps. */
+/** A curve over the time of the series that starts at 0, so that a small change looks small; broken at gaps. */
 export function curve(series: readonly Point[], figureOf: (point: Point) => number): TreeElement {
   const most = Math.max(...series.map(figureOf), Number.MIN_VALUE);
   const fromMs = series[0]?.atMs ?? 0;
@@ -21,17 +21,17 @@ export function curve(series: readonly Point[], figureOf: (point: Point) => numb
   return element(
     'svg',
     { class: 'curve', viewBox: '0 0 100 30', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
-    ...stretches(series).map((run) => element('polyline', { points: run.map(placeOf).join(' ') })),
+    ...stretches(series).map((stretch) => element('polyline', { points: stretch.map(placeOf).join(' ') })),
   );
 }
 
-/** The last hour: each curve with what it says in words. */
+/** The last hour: each curve with a summary. */
 export function historyRows({ series, status }: Live): readonly Tree[] {
   if (series.length === 0 || status === null) return [];
   const serving = (point: Point) => machinesIn(point, 'CONFIGURED');
-  const range = (figureOf: (point: Point) => number, words: (value: number) => string) => {
+  const range = (figureOf: (point: Point) => number, format: (value: number) => string) => {
     const values = series.map(figureOf);
-    return `lowest ${words(Math.min(...values))}, highest ${words(Math.max(...values))}`;
+    return `lowest ${format(Math.min(...values))}, highest ${format(Math.max(...values))}`;
   };
   const sum = (figureOf: (point: Point) => number) =>
     series.reduce((total, point) => total + figureOf(point), 0);

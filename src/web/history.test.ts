@@ -11,7 +11,7 @@ function at(second: number, change: Partial<Point> = {}): Point {
 const seconds = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => at(from + i));
 
 describe('the last hour of a view', () => {
-  it('given a view that stays open for hours, then it keeps an hour, the last two minutes second by second', () => {
+  it('given a view that is open for hours, then it keeps one hour, with the last two minutes second by second', () => {
     let series: readonly Point[] = [];
     for (const point of seconds(0, 10_800)) {
       series = withPoints(series, [point]);
@@ -24,7 +24,7 @@ describe('the last hour of a view', () => {
     expect(series.reduce((sum, { begun }) => sum + begun, 0)).toBeGreaterThan(3_580);
   });
 
-  it('given points that it has, then they come once; given old ones in one step, the worst of them stays', () => {
+  it('given points again, then they are kept once; given old points of one step, then the worst stays', () => {
     const series = withPoints(seconds(0, 10), [...seconds(5, 10), at(300)]);
     expect(series.map(({ atMs }) => atMs / 1000)).toEqual([9, 300]);
     expect(series[0]!.begun).toBe(10);
@@ -32,7 +32,7 @@ describe('the last hour of a view', () => {
     expect(outage[0]!.unmet).toBe(7);
   });
 
-  it('given more points than room, then the highest of each part; given a time without any, then blanks', () => {
+  it('given more points than columns, then each column has its highest; given a time without points, then blanks', () => {
     expect(resampled(seconds(0, 100), 4, ({ costPerHour }) => costPerHour)).toEqual([24, 49, 74, 99]);
     const broken = [...seconds(0, 10), ...seconds(100, 110)];
     const values = resampled(broken, 20, () => 1);
@@ -42,11 +42,11 @@ describe('the last hour of a view', () => {
     expect(resampled([], 10, () => 1)).toEqual([]);
   });
 
-  it('counts in steps of ten seconds that have passed', () => {
+  it('given counts, then they are summed in complete steps of ten seconds', () => {
     expect(steps(seconds(0, 25)).map(({ begun }) => begun)).toEqual([10, 10]);
   });
 
-  it('says since when Needs are unmet, or that it was before all that is known', () => {
+  it('given unmet Needs, then the text has the time since when, or that it is older than the series', () => {
     const outage = [at(0), at(10), at(20, { unmet: 3 }), at(30, { unmet: 2 })];
     expect(unmetSinceText(outage, 80_000)).toBe(`since ${timeOfDay(20_000)} (1 min)`);
     expect(unmetSinceText(outage.slice(2), 80_000)).toBe(`since ${timeOfDay(20_000)} or before`);
@@ -58,7 +58,7 @@ describe('the last hour of a view', () => {
     );
   });
 
-  it('a moment of another day has its date', () => {
+  it('given a time on another day, then the text has its date', () => {
     const noon = Date.UTC(2026, 10, 16, 12, 5);
     expect(moment(noon, noon + 1000)).toBe('12:05:00Z');
     expect(moment(noon, noon + 86_400_000)).toBe('2026-11-16T12:05Z');

@@ -5,11 +5,11 @@ import type { Point, Status } from './feed.ts';
 import { count, span, timeOfDay } from './figures.ts';
 
 const HOUR_MS = 3_600_000;
-/** Younger points are kept as they came. */
+/** Younger points are kept unchanged. */
 const FINE_MS = 120_000;
-/** Of older ones there is one in each step. */
+/** Older points are merged to one for each step. */
 const STEP_MS = 10_000;
-/** Points further apart have a time between them of which nothing is known. */
+/** The time between points that are further apart is unknown. */
 const GAP_MS = 3 * STEP_MS;
 
 /** `series` with the points that came after it. Both oldest first. */
@@ -28,7 +28,7 @@ export function withPoints(series: readonly Point[], points: readonly Point[]): 
   return kept;
 }
 
-/** Which points share a place once they are old; each young one has its own. */
+/** Points with an equal value are merged once they are old; each young point has its own value. */
 function stepOf({ atMs }: Point, nowMs: number): number {
   return nowMs - atMs < FINE_MS ? atMs : -1 - Math.floor(atMs / STEP_MS);
 }
@@ -38,10 +38,10 @@ function joined(a: Point, b: Point): Point {
   return { ...b, unmet: Math.max(a.unmet, b.unmet), ...counts };
 }
 
-/** One point for each ten seconds that have passed, so that what is counted in them compares. */
+/** One point for each complete step of ten seconds, so that their counts are comparable. */
 export function steps(series: readonly Point[]): readonly Point[] {
-  const runs = Map.groupBy(series, ({ atMs }) => Math.floor(atMs / STEP_MS));
-  return [...runs.values()].slice(0, -1).map((run) => run.reduce(joined));
+  const bySteps = Map.groupBy(series, ({ atMs }) => Math.floor(atMs / STEP_MS));
+  return [...bySteps.values()].slice(0, -1).map((points) => points.reduce(joined));
 }
 
 /** At most `width` values over the whole time, the highest of each part; NaN where nothing is known. */
@@ -67,28 +67,28 @@ export function resampled(
   return values;
 }
 
-/** Runs of points without a gap between them. */
+/** Sequences of points without a gap between them. */
 export function stretches(series: readonly Point[]): readonly (readonly Point[])[] {
-  const runs: Point[][] = [];
+  const sequences: Point[][] = [];
   for (const point of series) {
-    const run = runs.at(-1);
-    if (run === undefined || point.atMs - run.at(-1)!.atMs > GAP_MS) runs.push([point]);
-    else run.push(point);
+    const sequence = sequences.at(-1);
+    if (sequence === undefined || point.atMs - sequence.at(-1)!.atMs > GAP_MS) sequences.push([point]);
+    else sequence.push(point);
   }
-  return runs;
+  return sequences;
 }
 
 /**
- * Since when Needs have been unmet without a break; null if all are met. `isOlder`: it may have been before, at a time of
- * which nothing is known.
+ * Since when Needs have been unmet without a break; null if all are met. `isOlder`: it may have begun earlier, at a time
+ * without points.
  */
 function unmetSince(
   series: readonly Point[],
 ): { readonly sinceMs: number; readonly isOlder: boolean } | null {
-  const run = stretches(series).at(-1) ?? [];
-  if ((run.at(-1)?.unmet ?? 0) === 0) return null;
-  const lastMet = run.findLastIndex(({ unmet }) => unmet === 0);
-  return { sinceMs: run[lastMet + 1]!.atMs, isOlder: lastMet === -1 };
+  const sequence = stretches(series).at(-1) ?? [];
+  if ((sequence.at(-1)?.unmet ?? 0) === 0) return null;
+  const lastMet = sequence.findLastIndex(({ unmet }) => unmet === 0);
+  return { sinceMs: sequence[lastMet + 1]!.atMs, isOlder: lastMet === -1 };
 }
 
 /** `since 13:05:20Z (52 min)`, `since 12:07:10Z or before`; '' if all Needs are met. */
@@ -102,9 +102,9 @@ export function unmetSinceText(series: readonly Point[], nowMs: number): string 
 
 type Now = Pick<Status, 'nowMs' | 'cycle'>;
 
-/** What the last hour says of Needs that were not met. */
+/** `3 now, since 13:05:20Z (52 min); highest 4`: unmet Needs in the last hour. */
 export function unmetHistoryText(series: readonly Point[], { nowMs, cycle }: Now): string {
-  // A point has the highest of its time, which may be over.
+  // A point has the highest count of its step, which may be past.
   const now = cycle?.unmet ?? 0;
   const highest = Math.max(now, ...series.map(({ unmet }) => unmet));
   const since = unmetSinceText(series, nowMs);

@@ -1,4 +1,4 @@
-// What other rooms may use of the page: its files, and the words and figures that it shares with the terminal.
+// Public names of this folder: the files of the page, and the texts and figures that it shares with the terminal.
 
 export { costByState, costPartText, ownedText } from './cost-text.ts';
 export {
@@ -27,7 +27,7 @@ export {
   withEvent,
   withPast,
 } from './live.ts';
-export { healthText, lossesText, lossText, TOLD_IN_WORDS } from './loss-text.ts';
+export { healthText, lossesText, lossText, SHOWN_ELSEWHERE } from './loss-text.ts';
 
 export { PAGE_POLICY, pageServer, pages } from './pages.ts';
 export { heldOnPurpose, kindName, wouldText } from './plan-text.ts';

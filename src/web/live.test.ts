@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Action, ShardEvent, Status } from './feed.ts';
 import { isFrozen, type Live, MAX_ACTIONS, MAX_EVENTS, NOTHING_YET, withEvent, withPast } from './live.ts';
 
-const having = (events: readonly ShardEvent[], from: Live = NOTHING_YET) => events.reduce(withEvent, from);
+const received = (events: readonly ShardEvent[], from: Live = NOTHING_YET) => events.reduce(withEvent, from);
 
 function action(id: number, outcome: Action['outcome'] = null): Action {
   const what = { kind: 'Bootstrap', machine: `m-${id}`, provider: 'a', cluster: 'c', need: null } as const;
@@ -22,10 +22,10 @@ const log = (event: string, atMs: number, level: 'info' | 'warn' = 'warn'): Shar
   return { kind: 'log', level, event, fields: {}, atMs, id: `1-${atMs}` };
 };
 
-describe('what a view keeps in mind', () => {
-  it('the newest actions first, each once, in the place where it began', () => {
+describe('the state of a live view', () => {
+  it('given actions that begin and end, then each is listed once, by its beginning, newest first', () => {
     const begun = [1, 2, 3].map((id): ShardEvent => ({ kind: 'action-started', action: action(id) }));
-    const { actions } = having([...begun, { kind: 'action-ended', action: action(2, 'success') }]);
+    const { actions } = received([...begun, { kind: 'action-ended', action: action(2, 'success') }]);
     expect(actions.map(({ id, outcome }) => [id, outcome])).toEqual([
       ['a-3', null],
       ['a-2', 'success'],
@@ -33,32 +33,32 @@ describe('what a view keeps in mind', () => {
     ]);
   });
 
-  it('no more than fits, however long it watches', () => {
+  it('given very many events, then the lists stay bounded', () => {
     const many = Array.from({ length: 1000 }, (_, i): ShardEvent[] => [
       { kind: 'action-started', action: action(i) },
       log(`e-${i}`, i),
     ]);
-    const { actions, events } = having(many.flat());
+    const { actions, events } = received(many.flat());
     expect(actions).toHaveLength(MAX_ACTIONS);
     expect(events).toHaveLength(MAX_EVENTS);
     expect(events[0]?.text).toBe('e-999');
   });
 
-  it('given another process of the shard, then its own hour, and nothing of the old one is under way', () => {
+  it('given a restarted shard, then the series starts over, and actions in flight of the old process are dropped', () => {
     const point = { atMs: 1, costPerHour: 1, machinesByState: {}, needs: 0, unmet: 0, begun: 0, failed: 0 };
-    const old = having([
+    const old = received([
       cycle(1),
       { kind: 'action-started', action: action(1) },
       { kind: 'action-ended', action: action(2, 'success') },
     ]);
-    const { series, actions } = having([cycle(50)], { ...old, series: [point] });
+    const { series, actions } = received([cycle(50)], { ...old, series: [point] });
     expect(series).toEqual([]);
     expect(actions.map(({ id }) => id)).toEqual(['a-2']);
-    expect(having([cycle(1)], { ...old, series: [point] }).series).toEqual([point]);
+    expect(received([cycle(1)], { ...old, series: [point] }).series).toEqual([point]);
   });
 
-  it('warnings and orders with their times, the last warning apart, and no talk', () => {
-    const { events, remark } = having([
+  it('given log lines, then it keeps warnings and orders with their times, and the last warning separately', () => {
+    const { events, remark } = received([
       log('list-held', 10),
       log('listed', 20, 'info'),
       {
@@ -77,9 +77,9 @@ describe('what a view keeps in mind', () => {
     expect(remark).toMatchObject({ atMs: 10, text: 'list-held' });
   });
 
-  it('what happened before it was opened, below what it has heard itself, each once', () => {
-    const heard = having([{ kind: 'action-ended', action: action(2, 'success') }, log('new', 30)]);
-    const { actions, events, remark } = withPast(heard, [
+  it('given past events, then they come below its own events, each once', () => {
+    const own = received([{ kind: 'action-ended', action: action(2, 'success') }, log('new', 30)]);
+    const { actions, events, remark } = withPast(own, [
       { kind: 'action-ended', action: action(1, 'stock_out') },
       { kind: 'action-started', action: action(2) },
       log('old', 10),
@@ -93,11 +93,11 @@ describe('what a view keeps in mind', () => {
     expect(remark?.text).toBe('new');
   });
 
-  it('news that it does not know change nothing', () => {
-    expect(having([{ kind: 'tomorrow' } as unknown as ShardEvent])).toBe(NOTHING_YET);
+  it('given an unknown kind of event, then nothing changes', () => {
+    expect(received([{ kind: 'tomorrow' } as unknown as ShardEvent])).toBe(NOTHING_YET);
   });
 
-  it('only a freeze of the whole fleet freezes the fleet', () => {
+  it('given a freeze of a cluster, then the fleet is not frozen; given one of the fleet, then it is', () => {
     const freeze = (id: string) => ({ freezes: [{ id, who: '', why: '' }] });
     expect([isFrozen(freeze('cluster:a')), isFrozen(freeze('fleet'))]).toEqual([false, true]);
   });

@@ -13,15 +13,15 @@ import type {
   Shortfall,
   Status,
 } from './feed.ts';
-import { lossesText, lossText, TOLD_IN_WORDS } from './loss-text.ts';
+import { lossesText, lossText, SHOWN_ELSEWHERE } from './loss-text.ts';
 import { actionText, logText, type Sentence } from './sentences.ts';
 
-/** A log line in words. */
+/** A log line as a sentence. */
 interface Remark {
   readonly atMs: number;
   readonly level: 'info' | 'warn' | 'error';
   readonly text: string;
-  /** Of machines that were lost. */
+  /** About machines that were lost. */
   readonly isLoss?: true;
 }
 
@@ -44,7 +44,7 @@ export interface Live {
   readonly failed: readonly FailedMachine[];
   readonly failedTotal: number;
   readonly freezes: readonly Freeze[];
-  /** What was decided and is not carried out; null where the shard said nothing of it. */
+  /** What was decided and is not carried out; null if the shard did not report it. */
   readonly plan: Plan | null;
 }
 
@@ -56,7 +56,7 @@ export type Details = Pick<
 
 export const MAX_ACTIONS = 200;
 export const MAX_EVENTS = 100;
-/** Shortfalls that are worth asking for. */
+/** Shortfalls that a view has room for. */
 export const MAX_SHORTFALLS = 20;
 /** Clusters that a view has room for. */
 export const MAX_CLUSTERS = 100;
@@ -120,7 +120,7 @@ type LogEvent = Extract<ShardEvent, { readonly kind: 'log' }>;
 
 /** Excludes info lines other than orders, and events that the list of actions or losses shows already. */
 function isWorthShowing({ level, event }: LogEvent): boolean {
-  return event === 'order' || (level !== 'info' && !TOLD_IN_WORDS.has(event));
+  return event === 'order' || (level !== 'info' && !SHOWN_ELSEWHERE.has(event));
 }
 
 function withLog(live: Live, { atMs, level, event, fields }: LogEvent): Live {
@@ -168,7 +168,7 @@ export function lately(
   return [...fresh.map(lossOf), ...rest.sort(newestFirst)].slice(0, most);
 }
 
-/** Actions in words, by when they ended or, if they have not, began. */
+/** Sentences on actions, newest first, by when they ended or, if they have not, began. */
 export function newestActions(actions: readonly Action[]): readonly Happening[] {
   return actions
     .map((action): Happening => ({ atMs: action.endedMs ?? action.startedMs, ...actionText(action) }))

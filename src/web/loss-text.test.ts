@@ -30,7 +30,7 @@ const CLOUD: Status['providers'][number] = {
   health: { state: 'degraded', machines: 90, failing: 14, zones: [{ ...ZONE, state: 'failing' }] },
 };
 
-describe('words of a loss', () => {
+describe('texts on losses', () => {
   it.each<[Partial<Loss>, string]>([
     [{}, 'lost m-1 (spot, zone-a) of cloud, which served web for web/00ff00ff00: the host died'],
     [
@@ -61,8 +61,8 @@ describe('words of a loss', () => {
   });
 });
 
-describe('a provider whose calls are answered', () => {
-  it('given a dark zone, then no surface calls it fine', () => {
+describe('the health of a provider that answers', () => {
+  it('given a dark zone, then no text calls it fine', () => {
     const words = '14 of 15 machines failing in zone a: a is unavailable';
     expect(providerText(CLOUD)).toBe(words);
     expect(healthText(CLOUD)).toBe(words);
@@ -70,7 +70,7 @@ describe('a provider whose calls are answered', () => {
     expect(darkText([CLOUD])).toBe('Machines in zone a of cloud fail. ');
   });
 
-  it('given single failures, then they are said, and it is in no trouble', () => {
+  it('given single failures, then the text has them, and the provider is not in trouble', () => {
     const zones = [{ ...ZONE, state: 'fine' as const, machines: 80, failing: 1, error: 'the host died' }];
     const some = { ...CLOUD, health: { state: 'fine' as const, machines: 90, failing: 1, zones } };
     expect(providerText(some)).toBe('1 of 80 machines failing in zone a: the host died');
@@ -84,8 +84,8 @@ describe('a provider whose calls are answered', () => {
   });
 });
 
-describe('what happened lately', () => {
-  it('has losses among the actions, new ones first, and no line of the log about them', () => {
+describe('recent actions and losses', () => {
+  it('given losses and actions, then fresh losses come first, and log lines about them are left out', () => {
     const action = (id: string, startedMs: number): ShardEvent =>
       ({
         kind: 'action-started',
@@ -112,7 +112,7 @@ describe('what happened lately', () => {
     expect(live.remark?.text).toBe(lossText(LOSS));
   });
 
-  it('given actions that end in another order than they began, then the last news come first', () => {
+  it('given actions that end in another order than they began, then the last change comes first', () => {
     const action = (id: string, startedMs: number, endedMs: number | null) =>
       ({
         ...{ id, kind: 'Bootstrap', machine: id, provider: 'cloud', cluster: 'web', need: null, message: '' },

@@ -1,4 +1,4 @@
-// Words for machines that are lost, zones that go dark, and how a provider's machines do.
+// Texts for lost machines, dark zones, and the health of a provider's machines.
 
 import type { Action, Loss, Losses, Status } from './feed.ts';
 import { count, counted } from './figures.ts';
@@ -30,7 +30,7 @@ const WAS: Readonly<Record<string, string>> = {
   IDLE: 'was idle',
   CONFIGURING: 'was joining',
   DRAINING: 'was leaving',
-  DELETING: 'was going back',
+  DELETING: 'was being returned',
 };
 
 /** `lost m-12 (spot, zone-a) of cloud, which served web for web/00ff00ff00: the host died`. */
@@ -50,7 +50,7 @@ function lossReason({ loss, error }: Loss): string {
     case 'vanished':
       return 'its provider no longer has it';
     case 'unbound':
-      return 'it was taken out of its cluster, and not by this shard';
+      return 'it was removed from its cluster, and not by this shard';
   }
 }
 
@@ -58,7 +58,7 @@ function lossReason({ loss, error }: Loss): string {
 export function lossesText(losses: Losses): string {
   const { zone, provider, isDark, count: lost, of, clusters } = losses;
   const seconds = Math.max(1, Math.ceil((losses.atMs - losses.sinceMs) / 1000));
-  const error = losses.error === '' ? (NO_WORDS[losses.errorClass] ?? losses.errorClass) : losses.error;
+  const error = losses.error === '' ? (WITHOUT_ERROR[losses.errorClass] ?? losses.errorClass) : losses.error;
   const who = clusters.map(({ cluster, count: own }) => `${cluster} ${count(own)}`).join(', ');
   const tail = `within ${seconds} s${who === '' ? '' : ` (${who})`}: ${error}`;
   if (provider === '') return `lost ${counted(lost, 'more machine')} in other zones ${tail}`;
@@ -67,18 +67,18 @@ export function lossesText(losses: Losses): string {
   return `${zoneName(zone)} of ${provider} has gone dark: lost ${share} ${tail}`;
 }
 
-/** For losses of which the provider says nothing. */
-const NO_WORDS: Readonly<Record<string, string>> = {
+/** For losses without an error of the provider. */
+const WITHOUT_ERROR: Readonly<Record<string, string>> = {
   vanished: 'their provider no longer has them',
-  'moved-away': 'they were taken out of their clusters, and not by this shard',
+  'moved-away': 'they were removed from their clusters, and not by this shard',
 };
 
-/** Lines of the log about what is told in words of its own: failed actions and losses. */
-export const TOLD_IN_WORDS: ReadonlySet<string> = new Set([
+/** Log events that views show as failed actions and losses instead. */
+export const SHOWN_ELSEWHERE: ReadonlySet<string> = new Set([
   ...['action-failed', 'machine-lost', 'machines-lost', 'zone-dark'],
 ]);
 
-/** `14 of 15 machines failing in zone-a: zone-a is unavailable`; '' where none is. The worst zone speaks for the others. */
+/** `14 of 15 machines failing in zone-a: zone-a is unavailable`; '' where none is. Names the worst zone. */
 export function healthText({ health }: Pick<Provider, 'health'>): string {
   const [worst] = health.zones;
   if (worst === undefined) return '';

@@ -10,7 +10,7 @@ describe('the files of the page', () => {
   const files = pages();
   const page = files.get('/')!.body;
 
-  it('are all there, wherever one names another', () => {
+  it('given references between files, then all of them exist', () => {
     const named = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path);
     const imported = [...files].flatMap(([path, { body }]) =>
       [...body.matchAll(/^\s*import .*?from '([^']+)'|^} from '([^']+)'/gm)].map(([, a, b]) =>
@@ -21,18 +21,18 @@ describe('the files of the page', () => {
     expect([...named, ...imported].filter((path) => !files.has(path!))).toEqual([]);
   });
 
-  it('have a place for every part that is shown', () => {
-    const parts = pageParts({ live: NOTHING_YET, trouble: '', notice: '', stories: [] });
+  it('given the parts of the page, then index.html has an element for each', () => {
+    const parts = pageParts({ live: NOTHING_YET, trouble: '', notice: '', scenarios: [] });
     expect(Object.keys(parts).filter((id) => !page.includes(` id="${id}"`))).toEqual([]);
   });
 
-  it('have neither scripts nor styles inline, and nothing from elsewhere', () => {
+  it('given the files, then none has inline scripts or styles, or loads anything from elsewhere', () => {
     expect(page).not.toMatch(/<script[^>]*>[^<]|<style|style=|\son\w+=/);
     for (const { body } of files.values())
       expect(body.replaceAll('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:\/\//);
   });
 
-  it('are scripts without types', () => {
+  it('given the scripts, then they have no types', () => {
     expect(files.get('/assets/sentences.js')!.body).not.toMatch(/\binterface\b|import type|: string\b/);
   });
 });
@@ -59,7 +59,7 @@ describe('serving the page', () => {
     ['/assets/page/main.js', 'text/javascript; charset=utf-8'],
     ['/assets/page/page.css', 'text/css; charset=utf-8'],
     ['/assets/page/icon.svg', 'image/svg+xml'],
-  ])('%s is %s', async (path, type) => {
+  ])('given %s, then its type is %s', async (path, type) => {
     const response = await fetch(url + path);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe(type);
@@ -68,7 +68,7 @@ describe('serving the page', () => {
   });
 
   it.each(['/assets/pages.js', '/assets/../package.json', '/assets/page/main.ts'])(
-    '%s is not there',
+    'given %s, then it is not found',
     async (path) => {
       expect((await fetch(url + path)).status).toBe(404);
     },

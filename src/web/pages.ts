@@ -1,5 +1,5 @@
 // The page as files for a browser. In a checkout the scripts are TypeScript and lose their types here; the published
-// package has them built. Either way they are served under the same names, and nothing comes from anywhere else.
+// package has them built. Either way they are served under the same names, and nothing is loaded from elsewhere.
 
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -15,7 +15,7 @@ export const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** What the page's script is made of; feed.ts has types alone and is gone without them. */
+/** The modules of the page's script; feed.ts has only types, so that it is not among them. */
 const SCRIPTS = [
   'figures',
   'cost-text',
@@ -75,7 +75,7 @@ function scriptOf(name: string): string {
   return script.replace(/(from '\.[^']*)\.ts'/g, "$1.js'");
 }
 
-/** Node says once that this is new; in the middle of a live view that is noise. */
+/** Drops Node's warning that type stripping is new, which would disturb a live view. */
 function withoutWarnings<T>(work: () => T): T {
   const emitWarning = Reflect.get(process, 'emitWarning') as typeof process.emitWarning;
   process.emitWarning = () => {};

@@ -1,4 +1,4 @@
-// Words for what a cycle decided and did not carry out: how much of each kind, and what it would cost. The sentences of
+// Texts for what a cycle decided and did not carry out: how much of each kind, and what it would cost. The sentences of
 // single actions, and why they are held back, are in sentences.ts.
 
 import type { ActionKind, HeldBack } from './feed.ts';
@@ -13,7 +13,7 @@ const NAMES: Readonly<Record<ActionKind, string>> = {
   Delete: 'release',
 };
 
-/** What people call a kind of action, on every surface but JSON and metrics; one of a newer shard as it came. */
+/** What people call a kind of action, on every surface but JSON and metrics; an unknown kind is unchanged. */
 export function kindName(kind: string): string {
   return (NAMES as Readonly<Record<string, string>>)[kind] ?? kind;
 }

@@ -62,7 +62,7 @@ const PROVIDER: Status['providers'][number] = {
   health: { state: 'fine', machines: 10, failing: 0, zones: [] },
 };
 
-describe('words of an action', () => {
+describe('sentences on actions', () => {
   it.each<[Partial<Action>, string]>([
     [
       { outcome: 'success', capacityType: 'SPOT', zone: 'zone-a' },
@@ -94,13 +94,13 @@ describe('words of an action', () => {
       { outcome: 'stock_out', message: 'no big in za' },
       'failed to buy m-12 for cluster-3: its provider has none left (no big in za)',
     ],
-    [{ outcome: 'transient' }, 'failed to buy m-12 for cluster-3: its provider is busy or out of reach'],
+    [{ outcome: 'transient' }, 'failed to buy m-12 for cluster-3: its provider is busy or unreachable'],
     [{ outcome: 'no_session' }, 'failed to buy m-12 for cluster-3: its cluster is not connected'],
   ])('%o', (change, text) => {
     expect(actionText({ ...ACTION, ...change }).text).toBe(text);
   });
 
-  it('there are some for every kind, reason and outcome', () => {
+  it('given any kind, reason and outcome, then there is a sentence', () => {
     const kinds: ActionKind[] = ['Bootstrap', 'Provision', 'Preempt', 'Reclaim', 'Delete'];
     const reasons: ActionReason[] = [
       'phase1.idle',
@@ -128,7 +128,7 @@ describe('words of an action', () => {
     }
   });
 
-  it('a word of a newer shard is shown as it came', () => {
+  it('given a name that only a newer shard knows, then it is shown unchanged', () => {
     const action = { ...ACTION, kind: 'Polish' as ActionKind, reason: 'phase9.shine' as ActionReason };
     expect(actionText(action).text).toBe('Polish m-12: phase9.shine');
   });
@@ -152,7 +152,7 @@ describe('the headline', () => {
   };
 
   it.each<[string, string]>([
-    [headline(null, [], false), 'Starting: waiting for the first word of the shard.'],
+    [headline(null, [], false), 'Starting: waiting for the first report of the shard.'],
     [
       say({ phase: 'starting', providers: [PROVIDER, PROVIDER] }),
       'Starting: reading what 2 clouds can offer, then deciding.',
@@ -278,13 +278,13 @@ describe('what would be done', () => {
   });
 });
 
-describe('other words', () => {
-  it('what is missing', () => {
+describe('other texts', () => {
+  it('given missing resources, then the text has rounded amounts with units', () => {
     const missing = { cpu: '53750m', memory: '57713623040', 'nvidia.com/gpu': '8', disk: 'some' };
     expect(missingText({ missing })).toBe('54 cores, 54 GiB memory, 8 gpu, some disk');
   });
 
-  it('of a Need that is set aside nothing is known to be missing', () => {
+  it('given a Need that is set aside, then the missing amount is unknown', () => {
     expect(missingText({ missing: {} })).toBe('an unknown amount');
     const fields = { need: 'c1/abc', cycles: 6, missing: {}, why: 'its size is not known' };
     expect(logText('need-short', fields)).toBe(
@@ -292,11 +292,11 @@ describe('other words', () => {
     );
   });
 
-  it('a log line keeps the stable name of its event', () => {
+  it('given a log line, then it keeps the stable name of its event', () => {
     expect(logText('list-held', { provider: 'a', lost: 12 })).toBe('list-held provider=a lost=12');
   });
 
-  it('that a Need goes short is said in a sentence', () => {
+  it('given need-short, then the text is a sentence', () => {
     const missing = { cpu: '256', memory: '1Ti' };
     const fields = { need: 'ml/0123456789', cluster: 'ml', group: '', priority: 1, missing, cycles: 6 };
     expect(logText('need-short', { ...fields, why: '3 of the 4 machines that fit have failed' })).toBe(
@@ -307,18 +307,18 @@ describe('other words', () => {
   it.each<[Partial<Status['providers'][number]>, string]>([
     [{}, 'fine'],
     [{ breaker: 'open' }, 'does not answer'],
-    [{ denial: 'who are you' }, 'lets nothing be changed: who are you'],
+    [{ denial: 'who are you' }, 'denies changes: who are you'],
     [{ hasListed: false }, 'being read'],
     [{ heldLosses: 1 }, '1 machine missing from its list, kept for now'],
     [{ waiting: 3 }, '3 calls waiting'],
     [{ lastError: 'timed out' }, 'timed out'],
-  ])('a provider with %o', (change, text) => {
+  ])('given a provider with %o, then the text says it', (change, text) => {
     expect(providerText({ ...PROVIDER, ...change })).toBe(text);
   });
 });
 
 describe('heldBackText', () => {
-  it('says why a decided action was not begun', () => {
+  it('given a reason or an outcome, then it is the text why an action was not begun', () => {
     expect(heldBackText('capped')).toBe('its cluster has just lost as many machines as it may');
     expect(heldBackText('no_session')).toBe('its cluster is not connected');
     expect(heldBackText('a-new-word')).toBe('a-new-word');

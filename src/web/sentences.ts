@@ -1,6 +1,6 @@
-// Plain words for everything a live view shows: one sentence per action with its reason, why a Need is not met, what the
-// shard is doing right now. Terminal, plain lines and web page speak through this file alone; it runs in a browser as it
-// is. A word that a newer shard uses and this one does not know is shown as it came.
+// Sentences for everything a live view shows: one per action with its reason, why a Need is not met, what the shard is
+// doing right now. Terminal, plain lines and web page share them, so this file must run in a browser. A name that only a
+// newer shard knows is shown unchanged.
 
 import type {
   Action,
@@ -40,8 +40,8 @@ export const STATES = [
   { state: 'IDLE', label: 'idle', what: 'paid for, bound to no cluster' },
   { state: 'DRAINING', label: 'leaving', what: 'its work is moving elsewhere' },
   { state: 'DELETING', label: 'returning', what: 'going back to the cloud' },
-  { state: 'FAILED', label: 'failed', what: 'its provider gave up on it' },
-  { state: 'SPECULATIVE', label: 'can buy', what: 'not bought: could be had within minutes' },
+  { state: 'FAILED', label: 'failed', what: 'its last transition failed, or its host is lost' },
+  { state: 'SPECULATIVE', label: 'can buy', what: 'not bought: available within minutes' },
 ] as const;
 
 /** Machines in a state; names of states compare without regard to case. */
@@ -61,11 +61,11 @@ export interface Sentence {
 }
 
 interface Verbs {
-  /** Until the machine is where it is to go, and then. */
+  /** While the action is in flight, and after its success. */
   readonly doing: string;
   readonly done: string;
-  /** What follows the machine. */
-  readonly whom: (action: Decided) => string;
+  /** The text after the machine, such as ` to web`. */
+  readonly toOrFrom: (action: Decided) => string;
 }
 
 /** What an action is, whether it was begun or not. */
@@ -84,20 +84,20 @@ type Decided = Pick<
 >;
 
 export const VERBS: Readonly<Record<ActionKind, Verbs>> = {
-  Bootstrap: { doing: 'binding', done: 'bound', whom: ({ cluster }) => ` to ${cluster}` },
-  Provision: { doing: 'ordered', done: 'bought', whom: ({ cluster }) => ` for ${cluster}` },
+  Bootstrap: { doing: 'binding', done: 'bound', toOrFrom: ({ cluster }) => ` to ${cluster}` },
+  Provision: { doing: 'ordered', done: 'bought', toOrFrom: ({ cluster }) => ` for ${cluster}` },
   Preempt: {
     ...{ doing: 'preempting', done: 'preempted' },
-    whom: ({ cluster, from, need }) =>
+    toOrFrom: ({ cluster, from, need }) =>
       ` from ${from?.id ?? cluster}${need === null ? '' : ` for ${need.id}`}`,
   },
   Reclaim: {
     ...{ doing: 'reclaiming', done: 'reclaimed' },
-    whom: ({ cluster }) => ` from ${cluster}`,
+    toOrFrom: ({ cluster }) => ` from ${cluster}`,
   },
   Delete: {
     ...{ doing: 'releasing', done: 'released' },
-    whom: ({ provider }) => ` to ${provider}`,
+    toOrFrom: ({ provider }) => ` to ${provider}`,
   },
 };
 
@@ -119,29 +119,29 @@ function leavingText({ cluster, from, leaving }: Decided): string {
   if (leaving?.cause === 'work-ended')
     return `the work it was bound for${from ? ` (${from.id})` : ''} has ended`;
   if (leaving?.cause === 'gang-broken')
-    return `${gang} can no longer be whole${leaving.domain ? ` in ${leaving.domain}` : ''}, so it keeps no part there`;
+    return `${gang} can no longer be complete${leaving.domain ? ` in ${leaving.domain}` : ''}, so no part of it stays there`;
   if (leaving?.cause === 'gang-moved') return `${gang} is now in ${leaving.goesTo}`;
   return `${cluster} has more than it needs`;
 }
 
-/** Why an action came to nothing. */
+/** Why an action failed. */
 const OUTCOMES: Readonly<Record<Exclude<ActionOutcome, 'success'>, string>> = {
-  ctx_canceled: 'called off before the provider heard of it',
+  ctx_canceled: 'cancelled before the provider received it',
   fenced: 'a newer shard of this name is at work',
   no_session: 'its cluster is not connected',
-  transition_raced_to_idle: 'it fell back to idle',
-  transition_error: 'how it ended is not known; it will be looked at again',
-  blob_error: 'its cluster sent nothing to start it with',
+  transition_raced_to_idle: 'it went back to idle',
+  transition_error: 'the result is unknown; it will be read again',
+  blob_error: 'its cluster sent no bootstrap blob',
   provider_error: 'its provider refused',
-  denied: 'its provider does not let this shard do it',
+  denied: 'its provider does not allow this shard to do it',
   stock_out: 'its provider has none left',
-  transient: 'its provider is busy or out of reach',
-  stale_state: 'it had moved on by itself',
+  transient: 'its provider is busy or unreachable',
+  stale_state: 'it had changed its state before',
   inventory_miss: 'its provider no longer has it',
   missing_profile: 'the work it was meant for is gone',
   machine_failed: 'the machine failed',
-  rolled_back: 'the machine went back to where it came from',
-  superseded: 'something else took the machine',
+  rolled_back: 'the machine went back to its former state',
+  superseded: 'something else changed the machine',
 };
 
 /** `bought m-12 (spot, zone-a) for cluster-3: nothing idle fits`. */
@@ -151,7 +151,7 @@ export function actionText(action: Action): Sentence {
   const why = mood === 'failed' ? failureText(action) : reasonText(action);
   if (verbs === undefined) return { mood, text: `${action.kind} ${action.machine}: ${why}` };
   const did = mood === 'failed' ? `failed to ${kindName(action.kind)}` : verbs[mood];
-  return { mood, text: `${did} ${machineText(action)}${verbs.whom(action)}: ${why}` };
+  return { mood, text: `${did} ${machineText(action)}${verbs.toOrFrom(action)}: ${why}` };
 }
 
 /** Why it was decided. */
@@ -164,10 +164,10 @@ export function plannedText(action: Decided): string {
   const verbs = VERBS[action.kind];
   const why = REASONS[action.reason]?.(action) ?? action.reason;
   const what = verbs === undefined ? action.kind : `would ${kindName(action.kind)}`;
-  return `${what} ${machineText(action)}${verbs?.whom(action) ?? ''}: ${why}`;
+  return `${what} ${machineText(action)}${verbs?.toOrFrom(action) ?? ''}: ${why}`;
 }
 
-/** The same with its Need, its price, and why it is held back. */
+/** The text of a planned action with its Need, its price, and why it is held back. */
 export function plannedLine(planned: Planned): string {
   const { need, kind, pricePerHour } = planned;
   const about = [
@@ -179,7 +179,7 @@ export function plannedLine(planned: Planned): string {
   return `${plannedText(planned)}${aside}; ${heldBackText(planned.why, planned.freeze)}`;
 }
 
-/** Of a cluster that is frozen by name: the plan has nothing for it. */
+/** For a cluster that is frozen by name; the plan has no actions for it. */
 export function frozenClusterText({ cluster, unmet }: Plan['frozenClusters'][number]): string {
   const needs =
     unmet === 0
@@ -202,10 +202,10 @@ const HELD_BACK: Readonly<Record<string, string>> = {
   frozen: 'it is frozen',
   'dry-run': 'this is a dry run',
   capped: 'its cluster has just lost as many machines as it may',
-  deferred: 'the cycle had enough to do',
-  deduped: 'something is being done with the machine already',
-  dropped: 'too much waits for its provider',
-  held: 'the machine or its provider is left alone after a failure',
+  deferred: 'the cycle has begun as many actions as it may',
+  deduped: 'another action on the machine is in flight',
+  dropped: 'too many actions wait for its provider',
+  held: 'the machine or its provider backs off after a failure',
   stopped: 'the shard is ending',
 };
 
@@ -241,7 +241,7 @@ export function heldBackLine(held: HeldBack): string {
 
 /** `12 cores, 48 GiB memory, 8 gpu`. */
 export function missingText({ missing }: Pick<Shortfall, 'missing'>): string {
-  // Of a row that is set aside nothing is known to be missing.
+  // The size of a row that is set aside is unknown.
   if (Object.keys(missing).length === 0) return 'an unknown amount';
   return Object.entries(missing)
     .map(([resource, quantity]) => {
@@ -252,7 +252,7 @@ export function missingText({ missing }: Pick<Shortfall, 'missing'>): string {
     .join(', ');
 }
 
-/** `provider-breaker-opened provider=cloud-b`: the stable name of an event, and what came with it; or a sentence. */
+/** `provider-breaker-opened provider=cloud-b`: the stable name of an event and its fields; or a sentence. */
 export function logText(event: string, fields: Readonly<Record<string, unknown>>): string {
   if (event === 'need-short') return shortText(fields as unknown as ShortFields);
   if (event === 'order') return orderText(fields);
@@ -268,7 +268,7 @@ function orderText(fields: Readonly<Record<string, unknown>>): string {
   return `${order} by ${who}${why === undefined ? '' : ` (${why})`}: ${message}`;
 }
 
-/** What comes with `need-short`, by far the most frequent of all warnings. */
+/** Fields of `need-short`, by far the most frequent warning. */
 interface ShortFields extends Pick<Shortfall, 'missing' | 'why'> {
   readonly need: string;
   readonly cycles: number;
@@ -279,7 +279,7 @@ function shortText({ need, cycles, missing, why }: ShortFields): string {
   return `${need} has gone without ${what} for ${counted(cycles, 'cycle')}: ${why}`;
 }
 
-const BREAKER = { closed: 'fine', open: 'does not answer', 'half-open': 'being tried again' } as const;
+const BREAKER = { closed: 'fine', open: 'does not answer', 'half-open': 'being probed' } as const;
 
 /** Whether something is wrong with a provider, or with most of its machines in some zone. */
 export function isInTrouble({ breaker, denial, health }: Provider): boolean {
@@ -301,7 +301,7 @@ export function failedText({ id, provider, zone, capacityType, lastError }: Fail
 
 export function providerText(provider: Provider): string {
   if (provider.breaker !== 'closed') return BREAKER[provider.breaker] ?? provider.breaker;
-  if (provider.denial !== '') return `lets nothing be changed: ${provider.denial}`;
+  if (provider.denial !== '') return `denies changes: ${provider.denial}`;
   if (!provider.hasListed) return 'being read';
   if (provider.health.state !== 'fine') return healthText(provider);
   if (provider.heldLosses > 0)
@@ -317,7 +317,7 @@ export function headline(
   shortfalls: readonly Pick<Shortfall, 'id' | 'why'>[],
   isFleetFrozen: boolean,
 ): string {
-  if (status === null) return 'Starting: waiting for the first word of the shard.';
+  if (status === null) return 'Starting: waiting for the first report of the shard.';
   const held = heldText(status);
   if (held !== null) return held;
   const silent = status.providers.filter(({ breaker }) => breaker === 'open').map(({ name }) => name);
@@ -341,13 +341,13 @@ function planText(status: Status, isFleetFrozen: boolean): string {
   return ofFreezes === undefined ? dry : `${dry}Frozen in part: ${words(ofFreezes)}. `;
 }
 
-/** Why nothing is decided or carried out at all; null if it is. */
+/** Why the shard decides nothing; null if it decides. */
 function heldText(status: Status): string | null {
   switch (status.phase) {
     case 'starting':
       return `Starting: reading what ${counted(status.providers.length, 'cloud')} can offer, then deciding.`;
     case 'stopping':
-      return 'Stopping: nothing new is begun, what is under way is finished or handed back.';
+      return 'Stopping: nothing new is begun, actions in flight are completed or withdrawn.';
     case 'fenced':
       return 'Stopped: a newer shard of this name has taken over.';
     case 'running':
@@ -376,7 +376,7 @@ function demandText(status: Status, shortfalls: readonly Pick<Shortfall, 'id' | 
   return unmet === 1 ? `${short}: ${first.why}.` : `${short}; the most urgent is ${first.id}: ${first.why}.`;
 }
 
-/** Whether a Need waits for a machine that was ordered for it: it is met by its verdict, and not served yet. */
+/** Whether a Need waits for a machine that was ordered for it: its verdict is met, but it is not served yet. */
 function isComing({ hardware }: Status): boolean {
   return hardware.some(({ resources }) => Object.values(resources).some(({ coming }) => coming > 0));
 }

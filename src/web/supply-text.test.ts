@@ -17,7 +17,7 @@ const WITH_GPU: Hardware = {
   },
 };
 
-describe('supply in words', () => {
+describe('texts on supply', () => {
   it('given two kinds of hardware, then each has its Needs, its used share and its resources', () => {
     const [general, gpu] = supplyGroups({ hardware: [GENERAL, WITH_GPU] });
     expect(general).toMatchObject({
@@ -34,7 +34,7 @@ describe('supply in words', () => {
     });
   });
 
-  it('given a plan that is held back, then nothing of it is said to be met or coming, and no kind looks well', () => {
+  it('given a plan that is held back, then no Need of it counts as met or served, and its kind is short', () => {
     const coming = { wanted: 16, served: 4, coming: 12, unmet: 0, offered: 8, used: 4 };
     const hardware = [{ ...GENERAL, unmetNeeds: 0, resources: { cpu: coming } }, WITH_GPU];
     const cycleWith = (needs: number) => {
@@ -72,12 +72,12 @@ describe('supply in words', () => {
     ]);
   });
 
-  it('given more that serves than is wanted, then the bar is full and no fuller', () => {
+  it('given more served than wanted, then the bar is full', () => {
     const [gpu] = supplyGroups({ hardware: [WITH_GPU] });
     for (const { served, coming, unmet } of gpu!.rows) expect([served, coming, unmet]).toEqual([1, 0, 0]);
   });
 
-  it('given nearly all of it used, then it does not say all', () => {
+  it('given nearly all capacity used, then the share is below 100 %', () => {
     const cpu = { wanted: 999.9, served: 999.9, coming: 0, unmet: 0, offered: 1000, used: 999.9 };
     expect(supplyGroups({ hardware: [{ ...GENERAL, resources: { cpu } }] })[0]!.usedText).toBe('99 % used');
   });
@@ -87,7 +87,7 @@ describe('supply in words', () => {
     expect(supplyGroups({ hardware: [GENERAL, none] })).toHaveLength(1);
   });
 
-  it('given a resource of Kubernetes with a slash, then the kind is still known by its cores', () => {
+  it('given a Kubernetes resource with a slash, then it is not an accelerator', () => {
     const odd = { wanted: 1, served: 1, coming: 0, unmet: 0, offered: 1, used: 1 };
     const resources = { 'kubernetes.io/batch-cpu': odd, ...GENERAL.resources };
     expect(supplyGroups({ hardware: [{ ...GENERAL, resources }] })[0]!.spareText).toContain('4,888 cores');

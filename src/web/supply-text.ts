@@ -1,6 +1,6 @@
 // Supply against demand, by kind of hardware: what is served, on its way and missing of what Needs want, and how much of
 // what serves them is used. A bar shows parts of what is wanted, so that it is full only when all of it is served; capacity
-// beyond that is told as a share that is spare, never as a fuller bar.
+// beyond that is shown as a spare share, never as a fuller bar.
 
 import type { Hardware, Status } from './feed.ts';
 import { amount, amountsOf, byInterest, count, counted, measured, resourceName } from './figures.ts';
@@ -11,7 +11,7 @@ export interface SupplyGroup {
   readonly title: string;
   /** `5 of 81 Needs unmet`, `81 Needs met`, `81 Needs met by plan`. */
   readonly needText: string;
-  /** Some Need of this kind goes without now: nothing about it may look as if all were well. */
+  /** A Need of this kind is not served now, so no part of a view may look as if all were well. */
   readonly isShort: boolean;
   /** `86 % used`; '' where nothing serves. */
   readonly usedText: string;
@@ -30,7 +30,7 @@ export interface SupplyRow {
   readonly coming: number;
   readonly unmet: number;
   /** `3,812 of 4,204 cores`. */
-  readonly words: string;
+  readonly shortText: string;
   /** `3,812 of 4,204 cores served, 312 coming, 80 unmet`; `312 coming or held back` under a freeze or in a dry run. */
   readonly longText: string;
 }
@@ -64,7 +64,7 @@ function titleOf({ kind }: Hardware, rows: readonly SupplyRow[]): string {
 }
 
 function needText({ needs, unmetNeeds }: Hardware, isPlanned: boolean): string {
-  // Those that only the plan would meet are unmet too, and not counted.
+  // Needs that only the plan would meet are not served either, and are not counted.
   if (unmetNeeds > 0)
     return `${isPlanned ? 'at least ' : ''}${count(unmetNeeds)} of ${counted(needs, 'Need')} unmet`;
   return needs === 0 ? 'nothing wanted' : `${counted(needs, 'Need')} met${isPlanned ? ' by plan' : ''}`;
@@ -99,7 +99,7 @@ function rowOf(resource: string, { kind, resources }: Hardware, isHeld: boolean)
   const shareOf = (part: number): number => (wanted <= 0 ? 0 : Math.min(1, part / wanted));
   const shown = amountsOf(resource, wanted, [served, coming, unmet]);
   const unit = resource === 'cpu' ? (shown.total === '1' ? 'core' : 'cores') : shown.unit;
-  const words = `${shown.parts[0]} of ${shown.total}${unit === '' ? '' : ` ${unit}`}`;
+  const shortText = `${shown.parts[0]} of ${shown.total}${unit === '' ? '' : ` ${unit}`}`;
   const rest = [
     coming > 0 ? `${shown.parts[1]} coming${isHeld ? ' or held back' : ''}` : '',
     unmet > 0 ? `${shown.parts[2]} unmet` : '',
@@ -107,10 +107,10 @@ function rowOf(resource: string, { kind, resources }: Hardware, isHeld: boolean)
   return {
     resource,
     name: resourceName(resource),
-    // Names of vendors; those of Kubernetes are everyday resources.
+    // Names below a vendor's domain; those below kubernetes.io are ordinary resources.
     isAccelerator: kind === 'accelerated' && /(?<!kubernetes\.io)\//.test(resource),
     ...{ served: shareOf(served), coming: shareOf(coming), unmet: shareOf(unmet) },
-    words,
-    longText: [`${words} served`, ...rest].join(', '),
+    shortText,
+    longText: [`${shortText} served`, ...rest].join(', '),
   };
 }

@@ -1,4 +1,4 @@
-// The page as a tree of plain data, and how its parts are put together.
+// The tree of plain data that the page is rendered to, and functions that build it.
 
 import { cutText } from './figures.ts';
 
@@ -34,7 +34,7 @@ export function leftOut(shown: number, total: number, noun: string, order: strin
   return words === '' ? [] : [element('li', { class: 'quiet' }, words)];
 }
 
-/** The same as the last row of a table. */
+/** A last row of a table that says how much of it is not shown; none if all of it is. */
 export function leftOutRow(shown: number, total: number, noun: string, order: string): readonly Tree[] {
   const words = cutText(shown, total, noun, order);
   return words === '' ? [] : [element('tr', {}, element('td', { class: 'quiet', colspan: '9' }, words))];

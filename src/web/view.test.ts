@@ -94,10 +94,10 @@ const LIVE: Live = {
 };
 
 function shown(part: keyof PageParts, change: Partial<PageState> = {}): readonly Tree[] {
-  return pageParts({ live: LIVE, trouble: '', notice: '', stories: [], ...change })[part];
+  return pageParts({ live: LIVE, trouble: '', notice: '', scenarios: [], ...change })[part];
 }
 
-/** The texts of each tree, with a stroke between neighbours. */
+/** The texts of each tree, joined by a vertical bar. */
 function texts(trees: readonly Tree[]): readonly string[] {
   const textOf = (tree: Tree): string =>
     typeof tree === 'string'
@@ -109,7 +109,7 @@ function texts(trees: readonly Tree[]): readonly string[] {
   return trees.map(textOf);
 }
 
-/** How wide the bar of each row is. */
+/** The width of the bar of each row. */
 function bars(rows: readonly Tree[], part = 'fill'): readonly (string | undefined)[] {
   const fills = (tree: Tree): string[] => {
     if (typeof tree === 'string') return [];
@@ -119,7 +119,7 @@ function bars(rows: readonly Tree[], part = 'fill'): readonly (string | undefine
 }
 
 describe('the page as a tree', () => {
-  it('machines by state, with bars for those that exist', () => {
+  it('given machines, then there is a row for each state, with a bar for those that exist', () => {
     const rows = shown('machines');
     expect(texts(rows)[0]).toBe('Serving | 8 | $12.50');
     expect(bars(rows).slice(0, 4)).toEqual(['100%', '0%', '0%', '25%']);
@@ -127,7 +127,7 @@ describe('the page as a tree', () => {
     expect(bars(rows).at(-1)).toBeUndefined();
   });
 
-  it('demand against supply', () => {
+  it('given demand and supply, then there is a row for each kind of hardware and resource', () => {
     expect(texts(shown('supply'))).toEqual([
       'General |   | 1 of 3 Needs unmet | ; 50 % of 8 cores used, 4 cores spare',
       'cpu | 4 of 16 cores served, 8 coming, 4 unmet',
@@ -139,14 +139,14 @@ describe('the page as a tree', () => {
     expect(JSON.stringify(shown('supply'))).not.toContain('enough');
   });
 
-  it('given a trace of what is wanted that is missing, then it is seen', () => {
+  it('given a very small missing part, then it is visible', () => {
     const cpu = { wanted: 1e6, served: 1e6 - 1, coming: 0, unmet: 1, offered: 1e6, used: 1e6 };
     const hardware = [{ kind: 'general', needs: 3, unmetNeeds: 1, resources: { cpu } }];
     const rows = shown('supply', { live: { ...LIVE, status: { ...STATUS, hardware } } });
     expect([bars(rows)[1], bars(rows, 'unmet')[1]]).toEqual(['98.5%', '1.5%']);
   });
 
-  it('cost with its parts, and owned machines apart', () => {
+  it('given a cost, then it has its parts, and that of owned machines separately', () => {
     const cost = { perHour: 12.5, byPart: { serving: 10.004, idle: 2.496 } };
     const ownedCost = { perHour: 7, byPart: { serving: 7 } };
     const clusters = [{ ...LIVE.clusters[0]!, ownedCost }];
@@ -157,13 +157,13 @@ describe('the page as a tree', () => {
     expect(texts(shown('clusters', { live }))[0]).toContain('$12.50/h | $7.00/h owned, amortised');
   });
 
-  it('cost with its curve from nothing up', () => {
+  it('given a series, then the curve of the cost starts at 0', () => {
     const [figure, curve] = shown('cost');
     expect(texts([figure!])).toEqual(['$12.50/h']);
     expect(curve).toMatchObject({ children: [{ attributes: { points: '0,30 50,16 100,2' } }] });
   });
 
-  it('what is missing and why, clouds, clusters', () => {
+  it('given shortfalls, clouds and clusters, then each has a row with its details', () => {
     expect(texts(shown('shortfalls'))).toEqual([
       'c-1/0123456789 |  lacks 12 cores (priority 7, for 6 cycles):  | no machine in the catalogue meets its requirements',
     ]);
@@ -173,7 +173,7 @@ describe('the page as a tree', () => {
     ]);
   });
 
-  it('given an outage that began before the page was opened, then when it began', () => {
+  it('given an outage from before the page was opened, then it shows when it began', () => {
     const points = Array.from({ length: 150 }, (_, i) => pointAt(i * 20_000, { unmet: i < 60 ? 0 : 4 }));
     const status = { ...STATUS, nowMs: 50 * 60_000, cycle: { ...STATUS.cycle!, unmet: 3 } };
     const rows = texts(shown('history', { live: { ...LIVE, status, series: points } }));
@@ -189,7 +189,7 @@ describe('the page as a tree', () => {
     );
   });
 
-  it('the last events with their times, and how many more there are', () => {
+  it('given events, then it lists the last with their times, and how many more there are', () => {
     const events = Array.from(
       { length: 30 },
       (_, i) => ({ atMs: i * 1000, level: 'warn', text: `e-${i}` }) as const,
@@ -200,7 +200,7 @@ describe('the page as a tree', () => {
     expect(texts(shown('events'))).toEqual(['No warning, error or order is known.']);
   });
 
-  it('lists that are cut say so and have trouble first', () => {
+  it('given lists that are cut, then they say so, and have trouble first', () => {
     const cloud = STATUS.providers[0]!;
     const fine = Array.from({ length: 30 }, (_, i) => ({
       ...cloud,
@@ -224,7 +224,7 @@ describe('the page as a tree', () => {
     ]);
   });
 
-  it('what is held back, in numbers, one by one, and how many are not shown', () => {
+  it('given actions held back, then it shows their count, the first of them, and how many are not shown', () => {
     const planned: Planned = {
       ...{ kind: 'Provision', machine: 'm-1', provider: 'cloud', cluster: 'c-1', zone: '' },
       ...{ need: null, reason: 'phase1.speculative', why: 'dry-run', freeze: null },
@@ -249,7 +249,7 @@ describe('the page as a tree', () => {
     expect(texts(shown('plan'))).toEqual(['Nothing is held back.']);
   });
 
-  it('what is wrong with the roll-ups of a cluster', () => {
+  it('given problems of roll-ups, then the row of the cluster has them', () => {
     const remarks = [
       'zeroed: needs[1]: "-1" is below zero.',
       'set-aside: needs[4].group: 2000 bytes, the limit is 1024.',
@@ -264,24 +264,24 @@ describe('the page as a tree', () => {
     );
   });
 
-  it('how the shard is', () => {
+  it('given a status, then it shows the name, the uptime and the last cycle of the shard', () => {
     expect(shown('about')).toEqual(['Shard shard-0, running for 1 min; cycle 60 took 4.2 ms.']);
   });
 
-  it('says that there is nothing where there is nothing', () => {
+  it('given empty lists, then each says so', () => {
     const live = { ...LIVE, shortfalls: [] };
     expect(texts(shown('shortfalls', { live }))).toEqual(['None: all demand is met.']);
-    expect(texts(shown('actions', { live }))).toEqual(['Nothing has had to be done yet.']);
+    expect(texts(shown('actions', { live }))).toEqual(['No actions yet.']);
   });
 
-  it('before the first news it is empty and its button is off', () => {
+  it('given no event yet, then it is empty, and its button is disabled', () => {
     const live = NOTHING_YET;
     expect(shown('machines', { live })).toEqual([]);
     expect(shown('controls', { live })).toMatchObject([{ attributes: { disabled: '' } }]);
   });
 
-  it('has no style in an attribute, which its policy would refuse', () => {
-    const parts = pageParts({ live: LIVE, trouble: 'x', notice: 'y', stories: ['gpu-gang'] });
+  it('given any state, then no attribute is a style, which the policy would refuse', () => {
+    const parts = pageParts({ live: LIVE, trouble: 'x', notice: 'y', scenarios: ['gpu-gang'] });
     expect(JSON.stringify(parts)).not.toContain('"style"');
   });
 });

@@ -1,5 +1,5 @@
-// The page as a tree of plain data: what is shown for what is known. No browser is needed to make or to test it; the
-// page's script brings the document in line with it. Texts stay texts, so nothing that a cluster is called is ever markup.
+// Renders the state of the page as a tree of plain data, without a browser; the page's script reconciles the document with
+// it. Texts stay texts, so that a name can never become markup.
 
 import { costByState, costPartText, ownedText } from './cost-text.ts';
 import type { Point, Status } from './feed.ts';
@@ -27,7 +27,7 @@ import { element, leftOut, leftOutRow, row, type Tree, type TreeElement } from '
 
 export type { Tree } from './tree.ts';
 
-/** What the page knows besides the shard. */
+/** What the page shows: the shard, its own connection, and answers to buttons. */
 export interface PageState {
   readonly live: Live;
   /** '' while events arrive; otherwise what is wrong with the connection. */
@@ -35,10 +35,10 @@ export interface PageState {
   /** The answer to the last button, or that the shard is a new one. */
   readonly notice: string;
   /** Demo scenarios that can be started here; none at a shard outside the demo. */
-  readonly stories: readonly string[];
+  readonly scenarios: readonly string[];
 }
 
-/** Lists on the page end here. */
+/** Most items of each list on the page. */
 const MAX_SHOWN = { actions: 20, planned: 10, shortfalls: 10, providers: 20, clusters: 50 };
 
 /** Keys of the parts of the page; index.html has an element with each as its id. */
@@ -107,9 +107,9 @@ function aboutText(status: Status): string {
   return `Shard ${status.shard}, running for ${span(status.nowMs - status.startedMs)}; ${cycle}.`;
 }
 
-function controls({ live, stories, trouble }: PageState): readonly Tree[] {
+function controls({ live, scenarios, trouble }: PageState): readonly Tree[] {
   const off: Record<string, string> = trouble === '' && live.status !== null ? {} : { disabled: '' };
-  const buttons = DEMO_SCENARIOS.filter(({ name }) => stories.includes(name)).map(({ name, label }) =>
+  const buttons = DEMO_SCENARIOS.filter(({ name }) => scenarios.includes(name)).map(({ name, label }) =>
     element('button', { type: 'button', 'data-story': name, ...off }, capital(label)),
   );
   const frozen = isFrozen(live);
@@ -173,16 +173,16 @@ function supplyRow({ name, longText, ...shares }: SupplyRow, { isShort }: Supply
   return row(name, stackedBar(shares, isShort ? 'short' : 'enough'), longText);
 }
 
-/** What is missing is seen however little it is, in percent. */
-const LEAST_SEEN = 1.5;
+/** Least width of a part of a bar, in percent, so that a small part is visible. */
+const MIN_PART_WIDTH = 1.5;
 
 /** Served, coming and unmet, one behind the other: full only if all that is wanted is served. */
 function stackedBar(
   { served, coming, unmet }: Pick<SupplyRow, 'served' | 'coming' | 'unmet'>,
   mood: string,
 ): TreeElement {
-  const missing = unmet > 0 ? Math.max(LEAST_SEEN, unmet * 100) : 0;
-  const soon = coming > 0 ? Math.max(LEAST_SEEN, coming * 100) : 0;
+  const missing = unmet > 0 ? Math.max(MIN_PART_WIDTH, unmet * 100) : 0;
+  const soon = coming > 0 ? Math.max(MIN_PART_WIDTH, coming * 100) : 0;
   const now = Math.max(0, Math.min(served * 100, 100 - missing - soon));
   const part = (kind: string, from: number, width: number): readonly Tree[] =>
     width <= 0
@@ -214,7 +214,7 @@ function round(value: number): number {
 
 function actionItems({ actions, status }: Live): readonly Tree[] {
   if (actions.length === 0) {
-    return [element('li', { class: 'quiet' }, status === null ? '' : 'Nothing has had to be done yet.')];
+    return [element('li', { class: 'quiet' }, status === null ? '' : 'No actions yet.')];
   }
   const shown = newestActions(actions).slice(0, MAX_SHOWN.actions);
   return [

@@ -117,7 +117,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
   it('given clusters, providers, shortfalls, actions or freezes, then they are a table', async () => {
     const { run } = await served();
     expect(await run('get', 'clusters')).toMatch(
-      /ml +none +1 +1 +2 configured, 1 draining +\$12,345\.67 +takes no machines/,
+      /ml +none +1 +1 +2 configured, 1 draining +\$12,345\.67 +can bind no machines/,
     );
     expect(await run('get', 'clusters', '-o', 'wide')).toMatch(
       /ml .* +\$12,345\.67 +\$12,340\.67 +\$0\.00 +\$5\.00 /,
@@ -179,12 +179,12 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     expect(out).toContain('needs[4].group: 2000 bytes');
     expect(out).toContain('and 2 more such rows');
     expect(out).toContain('refused: BF_QUANTITY_SYNTAX: needs[3]');
-    expect(out).toContain('A roll-up with 1 row instead of 388 is held');
+    expect(out).toContain('A roll-up with 1 row instead of 388 is quarantined');
     expect(out).toContain(`${CALL} accept rollup ml`);
     const refused = { ...CLUSTERS[1]!, reports: { ...reports, held: { ...held, isRefused: true } } };
     shard.answers.clusters = () => ({ items: [refused], total: 1, next: null });
     expect((await run('get', 'clusters')).replace(/\s+/g, ' ')).toContain(
-      `is refused; to believe it: ${CALL} accept rollup ml`,
+      `is refused; to accept it: ${CALL} accept rollup ml`,
     );
   });
 
@@ -219,7 +219,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     Object.assign(shard.answers, {
       status: () => ({ ...STATUS, providers: [{ ...metal!, denial: 'who are you' }] }),
     });
-    expect(await run('get', 'providers')).toContain('lets nothing be changed: who are you');
+    expect(await run('get', 'providers')).toContain('denies changes: who are you');
   });
 
   it('given an empty shard, then each list is reported as empty', async () => {
@@ -298,7 +298,7 @@ describe('bigfleet explain NEED', () => {
 
 Not met, for 14 cycles: nvidia.com/gpu 8 missing.
   It counts on 1 machine so far.
-  They stand in "r1", and the rest must stand there too.
+  They are in "r1", and the rest must be there too.
   Being bought in this cycle: 1.
 
 Why
@@ -316,7 +316,7 @@ What would help
 On their way to it
   - 1 machine creating, for 2m; expected in 3m.
 
-In the way outside the decision
+Obstacles outside the decision
   - Provision is frozen for the whole fleet by ann@desk: budget.
 
 Domains it could go to
@@ -328,11 +328,11 @@ Machines it counts on
   MACHINE  STATE     TYPE    ZONE   CAPACITY  PER HOUR  NOTE
   gpu/7    creating  gpu.8x  eu-1a  spot        $12.35  ordered for 30s, attempt 3: the zone is out…
 
-Moved out for it
+Preempted for it
   MACHINE  STATE       CLUSTER  TYPE      ZONE   CAPACITY    PER HOUR
   m-1      configured  prod-eu  bm.large  eu-1a  bare-metal     $1.50
 
-Lately
+Recent actions
     BEGAN  ACTION  MACHINE  OUTCOME  FOR            NOTE
   30s ago  buy     gpu/7    ordered  ml/00ff00ff00  the zone is out of stock; 3 attempts; nothing i…
 `);
@@ -345,11 +345,11 @@ Lately
       return await run('explain', 'ml/00ff00ff00');
     };
     expect(await explained({ ...UNMET, isMet: true, missing: {}, reason: null })).toContain(
-      'Its machines stand together in "r1".',
+      'Its machines are together in "r1".',
     );
     const nowhere = await explained({ ...UNMET, claimed: 0 });
-    expect(nowhere).toContain('Its place would be "r1"');
-    expect(nowhere).not.toMatch(/stand (together )?in "r1"/);
+    expect(nowhere).toContain('Its domain would be "r1"');
+    expect(nowhere).not.toMatch(/are (together )?in "r1"/);
   });
 
   it('given a met Need, then it prints its machines, and no help', async () => {
@@ -409,7 +409,7 @@ Lately
   it('given an error code, then its entry is printed without a call to the shard', async () => {
     const { shard, run } = await served();
     expect(await run('explain', 'bf_usage')).toMatch(/^BF_USAGE\n/);
-    await expect(run('explain', 'ml/xyz')).rejects.toThrow(/BF_USAGE: "ml\/xyz" is no Need/);
+    await expect(run('explain', 'ml/xyz')).rejects.toThrow(/BF_USAGE: "ml\/xyz" is not a Need/);
     expect(shard.asked).toEqual([]);
   });
 });

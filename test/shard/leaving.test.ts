@@ -50,7 +50,7 @@ describe('the cause given when a machine leaves its cluster', () => {
     });
     const text = actionText(action!).text;
     expect(text).toContain(
-      `its gang ${needId(keyOf(GANG))} can no longer be whole in r2, so it keeps no part there`,
+      `its gang ${needId(keyOf(GANG))} can no longer be complete in r2, so no part of it stays there`,
     );
     expect(text).not.toContain('more than it needs');
   });

@@ -41,11 +41,11 @@ export interface Entry {
 }
 
 export interface Group {
-  /** As `explain` takes it. */
+  /** As an argument of `explain`. */
   readonly name: string;
-  /** What its words are, one of them: `an action`. */
+  /** What one of its words is: `an action`. */
   readonly one: string;
-  /** What all of them are. */
+  /** Heading of the group. */
   readonly title: string;
   readonly entries: readonly Entry[];
 }
@@ -54,7 +54,7 @@ type Table = Readonly<Record<string, Meaning>>;
 
 /** What is shown for an action that has no outcome yet. */
 const UNDER_WAY: Table = {
-  'under way': { summary: 'The action has begun, and its machine is not yet where it is to go.' },
+  'under way': { summary: 'The action has begun; its machine has not reached its target state yet.' },
 };
 
 export const GROUPS: readonly Group[] = [
@@ -66,18 +66,18 @@ export const GROUPS: readonly Group[] = [
   groupOf('reasons', 'a reason of an action', 'Why an action was decided', ACTION_REASONS),
   groupOf('leaving', 'a cause of leaving', 'Why a machine leaves its cluster', LEAVING_CAUSES),
   groupOf('held-back', 'a reason to hold back', 'Why a decided action was not begun', HELD_BACK),
-  groupOf('outcomes', 'an outcome', 'What became of an action', { ...OUTCOMES, ...UNDER_WAY }),
+  groupOf('outcomes', 'an outcome', 'How an action ended', { ...OUTCOMES, ...UNDER_WAY }),
   groupOf('states', 'a state of a machine', 'States of a machine', MACHINE_STATES),
   groupOf('capacity', 'a capacity type', 'How a machine is paid for', CAPACITY_TYPES),
   groupOf('losses', 'a loss', 'How a machine is lost', LOSSES),
   groupOf(
     'classes',
     'a class of errors',
-    'What goes wrong with machines, in metrics and events',
+    'Classes of errors of machines, in metrics and events',
     ERROR_CLASSES,
   ),
   groupOf('findings', 'a finding', 'What a change that a provider reports means', FINDINGS),
-  groupOf('health', 'a health of a provider', 'How the machines of a provider do', PROVIDER_HEALTH),
+  groupOf('health', 'a health state of a provider', 'Health of the machines of a provider', PROVIDER_HEALTH),
   groupOf('breakers', 'a state of a breaker', 'Whether calls to a provider go through', BREAKERS),
   groupOf('phases', 'a phase of a shard', 'What a shard is doing', PHASES),
 ];
@@ -89,12 +89,12 @@ function groupOf(name: string, one: string, title: string, table: Table): Group 
   return { name, one, title, entries };
 }
 
-/** By the word that people use; the wire's name and the tenses are found as well. */
+/** Keyed by the verb that people use; the wire's name and the other tenses are synonyms. */
 function actions(): Table {
   return Object.fromEntries(
     ACTION_KINDS.map((kind) => {
       const { verb, doing, done } = ACTION_WORDS[kind];
-      const synonyms = [kind, doing, done].filter((word) => sameAs(word) !== sameAs(verb));
+      const synonyms = [kind, doing, done].filter((word) => normalised(word) !== normalised(verb));
       return [verb, { ...ACTIONS[kind], synonyms }];
     }),
   );
@@ -105,7 +105,7 @@ function verdicts(): Table {
   const met: Table = {
     met: { summary: 'The machines that the Need counts on have all that it wants.' },
     unmet: {
-      summary: 'Something of what the Need wants is missing.',
+      summary: 'A part of what the Need wants is missing.',
       remedy: 'See "bigfleet explain NEED".',
     },
   };
@@ -116,20 +116,20 @@ function verdicts(): Table {
   return { ...met, ...Object.fromEntries(unmet) };
 }
 
-/** Case, and whether words are joined by a dash, an underscore or a space, make no difference. */
-function sameAs(word: string): string {
+/** In lower case, joined by dashes instead of underscores or spaces. */
+function normalised(word: string): string {
   return word.toLowerCase().replaceAll(/[_\s]+/g, '-');
 }
 
 export function groupNamed(word: string): Group | undefined {
-  return GROUPS.find(({ name }) => name === sameAs(word));
+  return GROUPS.find(({ name }) => name === normalised(word));
 }
 
 /** All meanings of a word. */
 export function meaningsOf(word: string): readonly Entry[] {
-  const wanted = sameAs(word);
+  const wanted = normalised(word);
   return GROUPS.flatMap(({ entries }) =>
-    entries.filter((entry) => [entry.word, ...entry.synonyms].some((known) => sameAs(known) === wanted)),
+    entries.filter((entry) => [entry.word, ...entry.synonyms].some((known) => normalised(known) === wanted)),
   );
 }
 

@@ -62,7 +62,7 @@ export const LEAVING_CAUSES = {
     summary: 'A machine leaves its cluster because the row it was bound for is no longer reported.',
   },
   'gang-broken': {
-    summary: 'A machine leaves its cluster because its gang cannot be whole now, and keeps no part there.',
+    summary: 'A machine leaves its cluster because its gang cannot be complete now, and no part of it stays.',
   },
   'gang-moved': { summary: 'A machine leaves its cluster because its gang is now in another domain.' },
 } as const satisfies Record<Leaving, Meaning>;
@@ -71,52 +71,55 @@ export const LEAVING_CAUSES = {
 type Outcome = NonNullable<ActionView['outcome']> | ExecuteOutcome;
 
 export const OUTCOMES = {
-  success: { summary: 'The machine is where the action was to bring it.', synonyms: ['done'] },
-  ctx_canceled: { summary: 'It was called off: a deadline passed, a freeze came, or the shard stopped.' },
+  success: { summary: 'The machine reached the state that the action was for.', synonyms: ['done'] },
+  ctx_canceled: { summary: 'It was cancelled: a deadline passed, a freeze began, or the shard stopped.' },
   fenced: {
     summary: 'The provider refused, because a newer process acts for this shard.',
     remedy: 'Make sure that only one process runs with this shard id.',
   },
   no_session: {
     summary: 'The cluster is not connected, so no machine can join it.',
-    remedy: 'See "bigfleet get clusters", and bring its operator back.',
+    remedy: 'See "bigfleet get clusters", and reconnect its operator.',
   },
-  transition_raced_to_idle: { summary: 'The machine fell back to Idle while it was joining.' },
-  transition_error: { summary: 'It is not known how it ended; the machine is read again before it is used.' },
+  transition_raced_to_idle: { summary: 'The machine went back to Idle while it was joining.' },
+  transition_error: { summary: 'The result is unknown; the shard reads the machine again before using it.' },
   blob_error: {
     summary: 'The cluster sent no bootstrap blob, or an error instead of one.',
     remedy: 'See the log of the operator of that cluster.',
   },
-  provider_error: { summary: 'The provider refused for good.', remedy: 'See its message and its log.' },
+  provider_error: {
+    summary: 'The provider refused, and a retry would not help.',
+    remedy: 'See its message and its log.',
+  },
   configure_error: {
-    summary: 'The provider refused for good: what metrics call provider_error and denied.',
+    summary: 'The provider refused, and a retry would not help; metrics call it provider_error or denied.',
   },
   denied: {
-    summary: 'The provider does not let this shard change anything.',
-    remedy: 'Check the certificate of the shard, and what the provider allows it.',
+    summary: 'The provider does not allow this shard to change anything.',
+    remedy: 'Check the certificate of the shard, and its permissions at the provider.',
   },
   stock_out: {
     summary: 'The provider has no machine of that kind left for now.',
     remedy: 'Wait, or offer another instance type or zone.',
   },
-  transient: { summary: 'The provider was busy, out of reach or too slow, however often it was tried.' },
-  stale_state: { summary: 'The machine had moved on by itself before the action began.' },
+  transient: { summary: 'The provider was busy, unreachable or too slow at every attempt.' },
+  stale_state: { summary: 'The machine had changed its state before the action began.' },
   inventory_miss: { summary: 'The provider no longer has the machine.' },
   machine_gone: {
-    summary: 'The provider no longer has the machine or its host: what metrics call inventory_miss.',
+    summary: 'The provider no longer has the machine or its host; metrics call it inventory_miss.',
   },
   missing_profile: { summary: 'The row that the machine was meant for is gone.' },
   machine_failed: {
     summary: 'The provider accepted the action, and the machine is Failed.',
     remedy: 'See the last error in "bigfleet get machines ID"; "bigfleet retry ID" tries it again.',
   },
-  rolled_back: { summary: 'The provider accepted the action, and the machine is back where it came from.' },
+  rolled_back: { summary: 'The provider accepted the action, and the machine is back in its former state.' },
   superseded: {
-    summary: 'The machine is elsewhere than the action was to bring it, by the hand of another.',
+    summary: 'The machine is in another state than the action was for, and not by this shard.',
   },
 } as const satisfies Record<Outcome, Meaning>;
 
-/** Words for what was decided and not begun, without those that are outcomes as well. */
+/** Reasons why a decided action was not begun, without those that are also outcomes. */
 type HeldBack = WaitReason | Exclude<RefusedAction['why'], Outcome>;
 
 export const HELD_BACK = {
@@ -125,18 +128,18 @@ export const HELD_BACK = {
     remedy: 'See "bigfleet get freezes"; "bigfleet unfreeze ID" lifts one.',
   },
   'dry-run': {
-    summary: 'The shard runs with --dry-run: it decides, shows, and carries out nothing.',
+    summary: 'The shard runs with --dry-run: it decides, shows the plan, and carries out nothing.',
     remedy: 'Start the shard without --dry-run.',
   },
   capped: {
     summary:
-      'The cluster has just lost as many machines as it may within ten seconds (guardrails.reclaimCapFraction).',
+      'The cluster has lost as many machines as it may within ten seconds (guardrails.reclaimCapFraction).',
   },
-  deferred: { summary: 'The cycle had begun as many actions as it may (guardrails.maxActionsPerCycle).' },
-  deduped: { summary: 'Another action is under way with the machine.' },
-  dropped: { summary: 'Too many actions wait for the provider already.' },
+  deferred: { summary: 'The cycle has begun as many actions as it may (guardrails.maxActionsPerCycle).' },
+  deduped: { summary: 'Another action on the machine is under way.' },
+  dropped: { summary: 'Too many actions already wait for the provider.' },
   held: {
-    summary: 'The machine or its provider is left alone for a while after a failure, or is in quarantine.',
+    summary: 'The machine or its provider backs off after a failure, or the machine is in quarantine.',
     remedy: 'See the note in "bigfleet get machines ID"; "bigfleet retry ID" clears it.',
   },
   stopped: { summary: 'The shard is ending, or was fenced by a newer process.' },

@@ -72,7 +72,7 @@ function found(what: string): readonly Entry[] {
   throw new BigFleetError(
     'BF_USAGE',
     what.includes('/')
-      ? `"${shown}" is no Need: those are CLUSTER/TEN-HEX-DIGITS; "bigfleet get needs" lists them.`
+      ? `"${shown}" is not a Need, which is CLUSTER/TEN-HEX-DIGITS; "bigfleet get needs" lists them.`
       : `The word "${shown}" is not known.${nearWord(what)} "bigfleet explain" lists all words.`,
   );
 }
@@ -89,7 +89,7 @@ function overview({ name, title, entries }: Group): string {
   return [`${name}: ${title}`, ...wordLines(entries.map(({ word }) => word))].join('\n');
 }
 
-/** Words in lines, none of them broken. */
+/** Wraps a list of words; no word is broken. */
 function wordLines(words: readonly string[]): readonly string[] {
   const width = proseWidth();
   const lines: string[] = [];

@@ -1,5 +1,5 @@
-// What words of trouble mean, for `bigfleet explain WORD`: what keeps machines from a Need, how machines are lost, how
-// providers and the shard itself do. Typed by the unions that surfaces use, like the tables in decision-terms.ts.
+// What words about problems mean, for `bigfleet explain WORD`: obstacles, losses, errors, and the health of providers and
+// of the shard itself. Typed by the unions that surfaces use, like the tables in decision-terms.ts.
 
 import type { BlockedCause, Meaning as Finding, ObstacleCause } from '../../model/index.ts';
 import type { LossView, ProviderView, StatusView } from '../../shard/index.ts';
@@ -20,11 +20,11 @@ export const OBSTACLES = {
   },
   'claimed-by-worse': {
     summary:
-      'A row of lower priority or penalties uses the machine, and preemption could not or need not take it.',
+      'A row of lower priority or penalties uses the machine, and preempting it was impossible or unnecessary.',
   },
   'in-transit': { summary: 'The machine is between two states, for no row.' },
   unused: {
-    summary: 'The machine is free, but the Need cannot take it: its cluster, its spread or its domain.',
+    summary: 'The machine is free, but the Need cannot use it: its cluster, its spread or its domain.',
   },
   'out-of-stock': { summary: 'Its provider has none left of its kind for now.' },
   'provider-unreachable': {
@@ -32,8 +32,8 @@ export const OBSTACLES = {
     remedy: 'See "bigfleet get providers".',
   },
   'provider-denies': {
-    summary: 'Its provider does not let this shard change anything.',
-    remedy: 'Check the certificate of the shard, and what the provider allows it.',
+    summary: 'Its provider does not allow this shard to change anything.',
+    remedy: 'Check the certificate of the shard, and its permissions at the provider.',
   },
   'backing-off': { summary: 'It failed a short while ago, and is tried again later.' },
   quarantined: {
@@ -52,23 +52,23 @@ export const LOSSES = {
   failed: { summary: 'A machine that had a host failed, without an action of the shard.' },
   interrupted: { summary: 'The cloud took a spot host back.' },
   vanished: { summary: 'A machine is no longer in the List of its provider.' },
-  unbound: { summary: 'A machine was taken out of its cluster, and not by this shard.' },
+  unbound: { summary: 'A machine was removed from its cluster, and not by this shard.' },
 } as const satisfies Record<LossView['loss'], Meaning>;
 
 export const ERROR_CLASSES = {
   'stock-out': { summary: 'Nothing of the kind is available now.' },
-  quota: { summary: 'The account may have no more of it.', remedy: 'Raise the quota at the cloud.' },
-  denied: { summary: 'The provider does not let this shard do it.' },
+  quota: { summary: 'The quota of the account is used up.', remedy: 'Raise the quota at the cloud.' },
+  denied: { summary: 'The provider does not allow this shard to do it.' },
   unreachable: { summary: 'The provider or the host did not answer, or throttled.' },
   timeout: { summary: 'It took longer than the provider or the shard allows.' },
-  'zone-outage': { summary: 'The whole zone is out of order.' },
+  'zone-outage': { summary: 'The whole zone is down.' },
   interrupted: { summary: 'The cloud took a spot host back.' },
   'host-failed': { summary: 'The host broke: hardware, disk, kernel or power.' },
   vanished: { summary: 'The provider no longer has the machine, or no longer its host.' },
-  'moved-away': { summary: 'The machine went back to where it came from, or elsewhere than it was to go.' },
-  cluster: { summary: 'The cluster is not connected, or sent nothing to start a machine with.' },
-  'called-off': { summary: 'A freeze, a stop, a newer shard or another decision called it off.' },
-  other: { summary: 'The words of the provider match no known class; they are shown as they came.' },
+  'moved-away': { summary: 'The machine went back to its former state, or to another one than intended.' },
+  cluster: { summary: 'The cluster is not connected, or sent no bootstrap blob.' },
+  'called-off': { summary: 'A freeze, a stop, a newer shard or another decision cancelled it.' },
+  other: { summary: 'The error text of the provider matches no known class; it is shown unchanged.' },
 } as const satisfies Record<LossView['errorClass'], Meaning>;
 
 export const FINDINGS = {
@@ -78,7 +78,7 @@ export const FINDINGS = {
   failed: { summary: 'A transition failed.' },
   lost: { summary: 'Capacity that served, or could have served, is gone.' },
   recovered: { summary: 'A Failed machine is usable again, or was cleaned up.' },
-  foreign: { summary: 'The machine moved in a way that this shard did not ask for.' },
+  foreign: { summary: 'The machine changed its state without a request of this shard.' },
 } as const satisfies Record<Finding, Meaning>;
 
 export const PROVIDER_HEALTH = {
@@ -93,13 +93,13 @@ export const PROVIDER_HEALTH = {
 export const BREAKERS = {
   closed: { summary: 'The provider answers, and calls go through.' },
   open: { summary: 'The provider does not answer, so calls that buy or bind wait.' },
-  'half-open': { summary: 'The provider did not answer; single calls try whether it does again.' },
+  'half-open': { summary: 'The provider did not answer; single calls probe whether it does again.' },
 } as const satisfies Record<ProviderView['breaker'], Meaning>;
 
 export const PHASES = {
   starting: { summary: 'The shard reads its providers, and decides nothing yet.' },
   running: { summary: 'The shard decides and acts.' },
-  stopping: { summary: 'The shard finishes or hands back what is under way, and begins nothing new.' },
+  stopping: { summary: 'The shard completes or withdraws actions in flight, and begins no new ones.' },
   fenced: {
     summary: 'A newer process of the same shard exists; this one does nothing any more.',
     remedy: 'Make sure that only one process runs with this shard id.',

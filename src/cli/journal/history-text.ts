@@ -1,4 +1,4 @@
-// What a history says of each thing that happened, in one sentence.
+// Renders each item of a history as one sentence.
 
 import { CapacityType, formatResources, type Need, stateName, unmetText } from '../../model/index.ts';
 import type { HistoryItem, MachineHistoryFacts } from '../../shard/index.ts';
@@ -51,8 +51,8 @@ export function itemText(item: HistoryItem): string {
 }
 
 const MEANINGS: Readonly<Record<string, string>> = {
-  'rolled-back': 'the move was undone',
-  failed: 'the move failed',
+  'rolled-back': 'the transition was undone',
+  failed: 'the transition failed',
   lost: 'it is lost',
   recovered: 'it is usable again',
   foreign: 'not by an action of this shard',
@@ -65,10 +65,10 @@ function machineText(
 ): string {
   const means = meaning === null ? '' : `: ${MEANINGS[meaning] ?? meaning}`;
   if (after === null)
-    return `its provider no longer has it${before === null ? '' : `; it was ${standing(before)}`}`;
-  if (before === null) return `is on record: ${standing(after)}, ${offerText(after)}`;
+    return `its provider no longer has it${before === null ? '' : `; it was ${stateText(before)}`}`;
+  if (before === null) return `is on record: ${stateText(after)}, ${offerText(after)}`;
   const changes = [
-    ...(standing(before) === standing(after) ? [] : [`${standing(before)} → ${standing(after)}`]),
+    ...(stateText(before) === stateText(after) ? [] : [`${stateText(before)} → ${stateText(after)}`]),
     ...(before.blocked === after.blocked
       ? []
       : [after.blocked ? 'is kept out of decisions' : 'is back in decisions']),
@@ -84,7 +84,7 @@ function machineText(
 }
 
 /** `Configured in web`. */
-function standing({ state, cluster }: MachineHistoryFacts): string {
+function stateText({ state, cluster }: MachineHistoryFacts): string {
   return cluster === '' ? stateName(state) : `${stateName(state)} in ${cluster}`;
 }
 

@@ -42,7 +42,7 @@ function run(subject: Subject, flags: Flags, io: JournalIo): void {
   if (subject.kind === 'need' && !isNeedId(subject.name))
     throw new BigFleetError(
       'BF_USAGE',
-      `"${printable(subject.name)}" is no Need: those are CLUSTER/TEN-HEX-DIGITS; "bigfleet get needs" lists them.`,
+      `"${printable(subject.name)}" is not a Need, which is CLUSTER/TEN-HEX-DIGITS; "bigfleet get needs" lists them.`,
     );
   const reader = new JournalReader(journalFileIn(flags.dataDir));
   try {

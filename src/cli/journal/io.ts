@@ -1,4 +1,4 @@
-// Where commands that read a journal write; tests bring their own.
+// Output of the commands that read a journal; tests pass their own.
 
 import { type Paint, paintFor } from '../table.ts';
 

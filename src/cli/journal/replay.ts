@@ -24,7 +24,7 @@ interface Flags extends SpanFlags {
 export function replayCommand(io: JournalIo = PROCESS_IO): Command {
   const command = new Command('replay')
     .description('decide past cycles of a shard again and compare the results')
-    .option('--cycle <n>', 'only the cycle of this number, of the last start that had one', wholeNumber)
+    .option('--cycle <n>', 'only the cycle with this number, of the last start that has one', wholeNumber)
     .option('--epoch <n>', 'with --cycle: of the start of the shard with this epoch', epochNumber)
     .option('--plan', 'with --cycle: the whole plan as JSON')
     .addOption(new Option('-o, --output <format>', 'text or json').choices(['text', 'json']).default('text'));
@@ -48,13 +48,13 @@ Examples:
 function epochNumber(text: string): number {
   const epoch = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(epoch))
-    throw new InvalidArgumentError('It must be an epoch, as a replay shows them.');
+    throw new InvalidArgumentError('It must be an epoch, as "bigfleet replay" prints it.');
   return epoch;
 }
 
 function run(flags: Flags, io: JournalIo): void {
   if (flags.cycle === undefined && (flags.plan === true || flags.epoch !== undefined))
-    throw new BigFleetError('BF_USAGE', '--plan and --epoch go with --cycle.');
+    throw new BigFleetError('BF_USAGE', '--plan and --epoch need --cycle.');
   const reader = new JournalReader(journalFileIn(flags.dataDir));
   try {
     const cycles = chosen(reader, flags);
@@ -85,7 +85,7 @@ function printPlan(cycles: Iterable<ReplayedCycle>, { out }: JournalIo): boolean
     out(`${JSON.stringify(decidedJson(decision.plan()), null, 2)}\n`);
     return isSame !== false;
   }
-  throw new BigFleetError('BF_JOURNAL_RANGE', 'The journal does not reach back to that cycle whole.');
+  throw new BigFleetError('BF_JOURNAL_RANGE', 'The journal no longer has the whole input of that cycle.');
 }
 
 function printJson(cycles: Iterable<ReplayedCycle>, { out }: JournalIo): boolean {
@@ -122,7 +122,7 @@ function printText(cycles: Iterable<ReplayedCycle>, { out, paint }: JournalIo): 
   const parts = [
     `${countOf(same + different + unknown, 'cycle')}: ${count(same)} the same`,
     `${count(different)} different`,
-    ...(unknown === 0 ? [] : [`${count(unknown)} that the shard did not live to finish`]),
+    ...(unknown === 0 ? [] : [`${count(unknown)} without a recorded result`]),
   ];
   out(`${paint(different === 0 ? 'green' : 'red', parts.join(', '))}\n`);
   return different === 0;

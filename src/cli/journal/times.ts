@@ -30,7 +30,7 @@ export function spanOptions(): readonly Option[] {
   const read = (text: string): number => timeOf(text);
   return [
     new Option('--data-dir <path>', 'data directory of the shard, running or not').default('bigfleet-data'),
-    new Option('--from <time>', 'the first time, or how long ago; all that is kept unless given').argParser(
+    new Option('--from <time>', 'the first time, or how long ago (default: all that is kept)').argParser(
       read,
     ),
     new Option('--to <time>', 'the last time, or how long ago').argParser(read),
@@ -41,7 +41,7 @@ export function spanOf({ from, to }: SpanFlags): Span {
   return { fromMs: from ?? ALWAYS.fromMs, toMs: to ?? ALWAYS.toMs };
 }
 
-/** `2026-03-01T12:00:00.250Z  what happened`; what is longer than a line of the terminal goes on below itself. */
+/** `2026-03-01T12:00:00.250Z  what happened`; a text longer than a line of the terminal continues below itself. */
 export function timedLines(ms: number, text: string): string {
   const time = `${instant(ms)}  `;
   return wrapped(asCalledHere(text), proseWidth() - time.length)

@@ -1,5 +1,5 @@
-// `bigfleet accept …` and `bigfleet refuse …`: whether to believe a List or a roll-up that is held because too much of it
-// is gone, and whether a cluster may shrink while rows of it are set aside.
+// `bigfleet accept …` and `bigfleet refuse …`: settle a quarantined List or roll-up, and allow a cluster to shrink while
+// rows of it are set aside.
 
 import { Command } from 'commander';
 import { addOrderFlags, EXIT_CODES, type OrderFlags, PROCESS_IO, type RemoteIo, WHY } from './flags.ts';
@@ -9,20 +9,20 @@ export function acceptCommand(io: RemoteIo = PROCESS_IO): Command {
   return new Command('accept')
     .description('accept a quarantined List or roll-up, or let a cluster with rows set aside shrink')
     .addCommand(
-      heldCommand('list', 'provider', 'treat machines that are no longer listed as gone', io, {
+      settleCommand('list', 'provider', 'treat machines that are no longer listed as gone', io, {
         path: (name) => `/v1/providers/${name}/accept-list`,
         examples:
-          '  bigfleet get providers                          shows which are held\n  bigfleet accept list cloud',
+          '  bigfleet get providers                          shows which are quarantined\n  bigfleet accept list cloud',
       }),
     )
     .addCommand(
-      heldCommand('rollup', 'cluster', 'use the smaller demand of the quarantined roll-up', io, {
+      settleCommand('rollup', 'cluster', 'use the smaller demand of the quarantined roll-up', io, {
         path: (name) => `/v1/clusters/${name}/accept-rollup`,
         examples: '  bigfleet accept rollup ml',
       }),
     )
     .addCommand(
-      heldCommand(
+      settleCommand(
         'set-aside',
         'cluster',
         'its machines may be reclaimed although rows of it are set aside',
@@ -47,7 +47,7 @@ export function refuseCommand(io: RemoteIo = PROCESS_IO): Command {
   return new Command('refuse')
     .description('reject a quarantined roll-up and keep the demand from before it')
     .addCommand(
-      heldCommand('rollup', 'cluster', 'it is wrong, however often it comes', io, {
+      settleCommand('rollup', 'cluster', 'reject it, also when it is repeated', io, {
         path: (name) => `/v1/clusters/${name}/refuse-rollup`,
         examples: '  bigfleet refuse rollup ml',
       }),
@@ -55,14 +55,14 @@ export function refuseCommand(io: RemoteIo = PROCESS_IO): Command {
     .addHelpText('after', '\nExamples:\n  bigfleet refuse rollup ml --why "its operator lost its cache"');
 }
 
-function heldCommand(
+function settleCommand(
   noun: string,
   whose: string,
   summary: string,
   io: RemoteIo,
   { path, examples }: { readonly path: (name: string) => string; readonly examples: string },
 ): Command {
-  const command = new Command(noun).description(summary).argument(`<${whose}>`, `of which ${whose}`);
+  const command = new Command(noun).description(summary).argument(`<${whose}>`, `name of the ${whose}`);
   return addOrderFlags(command)
     .addHelpText('after', `\n${EXIT_CODES}\n\nExamples:\n${examples}`)
     .option(...WHY)

@@ -5,7 +5,7 @@ import { kindName, reasonText, VERBS } from '../../web/index.ts';
 import { age } from '../amounts.ts';
 import { asCalledHere } from '../invocation.ts';
 import type { Cell } from '../table.ts';
-import { type Listing, type Look, pageLines, table, type WideColumn } from './listing.ts';
+import { type Listing, type OutputOptions, pageLines, table, type WideColumn } from './listing.ts';
 import { type PagePart, partOf, readPages } from './pages.ts';
 import { PLANNED, WAITING_COLUMNS, waitingRow } from './plan.ts';
 
@@ -17,26 +17,26 @@ export const ACTIONS: Listing<Answer<'actions'>> = {
   bigfleet get actions --machine m-17 -o wide`,
   path: '/v1/actions',
   read: async (client, query, limit) => {
-    const ask = (part: PagePart) => client.get<Answer<'actions'>>('/v1/actions', { ...query, ...part });
-    // Both lists come with the first request; a cursor goes on with the one that it belongs to.
-    const { actions, waiting } = await ask(partOf(limit));
+    const fetchPart = (part: PagePart) => client.get<Answer<'actions'>>('/v1/actions', { ...query, ...part });
+    // The first request returns both lists; a cursor continues the list that it belongs to.
+    const { actions, waiting } = await fetchPart(partOf(limit));
     return {
-      actions: await readPages(limit, async (part) => (await ask(part)).actions, actions),
-      waiting: await readPages(limit, async (part) => (await ask(part)).waiting, waiting),
+      actions: await readPages(limit, async (part) => (await fetchPart(part)).actions, actions),
+      waiting: await readPages(limit, async (part) => (await fetchPart(part)).waiting, waiting),
     };
   },
-  lines: ({ actions, waiting }, look) => [
+  lines: ({ actions, waiting }, options) => [
     ...pageLines(
       actions,
       { noun: 'action', order: 'newest first' },
       COLUMNS,
-      (action) => rowOf(action, look),
-      look,
+      (action) => rowOf(action, options),
+      options,
     ),
     ...(waiting.total === 0
       ? []
-      : ['', look.paint('bold', asCalledHere('Decided, and held back: bigfleet get plan says more'))]),
-    ...(waiting.total === 0 ? [] : pageLines(waiting, PLANNED, WAITING_COLUMNS, waitingRow, look)),
+      : ['', options.paint('bold', asCalledHere('Decided, and held back: bigfleet get plan says more'))]),
+    ...(waiting.total === 0 ? [] : pageLines(waiting, PLANNED, WAITING_COLUMNS, waitingRow, options)),
   ],
 };
 
@@ -54,24 +54,24 @@ const COLUMNS: readonly WideColumn[] = [
   { header: 'NOTE' },
 ];
 
-/** Columns of the actions of one Need: the rows that get and lose a machine say more than the cluster. */
+/** Columns of the actions of one Need: the rows that get and lose a machine matter more than the cluster. */
 const OF_NEED: readonly string[] = ['BEGAN', 'ACTION', 'MACHINE', 'OUTCOME', 'FOR', 'FROM', 'NOTE'];
 
 /** Actions of one Need: done for it, or to machines that it used. */
 export function needActionTable(
   actions: readonly ActionView[],
-  look: Look,
+  options: OutputOptions,
   indent: number,
 ): readonly string[] {
-  const isTold = COLUMNS.map(({ header }) => OF_NEED.includes(header));
-  const columns = COLUMNS.filter((_, i) => isTold[i]).map((column) =>
+  const isShown = COLUMNS.map(({ header }) => OF_NEED.includes(header));
+  const columns = COLUMNS.filter((_, i) => isShown[i]).map((column) =>
     column.header === FROM.header ? FROM : column,
   );
-  const rows = actions.map((action) => rowOf(action, look).filter((_, i) => isTold[i]));
-  return table(columns, rows, look, indent);
+  const rows = actions.map((action) => rowOf(action, options).filter((_, i) => isShown[i]));
+  return table(columns, rows, options, indent);
 }
 
-function rowOf(action: ActionView, { nowMs }: Look): readonly Cell[] {
+function rowOf(action: ActionView, { nowMs }: OutputOptions): readonly Cell[] {
   const { kind, machine, cluster, need, from, provider, message, attempts } = action;
   const tries = attempts > 1 ? `${attempts} attempts` : '';
   return [

@@ -9,7 +9,7 @@ import { BigFleetError, printable } from '../../model/index.ts';
 import { tlsAdvice } from '../../wire/grpc/tls-advice.ts';
 import type { TlsFiles } from '../../wire/grpc/tls-files.ts';
 
-/** A little more than the shard gives itself for an answer. */
+/** A little longer than the shard's own limit for an answer. */
 const ANSWER_MS = 35_000;
 
 export type Query = Readonly<Record<string, string | undefined>>;
@@ -70,8 +70,8 @@ export class ShardClient {
         url: { flag: '--shard', isHttps: url.protocol === 'https:' },
       });
       if (advice === null) throw this.#unreachable(why, cause);
-      // A shard is there, so it need not be started.
-      const detail = `The shard at ${printable(this.#base.origin)} cannot be asked: ${printable(advice)}.`;
+      // A shard listens there, so the remedy must not be to start one.
+      const detail = `The shard at ${printable(this.#base.origin)} cannot be queried: ${printable(advice)}.`;
       throw new BigFleetError('BF_TLS_FAILED', detail, { cause });
     }
   }
@@ -82,7 +82,7 @@ export class ShardClient {
   }
 }
 
-/** As people write addresses: also HOST:PORT alone. */
+/** Also accepts HOST:PORT without a scheme. */
 function baseOf(shard: string, scheme: 'http' | 'https'): URL {
   const written = /^[a-z]+:\/\//i.test(shard) ? shard : `${scheme}://${shard}`;
   if (URL.canParse(written)) {
@@ -112,7 +112,7 @@ function pemOf(tls: TlsFiles | null): {
 
 function whyOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  // Node tries every address of a name and says nothing if all fail.
+  // Node tries every address of a name, and the message is empty if all fail.
   return code === 'ECONNREFUSED' ? 'nothing listens there' : message || code || 'no connection';
 }
 

@@ -16,7 +16,7 @@ export const CLUSTERS: Listing<Page<ClusterView>> = {
   examples: '  bigfleet get clusters',
   path: '/v1/clusters',
   order: 'trouble',
-  lines: (page, look) => {
+  lines: (page, options) => {
     const hasOwned = page.items.some(({ ownedCost }) => ownedCost !== null);
     const columns = [
       { header: 'CLUSTER', isWhole: true },
@@ -33,7 +33,7 @@ export const CLUSTERS: Listing<Page<ClusterView>> = {
     ] as const;
     const row = (view: ClusterView) => rowOf(view, hasOwned);
     return [
-      ...pageLines(page, { noun: 'cluster', order: 'those in trouble first' }, columns, row, look),
+      ...pageLines(page, { noun: 'cluster', order: 'those in trouble first' }, columns, row, options),
       ...page.items.flatMap(reportLines),
     ];
   },
@@ -55,7 +55,7 @@ function rowOf(view: ClusterView, hasOwned: boolean): readonly Cell[] {
   ];
 }
 
-/** To this much dollars are shown; parts are rounded so that they add up. */
+/** Dollars are rounded to this unit; parts are rounded so that they add up. */
 const SHOWN_DOLLARS = 0.0001;
 
 /** All problems of its roll-ups, untruncated, because the operator has to act on them. */
@@ -69,14 +69,14 @@ function reportLines({ cluster, reports, setAside }: ClusterView): readonly stri
     const rows = `${countOf(held.rows, 'row')} instead of ${count(held.knownRows)}`;
     texts.push(
       held.isRefused
-        ? `A roll-up with ${rows} is refused; to believe it: bigfleet accept rollup ${cluster}`
-        : `A roll-up with ${rows} is held; to settle it: bigfleet accept rollup ${cluster}, or refuse rollup`,
+        ? `A roll-up with ${rows} is refused; to accept it: bigfleet accept rollup ${cluster}`
+        : `A roll-up with ${rows} is quarantined; to settle it: bigfleet accept rollup ${cluster}, or refuse rollup`,
     );
   }
   return texts.length === 0 ? [] : ['', printable(cluster), ...proseLines(texts)];
 }
 
-/** Rows that are described one by one. */
+/** Remarks that are printed one by one. */
 const MAX_REMARKS = 10;
 const NO_REPORTS = { held: null, problems: [], remarks: [], remarksTotal: 0 };
 
@@ -84,15 +84,15 @@ function setAsideText(cluster: string, view: SetAsideView): string {
   const { rows, machinesKept, isLifted, unknownResource } = view;
   const why = unknownResource === null ? '' : ` (the fleet counts too many resources for ${unknownResource})`;
   const aside = `${countOf(rows, 'row')} beyond a limit ${rows === 1 ? 'is' : 'are'} set aside${why}`;
-  if (isLifted) return `${aside}; its machines may be reclaimed all the same, as a person has said.`;
+  if (isLifted) return `${aside}; its machines may be reclaimed all the same, as a person allowed.`;
   const kept = machinesKept === 0 ? '' : `, and ${countOf(machinesKept, 'machine')} kept for them`;
-  return `${aside}${kept}; to let its machines go: bigfleet accept set-aside ${cluster}`;
+  return `${aside}${kept}; to allow reclaiming them: bigfleet accept set-aside ${cluster}`;
 }
 
 function notesOf({ freeze, cannotBind, hasReported }: ClusterView): readonly string[] {
   return [
     freeze === null ? '' : `${freeze.action ?? 'all'} frozen by ${freeze.who}: ${freeze.why}`,
-    cannotBind === '' ? '' : `takes no machines: ${cannotBind}`,
+    cannotBind === '' ? '' : `can bind no machines: ${cannotBind}`,
     hasReported ? '' : 'has not reported since the start',
   ].filter((note) => note !== '');
 }

@@ -1,4 +1,4 @@
-// `bigfleet explain CLUSTER/HASH`: everything about one Need, in the order an operator asks: what it wants, whether it has
+// `bigfleet explain CLUSTER/HASH`: everything about one Need, in the order of an operator's questions: what it wants, whether it has
 // it, why not, what would help, and what has been done about it.
 
 import { printable } from '../../model/index.ts';
@@ -9,7 +9,7 @@ import { needActionTable } from './actions.ts';
 import type { ShardClient } from './client.ts';
 import { factLines, proseLines } from './facts.ts';
 import { clientOf, type RemoteIo, type ShardFlags } from './flags.ts';
-import { type Look, table } from './listing.ts';
+import { type OutputOptions, table } from './listing.ts';
 import { machineTable } from './machines.ts';
 import { verdictStyle } from './needs.ts';
 import { wireWord } from './wire-text.ts';
@@ -30,33 +30,45 @@ export async function showExplanation(
   const client = clientOf(flags);
   const slash = id.lastIndexOf('/');
   const cluster = encodeURIComponent(id.slice(0, slash));
-  const story = await client.get<NeedExplanation>(
+  const explanation = await client.get<NeedExplanation>(
     `/v1/needs/${cluster}/${id.slice(slash + 1).toLowerCase()}`,
   );
-  if (flags.output === 'json') return out(`${JSON.stringify(story, null, 2)}\n`);
+  if (flags.output === 'json') return out(`${JSON.stringify(explanation, null, 2)}\n`);
   const { nowMs } = await client.get<StatusView>('/v1/status');
-  const look: Look = { paint, isWide: false, nowMs };
+  const options: OutputOptions = { paint, isWide: false, nowMs };
   const sections = [
-    wantSection(story, look),
-    verdictSection(story, look),
-    whySection(story, look),
-    helpSection(story, look),
-    titled('On their way to it', onTheWayLines(story, look), look),
-    titled('In the way outside the decision', proseLines(story.remarks, '- '), look),
-    titled('Domains it could go to', candidateLines(story, look), look),
-    await machineSection('Machines it counts on', story.claimed, story.claimedTotal, client, look),
-    await machineSection('Moved out for it', story.preempts, story.preemptsTotal, client, look),
-    titled('Lately', actionLines(story, look), look),
+    wantSection(explanation, options),
+    verdictSection(explanation, options),
+    whySection(explanation, options),
+    helpSection(explanation, options),
+    titled('On their way to it', onTheWayLines(explanation, options), options),
+    titled('Obstacles outside the decision', proseLines(explanation.remarks, '- '), options),
+    titled('Domains it could go to', candidateLines(explanation, options), options),
+    await machineSection(
+      'Machines it counts on',
+      explanation.claimed,
+      explanation.claimedTotal,
+      client,
+      options,
+    ),
+    await machineSection(
+      'Preempted for it',
+      explanation.preempts,
+      explanation.preemptsTotal,
+      client,
+      options,
+    ),
+    titled('Recent actions', actionLines(explanation, options), options),
   ];
   const shown = sections.filter((section) => section.length > 0);
   out(`${shown.map((section) => section.join('\n')).join('\n\n')}\n`);
 }
 
-function titled(title: string, lines: readonly string[], { paint }: Look): readonly string[] {
+function titled(title: string, lines: readonly string[], { paint }: OutputOptions): readonly string[] {
   return lines.length === 0 ? [] : [paint('bold', printable(title)), ...lines];
 }
 
-function wantSection({ need }: NeedExplanation, look: Look): readonly string[] {
+function wantSection({ need }: NeedExplanation, options: OutputOptions): readonly string[] {
   const lines = factLines([
     ['cluster', need.cluster],
     ['group', need.group],
@@ -64,12 +76,12 @@ function wantSection({ need }: NeedExplanation, look: Look): readonly string[] {
     ['wants', need.reason === 'set-aside' ? 'size not known' : amounts(need.wants)],
     ['largest pod', Object.keys(need.minUnit).length === 0 ? '' : amounts(need.minUnit)],
     ['requires', need.requirements],
-    ['first seen', `${age(look.nowMs - need.firstSeenMs)} ago`],
+    ['first seen', `${age(options.nowMs - need.firstSeenMs)} ago`],
   ]);
-  return titled(`Need ${need.id}`, lines, look);
+  return titled(`Need ${need.id}`, lines, options);
 }
 
-function verdictSection({ need }: NeedExplanation, { paint }: Look): readonly string[] {
+function verdictSection({ need }: NeedExplanation, { paint }: OutputOptions): readonly string[] {
   const { claimed, bootstraps, provisions, isFolded, domain } = need;
   const verdict = need.isMet
     ? `Met by ${countOf(claimed, 'machine')}.`
@@ -84,31 +96,34 @@ function verdictSection({ need }: NeedExplanation, { paint }: Look): readonly st
   return [paint(['bold', verdictStyle(need)], printable(verdict)), ...proseLines(sentences)];
 }
 
-/** Of a Need that is set aside nothing is known to be missing. */
+/** '' for a Need that is set aside: its size is unknown. */
 function missingText({ missing }: NeedView): string {
   return Object.keys(missing).length === 0 ? '' : `: ${amounts(missing)} missing`;
 }
 
-/** Of a gang, which is in one place or nowhere. */
+/** For gangs, which are in one domain as a whole. */
 function domainText({ isMet, claimed }: NeedView, domain: string): string {
-  if (isMet) return `Its machines stand together in "${domain}".`;
+  if (isMet) return `Its machines are together in "${domain}".`;
   return claimed > 0
-    ? `They stand in "${domain}", and the rest must stand there too.`
-    : `Its place would be "${domain}": there it goes as a whole, or not at all.`;
+    ? `They are in "${domain}", and the rest must be there too.`
+    : `Its domain would be "${domain}": it is served there as a whole, or not at all.`;
 }
 
-function whySection({ need, matching, obstacles, blocker }: NeedExplanation, look: Look): readonly string[] {
+function whySection(
+  { need, matching, obstacles, blocker }: NeedExplanation,
+  options: OutputOptions,
+): readonly string[] {
   const { idle, speculative, configured } = matching;
   const supply = `${count(idle)} idle, ${count(speculative)} that could be bought, ${count(configured)} at work.`;
   const why =
     need.why === '' ? '' : `${need.why.charAt(0).toUpperCase()}${need.why.slice(1)} (${need.reason}).`;
   const lines = [
     ...proseLines([why, `Machines that meet its requirements: ${supply}`]),
-    // A Need that is met waits for none of them.
+    // A Need that is met has no obstacles.
     ...proseLines(need.isMet ? [] : obstacles.map(({ sentence }) => sentence), '- '),
     ...proseLines(blocker === null ? [] : [aheadText(need, blocker), `See: bigfleet explain ${blocker.id}`]),
   ];
-  return titled(need.isMet ? 'What there is' : 'Why', lines, look);
+  return titled(need.isMet ? 'Supply' : 'Why', lines, options);
 }
 
 function aheadText(need: NeedRef, blocker: NeedRef): string {
@@ -116,11 +131,11 @@ function aheadText(need: NeedRef, blocker: NeedRef): string {
   const rank =
     blocker.priority > need.priority
       ? `priority ${count(blocker.priority)} goes before ${count(need.priority)}`
-      : 'the same priority, and it was there first';
+      : 'the same priority, and it was reported first';
   return `Ahead of it is ${blocker.id}${group}: ${rank}.`;
 }
 
-function onTheWayLines({ onTheWay }: NeedExplanation, { nowMs }: Look): readonly string[] {
+function onTheWayLines({ onTheWay }: NeedExplanation, { nowMs }: OutputOptions): readonly string[] {
   const sentences = onTheWay.map(({ state, machines, sinceMs, expectedByMs }) => {
     const expected =
       expectedByMs === null
@@ -133,15 +148,15 @@ function onTheWayLines({ onTheWay }: NeedExplanation, { nowMs }: Look): readonly
   return proseLines(sentences, '- ');
 }
 
-function helpSection({ advice, extraSupply }: NeedExplanation, look: Look): readonly string[] {
+function helpSection({ advice, extraSupply }: NeedExplanation, options: OutputOptions): readonly string[] {
   const sentences = [
     extraSupply === null ? '' : `${countOf(extraSupply.count, 'more machine')} like ${extraSupply.like}.`,
     ...advice,
   ];
-  return titled('What would help', proseLines(sentences, '- '), look);
+  return titled('What would help', proseLines(sentences, '- '), options);
 }
 
-function candidateLines({ candidates }: NeedExplanation, look: Look): readonly string[] {
+function candidateLines({ candidates }: NeedExplanation, options: OutputOptions): readonly string[] {
   const columns = [{ header: 'DOMAIN' }, { header: 'COVERS', align: 'right' }, { header: '' }] as const;
   const rows = candidates.map(({ domain, coverage, satisfiable }) => [
     { text: `"${domain}"` },
@@ -150,12 +165,12 @@ function candidateLines({ candidates }: NeedExplanation, look: Look): readonly s
       ? { text: 'completes it', style: 'green' as const }
       : { text: 'too small', style: 'red' as const },
   ]);
-  return rows.length === 0 ? [] : table(columns, rows, look, 2);
+  return rows.length === 0 ? [] : table(columns, rows, options, 2);
 }
 
-/** What was done for it and what was taken from it, with the row that took it. */
-function actionLines({ actions }: NeedExplanation, look: Look): readonly string[] {
-  const lines = needActionTable(actions.slice(0, MAX_LISTED), look, 2);
+/** Actions for it, and actions that took machines from it, with the rows that got them. */
+function actionLines({ actions }: NeedExplanation, options: OutputOptions): readonly string[] {
+  const lines = needActionTable(actions.slice(0, MAX_LISTED), options, 2);
   const cut = cutText(Math.min(actions.length, MAX_LISTED), actions.length, 'action', 'newest first');
   return cut === '' ? lines : [...lines, `  ${cut}`];
 }
@@ -165,17 +180,17 @@ async function machineSection(
   ids: readonly string[],
   total: number,
   client: ShardClient,
-  look: Look,
+  options: OutputOptions,
 ): Promise<readonly string[]> {
   const shown = ids.slice(0, MAX_LISTED);
   const machines = await Promise.all(
     shown.map(async (id) => {
       const path = `/v1/machines/${encodeURIComponent(id)}`;
-      // It may have gone since the cycle that counted on it.
+      // The machine may have disappeared since the cycle that counted on it.
       return await client.get<MachineView>(path).catch(() => ({ id }));
     }),
   );
   const rest = total - shown.length;
-  const lines = machines.length === 0 ? [] : machineTable(machines, look, 2);
-  return titled(title, rest > 0 ? [...lines, `  … and ${count(rest)} more`] : lines, look);
+  const lines = machines.length === 0 ? [] : machineTable(machines, options, 2);
+  return titled(title, rest > 0 ? [...lines, `  … and ${count(rest)} more`] : lines, options);
 }

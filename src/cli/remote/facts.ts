@@ -1,4 +1,4 @@
-// Facts below one another, `name  text`, and sentences that go on in the next line instead of being cut.
+// Facts below one another, `name  text`, and sentences that are wrapped instead of cut.
 
 import { asCalledHere } from '../invocation.ts';
 import { proseWidth, wrapped } from '../table.ts';
@@ -10,8 +10,8 @@ const INDENT = 2;
 
 /** Facts without a text are left out. */
 export function factLines(facts: readonly Fact[]): readonly string[] {
-  return facts.flatMap(([name, given]) => {
-    const texts = (typeof given === 'string' ? [given] : given).filter((text) => text !== '');
+  return facts.flatMap(([name, value]) => {
+    const texts = (typeof value === 'string' ? [value] : value).filter((text) => text !== '');
     const lines = texts.flatMap((text) => wrapped(asCalledHere(text), proseWidth() - NAME_WIDTH - INDENT));
     return lines.map((line, i) => `${' '.repeat(INDENT)}${(i === 0 ? name : '').padEnd(NAME_WIDTH)}${line}`);
   });

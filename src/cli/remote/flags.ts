@@ -46,18 +46,18 @@ export function addOrderFlags(command: Command): Command {
   return addShardFlags(command).addOption(who.default(whoAmI()));
 }
 
-/** Of orders that need none. */
+/** For orders that do not require a reason. */
 export const WHY = ['--why <text>', 'the reason; it is logged'] as const;
 
 export function clientOf({ shard, tlsCert, tlsKey, tlsCa }: ShardFlags): ShardClient {
   const tls = tlsFiles({ cert: tlsCert, key: tlsKey, ca: tlsCa });
   // A shard that has TLS files serves its API with them too.
-  const standard = tls === null ? DEFAULT_SHARD : DEFAULT_SHARD.replace('http:', 'https:');
-  // An empty variable is how people take it back.
-  return new ShardClient(shard === '' || shard === DEFAULT_SHARD ? standard : shard, tls);
+  const defaultUrl = tls === null ? DEFAULT_SHARD : DEFAULT_SHARD.replace('http:', 'https:');
+  // An empty BIGFLEET_SHARD counts as not set.
+  return new ShardClient(shard === '' || shard === DEFAULT_SHARD ? defaultUrl : shard, tls);
 }
 
-/** Of help texts. */
+/** For help texts. */
 export const EXIT_CODES =
   'Exit code 0: done. 1: the shard refused or is not reachable. 2: invalid arguments.';
 

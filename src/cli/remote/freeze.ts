@@ -1,4 +1,4 @@
-// `bigfleet freeze` and `bigfleet unfreeze`: stop a running shard from doing things, at once and until told otherwise.
+// `bigfleet freeze` and `bigfleet unfreeze`: stop actions of a running shard, at once and until the freeze is lifted.
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import {
@@ -33,19 +33,20 @@ export function freezeCommand(io: RemoteIo = PROCESS_IO): Command {
     .addHelpText(
       'after',
       `
-Decisions go on being made and shown; what is frozen is not carried out. What has begun is finished.
+The shard still decides and shows its plan, but does not carry out what is frozen. Actions in flight
+are completed.
 ${EXIT_CODES}
 
 Examples:
   bigfleet freeze --cluster ml --why "migration until noon"
-  bigfleet freeze --action reclaim --why "roll-ups look wrong"
+  bigfleet freeze --action reclaim --why "roll-ups options wrong"
   bigfleet freeze --cluster ml --action preempt --why "demo"
   bigfleet freeze --fleet --why "incident 42"`,
     )
     .action(async (flags: FreezeFlags) => {
       const { fleet, cluster, action, why } = flags;
       if (fleet !== true && cluster === undefined && action === undefined) {
-        const choices = 'Say what to freeze: --cluster, --action or both, or --fleet for everything.';
+        const choices = 'Specify what to freeze: --cluster, --action or both, or --fleet for everything.';
         throw new BigFleetError('BF_USAGE', choices);
       }
       await order('/v1/freezes', { cluster, action, why }, flags, io);

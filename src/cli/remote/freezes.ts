@@ -13,7 +13,7 @@ export const FREEZES: Listing<Page<Freeze>> = {
   examples: `  bigfleet get freezes
   bigfleet unfreeze action:reclaim/cluster:ml     by the id in the list`,
   path: '/v1/freezes',
-  lines: (page, look) => {
+  lines: (page, options) => {
     const columns = [
       { header: 'ID', isWhole: true },
       { header: 'STOPS' },
@@ -26,10 +26,10 @@ export const FREEZES: Listing<Page<Freeze>> = {
       { text: freezeName({ cluster, action }) },
       { text: action === null ? 'everything' : kindName(action), style: 'red' as const },
       { text: cluster ?? 'the whole fleet' },
-      { text: `${age(look.nowMs - sinceMs)} ago` },
+      { text: `${age(options.nowMs - sinceMs)} ago` },
       { text: who },
       { text: why },
     ];
-    return pageLines(page, { noun: 'freeze', order: 'oldest first' }, columns, rowOf, look);
+    return pageLines(page, { noun: 'freeze', order: 'oldest first' }, columns, rowOf, options);
   },
 };

@@ -1,4 +1,4 @@
-// One thing that `bigfleet get` lists: which path, which filters, and how its answer looks in a terminal.
+// One noun of `bigfleet get`: its path, its filters, and the layout of its answer in a terminal.
 
 import { Command, Option } from 'commander';
 import type { Page, StatusView } from '../../shard/index.ts';
@@ -11,7 +11,7 @@ import { addShardFlags, clientOf, EXIT_CODES, type RemoteIo, type ShardFlags } f
 import { readPages } from './pages.ts';
 
 /** Output options. */
-export interface Look {
+export interface OutputOptions {
   readonly paint: Paint;
   /** More columns, and lines of any length. */
   readonly isWide: boolean;
@@ -27,16 +27,16 @@ export interface Listing<T> {
   readonly filters: readonly FilterName[];
   readonly examples: string;
   readonly path: string;
-  /** People get the list with what needs attention first. */
+  /** Order for people: what needs attention first. */
   readonly order?: 'trouble';
-  /** Reads the answer, where it is neither one list nor one object. */
+  /** Reads an answer that is neither one list nor one object. */
   readonly read?: (client: ShardClient, query: Query, limit: number) => Promise<T>;
-  readonly lines: (answer: T, look: Look) => readonly string[];
+  readonly lines: (answer: T, options: OutputOptions) => readonly string[];
   /** One of them, by a name given after the noun. */
   readonly one?: {
     readonly name: string;
     readonly path: (name: string) => string;
-    readonly lines: (answer: never, look: Look) => readonly string[];
+    readonly lines: (answer: never, options: OutputOptions) => readonly string[];
   };
 }
 
@@ -81,11 +81,11 @@ export function listCommand<T>(listing: Listing<T>, io: RemoteIo): Command {
     });
 }
 
-/** A list is read page by page, up to the limit; what has no limit is one object. */
+/** Reads a list page by page, up to the limit; an answer without a limit is one object. */
 async function answerTo(listing: Listing<unknown>, client: ShardClient, flags: Flags): Promise<unknown> {
   const { path, filters, read, order } = listing;
   const { limit } = flags;
-  // A program sorts for itself, and gets what the API says.
+  // JSON has the order of the API: programs sort for themselves.
   const ordered = flags.output === 'json' || order === undefined ? {} : { order };
   const names = filters.filter((name) => name !== 'limit');
   const query = { ...Object.fromEntries(names.map((name) => [name, flags[name]?.toString()])), ...ordered };
@@ -114,7 +114,7 @@ export interface WideColumn extends Column {
 export function table(
   columns: readonly WideColumn[],
   rows: readonly (readonly Cell[])[],
-  { paint, isWide }: Look,
+  { paint, isWide }: OutputOptions,
   indent = 0,
 ): readonly string[] {
   const isShown = (_: unknown, i: number) => isWide || columns[i]?.isWide !== true;
@@ -123,23 +123,23 @@ export function table(
   return tableLines(columns.filter(isShown), shown, { paint, indent, ...width });
 }
 
-/** A table of a page, with what it leaves out and in which order it is; or that there is nothing. */
+/** The table of a page, with its order and the number of items left out; one line for an empty page. */
 export function pageLines<T>(
   page: Page<T>,
   { noun, order }: { readonly noun: string; readonly order: string },
   columns: readonly WideColumn[],
   rowOf: (item: T) => readonly Cell[],
-  look: Look,
+  options: OutputOptions,
 ): readonly string[] {
   const { items, total } = page;
   if (items.length === 0) return [total === 0 ? `No ${noun}s.` : `${count(total)} ${noun}s, none shown.`];
-  const lines = table(columns, items.map(rowOf), look);
-  return total <= items.length ? lines : [...lines, look.paint('dim', restText(page, noun, order))];
+  const lines = table(columns, items.map(rowOf), options);
+  return total <= items.length ? lines : [...lines, options.paint('dim', restText(page, noun, order))];
 }
 
-/** `… 12 of 340 machines shown, Failed first; 328 left out: --limit 340 shows all, filters fewer`. */
+/** `… 12 of 340 machines shown, Failed first; 328 left out: --limit 340 shows all`. */
 function restText({ items, total, next }: Page<unknown>, noun: string, order: string): string {
   const shown = `… ${cutText(items.length, total, noun, order)}; ${count(total - items.length)} left out`;
-  // Of some lists the shard keeps the first only, and counts the others.
+  // Of some lists the shard keeps only the first items, and counts the others.
   return next === null ? `${shown}: the shard keeps no more` : `${shown}: --limit ${total} shows all`;
 }

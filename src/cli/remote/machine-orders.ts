@@ -1,4 +1,4 @@
-// `bigfleet retry`, `quarantine` and `forget`: what an operator does about single machines.
+// `bigfleet retry`, `quarantine` and `forget`: orders about single machines.
 
 import { Command } from 'commander';
 import { addOrderFlags, EXIT_CODES, type OrderFlags, PROCESS_IO, type RemoteIo, WHY } from './flags.ts';
@@ -13,7 +13,7 @@ export function retryCommand(io: RemoteIo = PROCESS_IO): Command {
 
 export function quarantineCommand(io: RemoteIo = PROCESS_IO): Command {
   const summary = 'keep a machine out of decisions until retry';
-  const example = '  bigfleet quarantine m-17 --why "smells of smoke"';
+  const example = '  bigfleet quarantine m-17 --why "disk errors"';
   return machineCommand('quarantine', summary, example, io).requiredOption(
     '--why <text>',
     'reason, shown with the freeze or quarantine',

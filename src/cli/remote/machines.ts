@@ -6,7 +6,7 @@ import { VERBS } from '../../web/index.ts';
 import { age, amounts, dollars, shortAmounts } from '../amounts.ts';
 import type { Cell, Style } from '../table.ts';
 import { factLines } from './facts.ts';
-import { type Listing, type Look, pageLines, table, type WideColumn } from './listing.ts';
+import { type Listing, type OutputOptions, pageLines, table, type WideColumn } from './listing.ts';
 import { wireWord } from './wire-text.ts';
 
 export const MACHINES: Listing<Page<MachineView>> = {
@@ -19,18 +19,18 @@ export const MACHINES: Listing<Page<MachineView>> = {
   bigfleet get machines -o json | jq '.items[].id'`,
   path: '/v1/machines',
   order: 'trouble',
-  lines: (page, look) =>
+  lines: (page, options) =>
     pageLines(
       page,
       { noun: 'machine', order: 'Failed first' },
       COLUMNS,
-      (machine) => rowOf(machine, look),
-      look,
+      (machine) => rowOf(machine, options),
+      options,
     ),
   one: {
     name: 'id',
     path: (id) => `/v1/machines/${encodeURIComponent(id)}`,
-    lines: (machine: MachineView, look) => detailLines(machine, look),
+    lines: (machine: MachineView, options) => detailLines(machine, options),
   },
 };
 
@@ -48,19 +48,19 @@ const COLUMNS: readonly WideColumn[] = [
   { header: 'NOTE' },
 ];
 
-/** Of machines that other views name; those that are not known any more are shown by their id alone. */
+/** Machines that another view names; one that is no longer known is shown by its id alone. */
 export function machineTable(
   machines: readonly (MachineView | { readonly id: string })[],
-  look: Look,
+  options: OutputOptions,
   indent: number,
 ): readonly string[] {
   const rows = machines.map((machine) =>
-    'state' in machine ? rowOf(machine, look) : [{ text: machine.id }],
+    'state' in machine ? rowOf(machine, options) : [{ text: machine.id }],
   );
-  return table(COLUMNS, rows, look, indent);
+  return table(COLUMNS, rows, options, indent);
 }
 
-function rowOf(machine: MachineView, { nowMs }: Look): readonly Cell[] {
+function rowOf(machine: MachineView, { nowMs }: OutputOptions): readonly Cell[] {
   const { id, state, cluster, instanceType, zone, capacityType, pricePerHour, provider, need } = machine;
   return [
     { text: id },
@@ -91,7 +91,7 @@ function styleOf(state: string): { readonly style?: Style } {
   return style === undefined ? {} : { style };
 }
 
-/** What is not as it always is. */
+/** What is out of the ordinary about a machine. */
 function notesOf(machine: MachineView, nowMs: number): readonly string[] {
   const { quarantine, held, action, lastError, idleSinceMs, isForgotten } = machine;
   const notes: string[] = [];
@@ -99,7 +99,7 @@ function notesOf(machine: MachineView, nowMs: number): readonly string[] {
     notes.push(`in quarantine by ${quarantine.by} for ${age(nowMs - quarantine.sinceMs)}: ${quarantine.why}`);
   } else if (held !== null) {
     const until = held.untilMs === null ? '' : ` for another ${age(held.untilMs - nowMs)}`;
-    notes.push(`held${until}: ${held.why}`);
+    notes.push(`blocked${until}: ${held.why}`);
   }
   if (action !== null) {
     const attempt = action.attempts > 1 ? `, attempt ${action.attempts}` : '';
@@ -112,18 +112,18 @@ function notesOf(machine: MachineView, nowMs: number): readonly string[] {
   return notes;
 }
 
-function detailLines(machine: MachineView, { paint, nowMs }: Look): readonly string[] {
+function detailLines(machine: MachineView, { paint, nowMs }: OutputOptions): readonly string[] {
   const { need, interruptionProbability } = machine;
   const risk = interruptionProbability > 0 ? `, ${interruptionProbability * 100} % interrupted per hour` : '';
   const labels = Object.entries(machine.labels).map(([name, value]) => `${name}=${value}`);
-  const forWhom = need === null ? '' : `${need.id}${need.group === '' ? '' : `, group ${need.group}`}`;
+  const needName = need === null ? '' : `${need.id}${need.group === '' ? '' : `, group ${need.group}`}`;
   return [
     `${paint('bold', printable(machine.id))}  ${wireWord(machine.state)}`,
     ...factLines([
       ['provider', machine.provider],
       ['host', machine.hostRef],
       ['cluster', machine.cluster],
-      ['for Need', forWhom],
+      ['for Need', needName],
       ['type', `${machine.instanceType}${machine.zone === '' ? '' : ` in ${machine.zone}`}`],
       ['capacity', `${wireWord(machine.capacityType)}, ${dollars(machine.pricePerHour)} per hour${risk}`],
       ['offers', amounts(machine.allocatable)],

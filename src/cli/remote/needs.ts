@@ -3,7 +3,7 @@
 import type { NeedView, Page } from '../../shard/index.ts';
 import { age, count, shortAmounts } from '../amounts.ts';
 import type { Cell } from '../table.ts';
-import { type Listing, type Look, pageLines } from './listing.ts';
+import { type Listing, type OutputOptions, pageLines } from './listing.ts';
 
 export const NEEDS: Listing<Page<NeedView>> = {
   noun: 'needs',
@@ -13,7 +13,7 @@ export const NEEDS: Listing<Page<NeedView>> = {
   bigfleet get needs --cluster ml -o wide
   bigfleet explain ml/00ff00ff00                  why one is as it is`,
   path: '/v1/needs',
-  lines: (page, look) => {
+  lines: (page, options) => {
     const columns = [
       { header: 'NEED', isWhole: true },
       { header: 'GROUP' },
@@ -29,13 +29,13 @@ export const NEEDS: Listing<Page<NeedView>> = {
       page,
       { noun: 'Need', order: 'most urgent first' },
       columns,
-      (need) => rowOf(need, look),
-      look,
+      (need) => rowOf(need, options),
+      options,
     );
   },
 };
 
-function rowOf(need: NeedView, { nowMs }: Look): readonly Cell[] {
+function rowOf(need: NeedView, { nowMs }: OutputOptions): readonly Cell[] {
   return [
     { text: need.id },
     { text: need.group },

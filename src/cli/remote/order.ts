@@ -1,21 +1,21 @@
-// Telling a shard something: what it answers is printed as it is.
+// Sends an order to a shard and prints its answer.
 
 import { asCalledHere } from '../invocation.ts';
 import { proseWidth, wrapped } from '../table.ts';
 import { clientOf, type OrderFlags, type RemoteIo } from './flags.ts';
 
-/** What a shard says of an order that it carried out. */
+/** The answer to an order that was carried out. */
 export interface Done {
   readonly message: string;
 }
 
 export async function order(
   path: string,
-  words: Readonly<Record<string, string | undefined>>,
+  params: Readonly<Record<string, string | undefined>>,
   flags: OrderFlags,
   io: RemoteIo,
 ): Promise<void> {
-  report(await clientOf(flags).post<Done>(path, { ...words, who: flags.who }), io);
+  report(await clientOf(flags).post<Done>(path, { ...params, who: flags.who }), io);
 }
 
 export function report({ message }: Done, io: RemoteIo): void {

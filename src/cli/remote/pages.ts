@@ -1,8 +1,8 @@
-// Lists of a shard come in pages below a megabyte. People ask for a number of items, so pages are followed up to that.
+// Lists of a shard come in pages below a megabyte. People fetchPart for a number of items, so pages are followed up to that.
 
 import type { Page } from '../../shard/index.ts';
 
-/** What the API takes as the limit of one page. */
+/** The highest limit of one page that the API accepts. */
 const MAX_PAGE = 10_000;
 
 /** Where a page begins, and how long it may be, as parameters of a request. */
@@ -14,13 +14,13 @@ export interface PagePart {
 /** The first `limit` items of a list; `next` is null if there are no more. `first`: a page that was read already. */
 export async function readPages<T>(
   limit: number,
-  ask: (part: PagePart) => Promise<Page<T>>,
+  fetchPart: (part: PagePart) => Promise<Page<T>>,
   first?: Page<T>,
 ): Promise<Page<T>> {
-  let page = first ?? (await ask(partOf(limit)));
+  let page = first ?? (await fetchPart(partOf(limit)));
   const items = [...page.items];
   while (typeof page.next === 'string' && page.items.length > 0 && items.length < limit) {
-    page = await ask({ ...partOf(limit - items.length), after: page.next });
+    page = await fetchPart({ ...partOf(limit - items.length), after: page.next });
     // Not a spread: a page may have more items than a call may have arguments.
     for (const item of page.items) items.push(item);
   }

@@ -5,7 +5,7 @@ import { frozenClusterText, heldBackLine, heldBackText, kindName } from '../../w
 import { age, count, dollars } from '../amounts.ts';
 import type { Cell } from '../table.ts';
 import { proseLines } from './facts.ts';
-import { type Listing, type Look, pageLines, type WideColumn } from './listing.ts';
+import { type Listing, type OutputOptions, pageLines, type WideColumn } from './listing.ts';
 import { type PagePart, partOf, readPages } from './pages.ts';
 import { wireWord } from './wire-text.ts';
 
@@ -17,20 +17,20 @@ export const PLAN: Listing<Answer<'plan'>> = {
   bigfleet get plan --cluster ml -o wide`,
   path: '/v1/plan',
   read: async (client, query, limit) => {
-    const ask = (part: PagePart) => client.get<Answer<'plan'>>('/v1/plan', { ...query, ...part });
-    const first = await ask(partOf(limit));
-    const actions = await readPages(limit, async (part) => (await ask(part)).actions, first.actions);
+    const fetchPart = (part: PagePart) => client.get<Answer<'plan'>>('/v1/plan', { ...query, ...part });
+    const first = await fetchPart(partOf(limit));
+    const actions = await readPages(limit, async (part) => (await fetchPart(part)).actions, first.actions);
     return { ...first, actions };
   },
-  lines: (plan, look) => [
-    ...headLines(plan, look),
+  lines: (plan, options) => [
+    ...headLines(plan, options),
     ...(plan.actions.total === 0
       ? ['Nothing is held back.']
-      : pageLines(plan.actions, PLANNED, WAITING_COLUMNS, waitingRow, look)),
+      : pageLines(plan.actions, PLANNED, WAITING_COLUMNS, waitingRow, options)),
   ],
 };
 
-function headLines(plan: PlanView, { nowMs }: Look): readonly string[] {
+function headLines(plan: PlanView, { nowMs }: OutputOptions): readonly string[] {
   const { cycle, atMs, dryRun, heldBack, frozenClusters } = plan;
   const when = cycle === null ? 'No cycle yet.' : `Cycle ${count(cycle)}, ${age(nowMs - atMs!)} ago.`;
   const texts = [

@@ -4,7 +4,7 @@ import type { Page, ProviderView } from '../../shard/index.ts';
 import { healthText } from '../../web/index.ts';
 import { age, count } from '../amounts.ts';
 import type { Cell, Style } from '../table.ts';
-import { type Listing, type Look, pageLines } from './listing.ts';
+import { type Listing, type OutputOptions, pageLines } from './listing.ts';
 
 export const PROVIDERS: Listing<Page<ProviderView>> = {
   noun: 'providers',
@@ -13,7 +13,7 @@ export const PROVIDERS: Listing<Page<ProviderView>> = {
   examples: `  bigfleet get providers
   bigfleet accept list cloud                      accept a List that has lost machines`,
   path: '/v1/providers',
-  lines: (page, look) => {
+  lines: (page, options) => {
     const columns = [
       { header: 'PROVIDER', isWhole: true },
       { header: 'MACHINES', align: 'right' },
@@ -27,8 +27,8 @@ export const PROVIDERS: Listing<Page<ProviderView>> = {
       page,
       { noun: 'provider', order: 'those in trouble first' },
       columns,
-      (provider) => rowOf(provider, look),
-      look,
+      (provider) => rowOf(provider, options),
+      options,
     );
   },
 };
@@ -45,7 +45,7 @@ const HEALTH_STYLES: Readonly<Record<ProviderView['health']['state'], Style>> = 
   failing: 'red',
 };
 
-function rowOf(provider: ProviderView, { nowMs }: Look): readonly Cell[] {
+function rowOf(provider: ProviderView, { nowMs }: OutputOptions): readonly Cell[] {
   const { name, machines, breaker, health, waiting, lastListMs } = provider;
   return [
     { text: name },
@@ -62,7 +62,7 @@ export function notesOf(provider: ProviderView): readonly string[] {
   const { denial, hasListed, lastError, heldLosses } = provider;
   return [
     healthText(provider),
-    denial === '' ? '' : `lets nothing be changed: ${denial}`,
+    denial === '' ? '' : `denies changes: ${denial}`,
     hasListed ? '' : 'not read yet',
     heldLosses === 0 ? '' : `${count(heldLosses)} machines missing from its List are kept`,
     lastError,

@@ -11,7 +11,7 @@ export const SHORTFALLS: Listing<Page<ShortfallView>> = {
   examples: `  bigfleet get shortfalls
   bigfleet get shortfalls -o json | jq '.items[] | select(.isEscalated)'`,
   path: '/v1/shortfalls',
-  lines: (page, look) => {
+  lines: (page, options) => {
     const columns = [
       { header: 'NEED', isWhole: true },
       { header: 'GROUP' },
@@ -30,6 +30,6 @@ export const SHORTFALLS: Listing<Page<ShortfallView>> = {
       { text: countOf(ageCycles, 'cycle') },
       { text: isEscalated ? 'escalated' : '', style: 'red' as const },
     ];
-    return pageLines(page, { noun: 'shortfall', order: 'most urgent first' }, columns, rowOf, look);
+    return pageLines(page, { noun: 'shortfall', order: 'most urgent first' }, columns, rowOf, options);
   },
 };

@@ -1,11 +1,11 @@
-// `bigfleet get status`: how a shard is, on one screen.
+// `bigfleet get status`: the status of a shard on one screen.
 
 import { printable } from '../../model/index.ts';
 import type { CycleView, StatusView } from '../../shard/index.ts';
 import { costPartText, heldBackText, kindName, perHour, supplyGroups, wouldText } from '../../web/index.ts';
 import { age, count, countOf } from '../amounts.ts';
 import { type Fact, factLines } from './facts.ts';
-import type { Listing, Look } from './listing.ts';
+import type { Listing, OutputOptions } from './listing.ts';
 import { notesOf } from './providers.ts';
 import { countText } from './wire-text.ts';
 
@@ -26,13 +26,13 @@ const PHASES: Readonly<Record<StatusView['phase'], string>> = {
   fenced: 'fenced: a newer shard of this name exists, this one does nothing',
 };
 
-function statusLines(status: StatusView, { paint }: Look): readonly string[] {
+function statusLines(status: StatusView, { paint }: OutputOptions): readonly string[] {
   const { nowMs, cycle } = status;
   const style = status.phase === 'running' ? 'green' : 'red';
   return [
     `${paint('bold', printable(status.shard))}  ${paint(style, PHASES[status.phase])}`,
     ...factLines([
-      ['dry run', status.dryRun ? 'decides, and does nothing' : ''],
+      ['dry run', status.dryRun ? 'decides, and carries out nothing' : ''],
       ['up', `${age(nowMs - status.startedMs)}, epoch ${status.epoch}`],
       ['machines', `${count(status.machines)}: ${countText(status.machinesByState)}`],
       ['cost', costText(status.cost)],

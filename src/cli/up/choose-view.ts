@@ -11,7 +11,7 @@ export interface ViewFlags {
   readonly plain: boolean;
 }
 
-/** What of a process decides; tests pass their own. */
+/** Properties of the process that the choice depends on; tests pass their own. */
 export interface Surroundings {
   readonly input: ReadStream;
   readonly output: WriteStream;
@@ -29,7 +29,7 @@ function canBeLive({ input, output, env }: Surroundings): boolean {
 
 export function chooseView(
   flags: ViewFlags,
-  hooks: { readonly story: (name: DemoScenarioName) => Promise<string>; readonly quit: () => void },
+  hooks: { readonly runScenario: (name: DemoScenarioName) => Promise<string>; readonly quit: () => void },
   surroundings: Surroundings = { input: process.stdin, output: process.stdout, env: process.env },
 ): UpView {
   const { input, output } = surroundings;

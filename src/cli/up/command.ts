@@ -21,10 +21,10 @@ export function upCommand(): Command {
     .option('--speed <n>', 'how many times faster than real clouds', positive, 10)
     .option('--port <n>', 'of the web page; the next free one if it is taken', portNumber, FIRST_PORT)
     .option('--dir <path>', 'where clouds and shard keep their state', STANDARD_DIR)
-    .option('--fresh', 'start over instead of going on where the last start ended', false)
+    .option('--fresh', 'start over instead of continuing where the last start ended', false)
     .option(
       '--owned-price <name=price>',
-      'what owned machines are shown at, by instance type, bare-metal or reserved; may be repeated (default: made-up ones)',
+      'price shown for owned machines, by instance type, bare-metal or reserved; may be repeated (default: made-up prices)',
       ownedPrice,
     )
     .option('--plain', 'lines instead of the live view, also on a terminal', false)
@@ -42,22 +42,23 @@ export function upCommand(): Command {
 
 /** `call` starts this command line where the reader is. */
 const help = (call: string): string => `
-Everything runs in this process and on loopback: a shard as "bigfleet shard" starts it, two clouds
-that exist only here (bare metal and reserved; on-demand and spot) and clusters whose demand
-changes over time. Quit with q or Ctrl-C.
+Everything runs in this process and on loopback: a shard as "bigfleet shard" starts it, two
+simulated clouds (bare metal and reserved; on-demand and spot) and clusters whose demand changes
+over time. Quit with q or Ctrl-C.
 
-A second start goes on where the first one ended. --fresh removes what "bigfleet up" wrote into DIR,
-and nothing else, and starts over. DIR is a directory of its own: one with other files is refused.
+A second start continues where the first one ended. --fresh removes what "bigfleet up" wrote into
+DIR, and nothing else, and starts over. DIR is a directory of its own: one with other files is
+refused.
 
 Keys: b deploy burst, g GPU gang, s spot wave, z zone outage, f freeze or unfreeze, q quit.
-Where the output is no terminal, with TERM=dumb, NO_COLOR or --plain, it prints lines and takes no
-keys; the page has buttons.
+Where the output is not a terminal, with TERM=dumb, NO_COLOR or --plain, it prints lines and reads
+no keys; the page has buttons.
 
 While it runs, other terminals can query and control the shard at the address in the first lines:
   ${call} get machines --shard http://127.0.0.1:${FIRST_PORT}
   ${call} get shortfalls --shard http://127.0.0.1:${FIRST_PORT}
 
-What the shard remembers is in DIR/shard, for "bigfleet history" and "bigfleet replay", at any time:
+The data of the shard is in DIR/shard, for "bigfleet history" and "bigfleet replay", at any time:
   ${call} history cluster ml --data-dir ${join(STANDARD_DIR, 'shard')}
   ${call} replay --data-dir ${join(STANDARD_DIR, 'shard')} --from 1m
 
@@ -74,7 +75,7 @@ function portNumber(text: string): number {
   return port;
 }
 
-/** As the setting of a shard reads it, with what was given before. */
+/** Parses a value of the setting `ownedPrices`, and adds it to the earlier ones. */
 function ownedPrice(text: string, before?: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
   const { kind } = settingOf('ownedPrices');
   const { success, data } = kind.type.safeParse(text);

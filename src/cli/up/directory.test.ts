@@ -1,4 +1,4 @@
-// The directory of `bigfleet up`: what is removed from it, what stays, and where it refuses to be.
+// The directory of `bigfleet up`: what is removed from it, what stays, and which places are refused.
 
 import {
   existsSync,
@@ -29,7 +29,7 @@ afterEach(() => {
   rmSync(root, { recursive: true });
 });
 
-/** Opens the directory as `up` does, and lets go of it. */
+/** Opens the directory as `up` does, and releases it. */
 function open(fresh = false, path = dir): void {
   openUpDirectory({ dir: path, fresh, say: (text) => said.push(text), home: join(root, 'home') }).close();
 }
@@ -42,19 +42,19 @@ function put(...files: readonly string[]): void {
 }
 
 const all = (): readonly string[] => readdirSync(dir, { recursive: true, encoding: 'utf8' }).sort();
-/** Of a version that wrote no marker. */
+/** Files of a version that wrote no marker. */
 const OLD = ['clouds/metal.db-wal', 'clouds/size.json', 'shard/epoch', 'shard/journal.db', 'shard.log'];
 const OURS = ['.gitignore', 'bigfleet-up.json', 'lock.db'];
 
 describe('the directory of up', () => {
-  it('given none, then it is made and marked, and git ignores it', () => {
+  it('given no directory, then it is created and marked, and git ignores it', () => {
     open();
     expect(all()).toEqual(OURS);
     expect(JSON.parse(readFileSync(join(dir, 'bigfleet-up.json'), 'utf8'))).toMatchObject({ format: 1 });
     expect(readFileSync(join(dir, '.gitignore'), 'utf8')).toMatch(/^\*$/m);
   });
 
-  it('given one from before the marker, then its state stays, or goes with --fresh', () => {
+  it('given a directory without a marker, then its state stays, or is removed by --fresh', () => {
     put(...OLD);
     open();
     expect(all()).toEqual([...OURS, ...OLD, 'clouds', 'shard'].sort());
@@ -66,7 +66,7 @@ describe('the directory of up', () => {
     ]);
   });
 
-  it('given one from before the marker, then --fresh needs no start in between', () => {
+  it('given a directory without a marker, when --fresh comes first, then its state is removed', () => {
     put(...OLD);
     open(true);
     expect(all()).toEqual(OURS);
@@ -86,7 +86,7 @@ describe('the directory of up', () => {
     expect(all()).toEqual(before);
   });
 
-  it('given a checkout, then it is called one', () => {
+  it('given a git checkout, then the error names it', () => {
     put('.git/HEAD', 'a', 'b', 'c', 'd');
     expect(() => open()).toThrow(
       `${dir} is a git checkout, with files that bigfleet did not write: .git, a, b and 2 more.`,
@@ -102,15 +102,15 @@ describe('the directory of up', () => {
     expect(all()).toEqual(before);
   });
 
-  it('given a file that the user added to our directory, then --fresh leaves it, and says so', () => {
+  it('given a file that the user added, then --fresh leaves it, and prints that', () => {
     open();
     put(...OLD, 'notes.txt', 'shard/notes.txt');
     open(true);
     expect(all()).toEqual([...OURS, 'notes.txt', 'shard', 'shard/notes.txt'].sort());
-    expect(said[1]).toBe('It leaves what bigfleet did not write: notes.txt, shard/notes.txt.');
+    expect(said[1]).toBe('Files that bigfleet did not write stay: notes.txt, shard/notes.txt.');
   });
 
-  it('given a link in place of a folder, then --fresh does not follow it', () => {
+  it('given a link in place of a directory, then --fresh does not follow it', () => {
     open();
     mkdirSync(join(root, 'elsewhere'));
     writeFileSync(join(root, 'elsewhere', 'epoch'), '7\n');
@@ -123,7 +123,7 @@ describe('the directory of up', () => {
     ['the root of the file system', () => '/'],
     ['your home directory', () => join(root, 'home')],
     ['the current directory', () => '.'],
-  ])('given %s, then it is refused although it may be empty', (_, path) => {
+  ])('given %s, then it is refused even if it is empty', (_, path) => {
     mkdirSync(join(root, 'home'));
     for (const fresh of [true, false]) expect(() => open(fresh, path())).toThrow('BF_UP_DIR_FOREIGN');
     expect(readdirSync(join(root, 'home'))).toEqual([]);
@@ -147,7 +147,7 @@ describe('the directory of up', () => {
     expect(existsSync(join(dir, 'shard.log'))).toBe(true);
   });
 
-  it('given another process in it, then --fresh is refused and removes nothing', () => {
+  it('given another process that uses it, then --fresh is refused and removes nothing', () => {
     const first = openUpDirectory({ dir, fresh: false, say: () => {} });
     put(...OLD);
     expect(() => open(true)).toThrow('BF_STORE_LOCKED');
@@ -155,7 +155,7 @@ describe('the directory of up', () => {
     expect(all()).toEqual(expect.arrayContaining(OLD));
   });
 
-  it('given a process of a version without a marker in it, then --fresh is refused as well', () => {
+  it('given a process of a version without a marker that uses it, then --fresh is refused', () => {
     const shard = openDataDir(join(dir, 'shard'), 1n);
     expect(() => open(true)).toThrow('BF_STORE_LOCKED');
     expect(existsSync(join(dir, 'shard', 'epoch'))).toBe(true);
@@ -164,7 +164,7 @@ describe('the directory of up', () => {
     expect(all()).toEqual(OURS);
   });
 
-  it('given a removal that was cut off, then the next start ends it', () => {
+  it('given an interrupted removal, then the next start completes it', () => {
     open();
     put('shard/brain.db');
     writeFileSync(join(dir, 'bigfleet-up.json'), '{"format": 1, "isRemoving": true}');

@@ -16,7 +16,7 @@ export interface UpDirectory {
   readonly clouds: string;
   readonly shard: string;
   readonly log: string;
-  /** Lets go of it. */
+  /** Releases the lock. */
   close(): void;
 }
 
@@ -24,19 +24,19 @@ export interface UpDirectoryOptions {
   readonly dir: string;
   /** Removes the state of the last start. */
   readonly fresh: boolean;
-  /** Receives what is about to be removed, and what is odd about the directory. */
+  /** Receives what is about to be removed, and warnings about the directory. */
   readonly say: (text: string) => void;
   /** Tests pass their own. Default: the user's. */
   readonly home?: string;
 }
 
-/** Files that are named of those in the way; the rest is counted. */
+/** Most foreign files that a message names; the rest is counted. */
 const MAX_NAMED = 3;
-/** Held by a process of a version that knew no lock of the whole directory. */
-const LOCKS_OF_OLD = [join('shard', 'lock.db'), join('clouds', 'metal.db'), join('clouds', 'cloud.db')];
+/** Locked by a process of a version that had no lock for the whole directory. */
+const OLD_LOCKS = [join('shard', 'lock.db'), join('clouds', 'metal.db'), join('clouds', 'cloud.db')];
 
 /**
- * Makes the directory or takes it over. Throws BF_UP_DIR_FOREIGN, BF_UP_DIR_NEWER, BF_STORE_LOCKED or BF_DATA_DIR, and
+ * Creates the directory or opens an existing one. Throws BF_UP_DIR_FOREIGN, BF_UP_DIR_NEWER, BF_STORE_LOCKED or BF_DATA_DIR, and
  * has then changed nothing that was there.
  */
 export function openUpDirectory(options: UpDirectoryOptions): UpDirectory {
@@ -79,7 +79,7 @@ function check(options: UpDirectoryOptions): Survey {
   return found;
 }
 
-/** Versions before the marker put their state beside the files of the user; it goes on there. */
+/** Versions before the marker put their state beside the files of the user; such a directory stays in use. */
 function isMixed({ marker, foreign }: Survey, { dir, fresh }: UpDirectoryOptions): boolean {
   return marker === null && foreign.length > 0 && !fresh && existsSync(join(dir, 'clouds', 'size.json'));
 }
@@ -105,16 +105,16 @@ function listed(names: readonly string[]): string {
   return names.length <= MAX_NAMED ? shown : `${shown} and ${names.length - MAX_NAMED} more`;
 }
 
-/** Under the lock. The marker says so meanwhile: a removal that is cut off is ended by the next start. */
+/** Needs the lock. The marker records the removal, so that the next start completes one that was interrupted. */
 function remove(options: UpDirectoryOptions, { state, foreign }: Survey): void {
   const { dir, say } = options;
   const links = foreign.filter((name) => ['clouds', 'shard', SHARD_LOG].includes(name));
   if (links.length > 0)
     refuse(options, `has ${listed(links)} of another kind, such as a link: remove it yourself`);
-  const held = LOCKS_OF_OLD.map((name) => join(dir, name)).find(isSqliteFileHeld);
+  const held = OLD_LOCKS.map((name) => join(dir, name)).find(isSqliteFileHeld);
   if (held !== undefined) throw new BigFleetError('BF_STORE_LOCKED', `${printable(held)} is in use.`);
   if (state.length > 0) say(removalText(dir, state));
-  if (foreign.length > 0) say(`It leaves what bigfleet did not write: ${listed(foreign)}.`);
+  if (foreign.length > 0) say(`Files that bigfleet did not write stay: ${listed(foreign)}.`);
   writeMarker(dir, { format: FORMAT, isRemoving: true });
   for (const name of state) {
     const path = join(dir, name);
@@ -136,7 +136,7 @@ function removalText(dir: string, state: readonly string[]): string {
   return `Starting over: removing ${parts.join(', ')} in ${printable(realPath(dir))}.`;
 }
 
-/** On disk before anything is removed because of it. */
+/** Durable when it returns, because removals depend on it. */
 function writeMarker(dir: string, marker: Marker): void {
   const about = 'The state of "bigfleet up". It removes what it wrote with --fresh.';
   replaceFile(join(dir, MARKER), `${JSON.stringify({ about, ...marker })}\n`);

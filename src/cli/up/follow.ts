@@ -1,4 +1,4 @@
-// Follows a shard for a view: takes in its news, and asks once a cycle for what no news brings.
+// Follows a shard for a view: applies its events, and once a cycle queries what events do not carry.
 
 import type { ShardPort } from '../../shard/index.ts';
 import {
@@ -14,34 +14,34 @@ import {
   withPoints,
 } from '../../web/index.ts';
 
-/** Events from before: enough for all that a screen has room for. */
-const MAX_RECALLED = 500;
+/** Past events to load: enough for all that a screen has room for. */
+const MAX_PAST_EVENTS = 500;
 
 export class Follower {
   readonly #port: ShardPort;
   readonly #changed: () => void;
-  readonly #leave: () => void;
+  readonly #unsubscribe: () => void;
   #live: Live = NOTHING_YET;
-  #isAsking = false;
-  #hasLeft = false;
+  #isRefreshing = false;
+  #isStopped = false;
 
   constructor(port: ShardPort, changed: () => void) {
     this.#port = port;
     this.#changed = changed;
-    this.#leave = port.listen((event) => {
-      this.#become(withEvent(this.#live, event));
+    this.#unsubscribe = port.listen((event) => {
+      this.#update(withEvent(this.#live, event));
       if (event.kind === 'cycle') void this.refresh();
     });
-    void this.#recall();
+    void this.#loadPast();
   }
 
   /** What happened before the view was opened. */
-  async #recall(): Promise<void> {
+  async #loadPast(): Promise<void> {
     try {
-      const { items } = await this.#port.ask('events', { sinceMs: 0, limit: MAX_RECALLED });
-      this.#become(withPast(this.#live, items));
+      const { items } = await this.#port.ask('events', { sinceMs: 0, limit: MAX_PAST_EVENTS });
+      this.#update(withPast(this.#live, items));
     } catch {
-      // The view begins with what happens from now on.
+      // The view starts with the next event.
     }
   }
 
@@ -49,10 +49,10 @@ export class Follower {
     return this.#live;
   }
 
-  /** A shard that is slow to answer is not asked again meanwhile; one that is gone has nothing new to say. */
+  /** At most one refresh is in flight; none begins after `stop`. */
   async refresh(): Promise<void> {
-    if (this.#isAsking || this.#hasLeft) return;
-    this.#isAsking = true;
+    if (this.#isRefreshing || this.#isStopped) return;
+    this.#isRefreshing = true;
     try {
       const sinceMs = this.#live.series.at(-1)?.atMs ?? 0;
       const [shortfalls, clusters, failed, freezes, plan, { points }] = await Promise.all([
@@ -63,26 +63,26 @@ export class Follower {
         this.#port.ask('plan', { limit: MAX_PLANNED }),
         this.#port.ask('series', { sinceMs }),
       ]);
-      this.#become({
+      this.#update({
         ...this.#live,
         ...{ shortfalls: shortfalls.items, clusters: clusters.items, clustersTotal: clusters.total },
         ...{ failed: failed.items, failedTotal: failed.total, freezes: freezes.items, plan },
         series: withPoints(this.#live.series, points),
       });
     } catch {
-      // The next cycle asks again.
+      // The next cycle queries again.
     } finally {
-      this.#isAsking = false;
+      this.#isRefreshing = false;
     }
   }
 
   stop(): void {
-    this.#hasLeft = true;
-    this.#leave();
+    this.#isStopped = true;
+    this.#unsubscribe();
   }
 
-  #become(live: Live): void {
+  #update(live: Live): void {
     this.#live = live;
-    if (!this.#hasLeft) this.#changed();
+    if (!this.#isStopped) this.#changed();
   }
 }

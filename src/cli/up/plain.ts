@@ -19,9 +19,9 @@ import {
   ownedText,
   perHour,
   plannedLine,
+  SHOWN_ELSEWHERE,
   type SupplyGroup,
   supplyGroups,
-  TOLD_IN_WORDS,
   timeOfDay,
 } from '../../web/index.ts';
 import type { ShardPlace, UpView } from './terminal.ts';
@@ -37,14 +37,14 @@ const STATUS_MS = 10_000;
 /** Most actions of one cycle for one cluster and reason that are shown one by one. */
 const MAX_ALIKE = 3;
 /** Most actions held back that are shown one by one. */
-const MAX_TOLD = 5;
+const MAX_HELD_SHOWN = 5;
 
 type Status = Extract<ShardEvent, { kind: 'cycle' }>['status'];
 type Action = Extract<ShardEvent, { readonly action: unknown }>['action'];
 
 export class PlainView implements UpView {
   readonly #parts: PlainParts;
-  #leave = () => {};
+  #unsubscribe = () => {};
   #statusMs = Number.NEGATIVE_INFINITY;
   /** Actions that began or ended since the last cycle. */
   #started: Action[] = [];
@@ -63,22 +63,22 @@ export class PlainView implements UpView {
   }
 
   follow(port: ShardPort, { url, call }: ShardPlace): void {
-    this.#leave();
+    this.#unsubscribe();
     this.#port = port;
     this.#hint = `${call} get plan --shard ${url}`;
     this.step(`Watch it at ${url} or here. Ctrl-C ends everything.`);
-    this.step(`Ask it in another terminal: ${call} get shortfalls --shard ${url}`);
-    this.#leave = port.listen((event) => {
+    this.step(`Query it from another terminal: ${call} get shortfalls --shard ${url}`);
+    this.#unsubscribe = port.listen((event) => {
       if (this.#parts.format === 'json') this.#json(event);
-      else this.#tell(event);
+      else this.#print(event);
     });
   }
 
   stop(): void {
-    this.#leave();
+    this.#unsubscribe();
   }
 
-  #tell(event: ShardEvent): void {
+  #print(event: ShardEvent): void {
     switch (event.kind) {
       case 'cycle':
         this.#actions();
@@ -95,7 +95,7 @@ export class PlainView implements UpView {
         this.#line(event.losses.atMs, lossesText(event.losses));
         break;
       case 'log':
-        if (event.level === 'info' || TOLD_IN_WORDS.has(event.event)) break;
+        if (event.level === 'info' || SHOWN_ELSEWHERE.has(event.event)) break;
         // Pending actions are printed first, so that times do not decrease.
         this.#actions();
         this.#line(this.#parts.nowMs(), `${event.level}: ${logText(event.event, event.fields)}`);
@@ -105,7 +105,7 @@ export class PlainView implements UpView {
 
   /** Prints actions that began or ended since the last cycle; many similar ones, as at a cold start, share a line. */
   #actions(): void {
-    const alike = Map.groupBy(this.#started, likenessOf);
+    const alike = Map.groupBy(this.#started, groupKey);
     this.#started = [];
     for (const actions of alike.values()) {
       if (actions.length <= (actions[0]!.outcome === 'success' ? 1 : MAX_ALIKE)) {
@@ -122,29 +122,29 @@ export class PlainView implements UpView {
     const now = this.#parts.monotonicMs();
     if (now - this.#statusMs < STATUS_MS) return;
     this.#statusMs = now;
-    void this.#standing(status);
+    void this.#printStatus(status);
   }
 
   /** Prints the status, and what is held back if that has changed. */
-  async #standing(status: Status): Promise<void> {
+  async #printStatus(status: Status): Promise<void> {
     const isHeld = status.freezes > 0 || (status.cycle?.heldBack ?? []).length > 0;
-    const [freezes, plan] = isHeld ? await this.#held() : [null, null];
+    const [freezes, plan] = isHeld ? await this.#queryHeld() : [null, null];
     this.#statusLine(status, (freezes?.total ?? 0) > 0);
     const text = plan === null ? '' : planKey(status, plan);
-    const isTold = text === this.#plan;
+    const isUnchanged = text === this.#plan;
     this.#plan = text;
-    if (plan === null || isTold) return;
+    if (plan === null || isUnchanged) return;
     for (const line of planTexts(status, plan, this.#hint)) this.#line(status.nowMs, line);
   }
 
   /** Nulls if the shard is ending and no longer answers. */
-  async #held(): Promise<[Answer<'freezes'>, Answer<'plan'>] | [null, null]> {
+  async #queryHeld(): Promise<[Answer<'freezes'>, Answer<'plan'>] | [null, null]> {
     const port = this.#port;
     if (port === undefined) return [null, null];
     try {
       return await Promise.all([
         port.ask('freezes', { id: FLEET_FREEZE, limit: 1 }),
-        port.ask('plan', { limit: MAX_TOLD }),
+        port.ask('plan', { limit: MAX_HELD_SHOWN }),
       ]);
     } catch {
       return [null, null];
@@ -214,7 +214,7 @@ function momentOf({ startedMs, endedMs }: Action): number {
 }
 
 /** Key of actions that can share one line. */
-function likenessOf({ kind, cluster, need, reason, leaving, outcome, message, ...rest }: Action): string {
+function groupKey({ kind, cluster, need, reason, leaving, outcome, message, ...rest }: Action): string {
   const row = kind === 'Preempt' ? need?.id : '';
   const error = outcome === null || outcome === 'success' ? '' : `${message} ${rest.zone}`;
   return JSON.stringify([kind, cluster, row, reason, leaving?.cause, leaving?.domain, outcome, error]);

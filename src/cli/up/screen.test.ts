@@ -48,21 +48,21 @@ describe('the live screen', () => {
     [40, 10],
     [20, 3],
     [10, 1],
-  ])('fills %i × %i and no more', (width, height) => {
+  ])('given %i × %i, then it fills that size', (width, height) => {
     const lines = screen(BUSY, { width, height });
     expect(lines).toHaveLength(height);
     expect(lines.filter((line) => line.length > width)).toEqual([]);
     expect(lines.at(-1)).toMatch(/^b deploy/);
   });
 
-  it('says at the top where the page is, how the shard is, and what goes on', () => {
+  it('given a status, then the top has the address, the cycle and a headline', () => {
     const [title, headline, intro] = screen(BUSY);
     expect(title).toBe('BigFleet  http://127.0.0.1:7777  cycle 1,234: 12 ms  shard shard-0  up 2 min');
     expect(headline).toBe('5 of 2,328 Needs are not met yet; 8 machines are joining, 12 are starting.');
     expect(intro).toContain('gives clusters the machines their work needs');
   });
 
-  it('shows machines by state, demand against supply, cost, providers and clusters at 80 × 24', () => {
+  it('given 80 × 24, then it shows machines by state, demand and supply, cost, providers and clusters', () => {
     const lines = screen(BUSY);
     expect(lineWith(lines, 'serving ')).toMatch(/█{10,} +1,080/);
     expect(lineWith(lines, 'can buy')).toMatch(/1,500/);
@@ -77,25 +77,25 @@ describe('the live screen', () => {
     expect(lineWith(lines, 'unmet: ')).toContain('cluster-3 (3)');
   });
 
-  it('shows what owned machines cost apart, and parts of the cost that add up', () => {
+  it('given owned machines, then their cost is separate, and the parts of the cost add up', () => {
     const lines = screen({ ...BUSY, status: { ...STATUS, ownedCost: aCost({ serving: 400, idle: 32.1 }) } });
     expect(lineWith(lines, 'owned ')).toContain('owned     $432.10/h amortised');
     const parts = lines.slice(3, 12).map((line) => / \$([\d,.]+) /.exec(`${line.slice(0, 40)} `)?.[1] ?? '0');
     expect(parts.reduce((sum, part) => sum + Number(part.replace(',', '')), 0)).toBe(1234.5);
   });
 
-  it('given a headline longer than a line, then it is told whole on two', () => {
+  it('given a headline longer than a line, then it has two lines', () => {
     const live = { ...BUSY, freezes: [FREEZE] };
     const [, first, second] = screen(live);
     expect(`${first} ${second}`).toBe(headline(STATUS, BUSY.shortfalls, true));
     expect(first!.length).toBeLessThanOrEqual(80);
   });
 
-  it('given a Need that goes without, then no bar of its kind is green', () => {
+  it('given an unmet Need, then no bar of its kind is green', () => {
     const hardware = STATUS.hardware.map((each) => ({
       ...each,
       unmetNeeds: each.kind === 'general' ? 65 : 0,
-      // Nothing is known to be missing, as of Needs beyond a limit.
+      // The missing amount is unknown, as of Needs beyond a limit.
       resources: { cpu: { wanted: 9, served: 9, coming: 0, unmet: 0, offered: 9, used: 9 } },
     }));
     const styles: string[] = [];
@@ -107,7 +107,7 @@ describe('the live screen', () => {
     expect(styles).toEqual(['yellow', 'green']);
   });
 
-  it('shows actions newest first with their reason, and the first shortfalls', () => {
+  it('given actions and shortfalls, then actions are newest first with their reasons, below the most urgent shortfalls', () => {
     const lines = screen(BUSY);
     const first = placeOf(lines, 'ordered m-0 (spot, zone-a) for cluster-3: nothing idle fits');
     expect(lines[first - 1]).toBe('What is done, and why');
@@ -118,23 +118,23 @@ describe('the live screen', () => {
     );
   });
 
-  it('names a command that asks for more where it runs, uncut at 80 columns', () => {
+  it('given shortfalls at 80 columns, then the command for details is not cut', () => {
     const lines = screen(BUSY, { call: 'npm run --silent bigfleet --' });
     const wanted = 'npm run --silent bigfleet -- explain NEED --shard http://127.0.0.1:7777';
     expect(lines[placeOf(lines, 'What is missing') + 1]).toBe(wanted);
   });
 
-  it('given clusters whose machines are still joining, then no more is said than that no Need is unmet', () => {
+  it('given clusters whose machines are still joining, then it only says that no Need is unmet', () => {
     const clusters = BUSY.clusters.map((cluster) => ({ ...cluster, unmet: 0 }));
     expect(lineWith(screen({ ...BUSY, clusters }), 'clusters  ')).toMatch(/clusters {2}6, no Need is unmet$/);
   });
 
-  it('given a cost that changes by a hundredth, then its bars are all of one height', () => {
+  it('given a cost that changes by a hundredth, then all bars of the sparkline have one height', () => {
     const series = NUMBERS.map((i) => pointOf(i, { costPerHour: 100 + (i % 2) }));
     expect(lineWith(screen({ ...BUSY, series }), '$1,234.50/h')).toMatch(/ █{10,} 59 s$/);
   });
 
-  it('given an outage that began before, then since when, with its course', () => {
+  it('given an outage that began earlier, then it shows since when, with a sparkline', () => {
     const series = NUMBERS.map((i) => pointOf(i, { unmet: i < 20 ? 0 : 5 }));
     const status = { ...STATUS, nowMs: 80_000 };
     const line = lineWith(screen({ ...BUSY, series, status }, { width: 120 }), 'unmet  ');
@@ -143,7 +143,7 @@ describe('the live screen', () => {
     expect(screen({ ...BUSY, series, status })).toHaveLength(24);
   });
 
-  it('says of lists that are cut how much is left out', () => {
+  it('given lists that are cut, then each shows how much is left out', () => {
     const failed = NUMBERS.slice(0, 10).map((i) => {
       return { id: `f-${i}`, provider: 'cloud', zone: 'z', capacityType: 'SPOT', lastError: 'disk died' };
     });
@@ -159,7 +159,7 @@ describe('the live screen', () => {
     expect(text).toContain('3 of 12 Failed machines shown, by name');
   });
 
-  it('uses more room for more actions, all shortfalls and the clusters', () => {
+  it('given more lines, then it shows more actions, all shortfalls and the clusters', () => {
     const shown = (lines: readonly string[], text: string) =>
       lines.filter((line) => line.includes(text)).length;
     const small = screen(BUSY);
@@ -169,22 +169,22 @@ describe('the live screen', () => {
     expect(shown(large, '388 Needs')).toBe(3);
   });
 
-  it('leaves out what is missing where nothing is', () => {
+  it('given no shortfalls, then their section is left out', () => {
     expect(screen({ ...BUSY, shortfalls: [] }).join('\n')).not.toContain('What is missing');
   });
 
-  it('shows the steps until the first status', () => {
+  it('given no status yet, then it shows the steps of the start-up', () => {
     const lines = screen(NOTHING_YET, { url: '', steps: ['two clouds listen', 'the shard starts'] });
     expect(lines.slice(3, 5)).toEqual(['two clouds listen', 'the shard starts']);
   });
 
-  it('says that the fleet is frozen and how to go on', () => {
+  it('given a frozen fleet, then it shows that, and the key to unfreeze', () => {
     const lines = screen({ ...BUSY, freezes: [FREEZE] });
     expect(lines[1]).toMatch(/^Frozen/);
     expect(lines.at(-1)).toContain('f unfreeze');
   });
 
-  it('shows what a freeze holds back, by whom it was frozen, and how many more there are', () => {
+  it('given a freeze, then it shows held-back actions, who froze the fleet, and how many more there are', () => {
     const held = {
       ...{ why: 'frozen', total: 40, needs: 3, kinds: { Provision: 40 } },
       ...{ buysPerHour: 20, releasesPerHour: 0 },
@@ -206,7 +206,7 @@ describe('the live screen', () => {
     expect(screen(BUSY).join('\n')).not.toContain('What would be done');
   });
 
-  it('shows a provider that does not answer before others', () => {
+  it('given a provider that does not answer, then it comes before the others', () => {
     const [metal, cloud] = STATUS.providers;
     const providers = [metal!, cloud!, { ...cloud!, name: 'third', breaker: 'open' as const }];
     const lines = screen({ ...BUSY, status: { ...STATUS, providers } });
@@ -214,13 +214,13 @@ describe('the live screen', () => {
     expect(lines[1]).toMatch(/^third does not answer/);
   });
 
-  it('shows the answer to a key above the keys, before the last warning', () => {
+  it('given an answer to a key, then it replaces the last warning above the keys', () => {
     const remark = { atMs: 61_000, level: 'warn', text: 'list-held provider=cloud' } as const;
     expect(screen({ ...BUSY, remark }).at(-2)).toBe(`${timeOfDay(61_000)} list-held provider=cloud`);
     expect(screen({ ...BUSY, remark }, { notice: 'burst begun' }).at(-2)).toBe('burst begun');
   });
 
-  it('cuts long names and lets none of them move the cursor', () => {
+  it('given long names with control characters, then they are cut and escaped', () => {
     const cluster = `${'very-long-'.repeat(30)}\x1b[2J`;
     const hostile: Live = {
       ...BUSY,
@@ -239,7 +239,7 @@ describe('the live screen', () => {
     }
   });
 
-  it('has no escape codes without paint, and the same text with it', () => {
+  it('given no paint, then there are no escape codes; given paint, then the text is the same', () => {
     const marked: Paint = (_style, text) => `\x1b[1m${text}\x1b[0m`;
     const plain = screen(BUSY);
     expect(plain.join('')).not.toContain('\x1b');

@@ -41,7 +41,7 @@ export interface ScreenModel {
   readonly live: Live;
   /** Of the web page; '' until there is one. */
   readonly url: string;
-  /** The words that start the command line where it runs. */
+  /** The command that starts this program, for hints. */
   readonly call: string;
   /** Steps of the start-up, oldest first. */
   readonly steps: readonly string[];
@@ -182,7 +182,7 @@ const STATE_STYLES: Readonly<Record<string, Style>> = {
   FAILED: 'red',
 };
 
-/** What can be bought has no bar: it would dwarf what there is. */
+/** Machines that can be bought have no bar: it would dwarf those that exist. */
 function machineLines(status: Status, width: number): readonly Line[] {
   const counts = STATES.map((each) => ({ ...each, machines: machinesIn(status, each.state) }));
   const there = counts.filter(({ state }) => state !== 'SPECULATIVE');
@@ -245,13 +245,13 @@ function costLine(status: Status, series: Live['series'], width: number): Line {
   ];
 }
 
-/** The time that little bars cover. */
+/** The time that the sparkline covers. */
 function spanText(series: Live['series']): string {
   const [first] = series;
   return first === undefined ? '' : ` ${span(series.at(-1)!.atMs - first.atMs)}`;
 }
 
-/** Since when Needs have been unmet, and how it was before; nothing where none was in the last hour. */
+/** Since when Needs have been unmet, with the course of the last hour; nothing if all were met. */
 function unmetLines(status: Status, series: Live['series'], width: number): readonly Line[] {
   if (series.every(({ unmet }) => unmet === 0)) return [];
   const since = unmetSinceText(series, status.nowMs);
@@ -297,7 +297,7 @@ function actionLines(live: Live, room: number): readonly Line[] {
   const lines = lately(live, room - 1).map(
     ({ mood, text, atMs }): Line => [piece(`${moment(atMs, nowMs)} `, 'dim'), piece(text, MOOD_STYLES[mood])],
   );
-  const shown = lines.length === 0 ? [[piece('nothing has had to be done yet', 'dim')]] : lines;
+  const shown = lines.length === 0 ? [[piece('no actions yet', 'dim')]] : lines;
   return [title('What is done, and why'), ...filled(shown, room - 1)];
 }
 

@@ -73,7 +73,7 @@ export function painted(line: Line, width: number, paint: Paint): string {
 
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** A bar of `width` characters, filled to `share`; something is never nothing. */
+/** A bar of `width` characters, filled to `share`; a share above 0 shows at least an eighth of a character. */
 export function bar(share: number, width: number, style: Style): Line {
   const eighths = Math.min(width * 8, Math.max(share > 0 ? 1 : 0, Math.round(share * width * 8)));
   const filled = '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8]!;
@@ -83,13 +83,13 @@ export function bar(share: number, width: number, style: Style): Line {
   ];
 }
 
-/** Marks of the parts of a bar, told apart without colour too. */
+/** Marks of the parts of a bar, which differ without colour too. */
 const MARKS = { served: '█', coming: '▒', unmet: '░' } as const;
 
 /**
- * A bar of `width` characters for all that is wanted: what is served, what is coming, what is unmet. A part that is not
- * nothing has a character at least, so that the bar is full of one mark only where there is no other part. While a Need goes
- * without, no part is green.
+ * A bar of `width` characters for all that is wanted: what is served, what is coming, what is unmet. A part above 0
+ * has at least one character, so that a bar of one mark means that there is no other part. While a Need is unmet, no part
+ * is green.
  */
 export function servedBar(
   { served, coming, unmet }: { readonly served: number; readonly coming: number; readonly unmet: number },

@@ -14,15 +14,18 @@ export function hardwareLines(status: Parameters<typeof supplyGroups>[0], width:
   const groups = supplyGroups(status);
   if (groups.length === 0) return [title('Served, of what is wanted')];
   const shown = groups.map((group) => ({ ...group, rows: rowsOf(group, groups.length) }));
-  // Bars end below one another, however long the figures behind them are.
-  const figures = Math.max(0, ...shown.flatMap(({ rows }) => rows.map(({ words }) => words.length + 1)));
+  // Bars have one width, however long the figures behind them are.
+  const figures = Math.max(
+    0,
+    ...shown.flatMap(({ rows }) => rows.map(({ shortText }) => shortText.length + 1)),
+  );
   return shown.flatMap((group) => [
     kindLine(group, width),
     ...group.rows.map((row) => supplyLine(row, group.isShort, width - LABEL - figures)),
   ]);
 }
 
-/** Where there is little room, that it speaks of Needs is left to the headline. */
+/** Leaves out the word "Needs" where there is little room; the headline has it. */
 function kindLine({ title: name, needText, isShort, usedText }: SupplyGroup, width: number): Line {
   const used = usedText === '' ? '' : `, ${usedText}`;
   const isTight = name.length + 1 + needText.length + used.length > width;
@@ -37,10 +40,10 @@ function rowsOf({ rows }: SupplyGroup, groups: number): readonly SupplyRow[] {
   return rows.slice(0, ROWS_OF_KIND.general);
 }
 
-function supplyLine({ name, words, ...shares }: SupplyRow, isShort: boolean, barWidth: number): Line {
+function supplyLine({ name, shortText, ...shares }: SupplyRow, isShort: boolean, barWidth: number): Line {
   return [
     piece(padCut(name, LABEL)),
     ...servedBar(shares, Math.max(4, barWidth), isShort),
-    piece(` ${words}`),
+    piece(` ${shortText}`),
   ];
 }

@@ -1,6 +1,6 @@
 // Classifies the entries of a directory by whether `bigfleet up` wrote them, by name and kind. Read-only.
 //
-//   bigfleet-up.json   the marker: whose directory this is, and in which format
+//   bigfleet-up.json   the marker: this is a directory of `up`, in this format
 //   lock.db            held while a process uses the directory
 //   clouds/  shard/    the state of the clouds and of the shard
 //   shard.log          the log of the shard

@@ -1,5 +1,5 @@
-// The live view on a terminal: draws the screen on the terminal's other page, at most four times a second, and sessions keys
-// on. However the process ends, the terminal is given back as it was found.
+// The live view on a terminal: draws the screen on the terminal's other page, at most four times a second, and handles
+// keys. However the process ends, the terminal is restored.
 
 import { emitKeypressEvents, type Key } from 'node:readline';
 import type { ReadStream, WriteStream } from 'node:tty';
@@ -19,17 +19,17 @@ import { renderScreen } from './screen.ts';
 export interface ShardPlace {
   /** Of the web page and of the API. */
   readonly url: string;
-  /** The words that start this command line where it runs, for hints. */
+  /** The command that starts this program, for hints. */
   readonly call: string;
 }
 
 /** A view of a shard that is being started, runs, and ends. */
 export interface UpView {
-  /** One more thing was done on the way. */
+  /** Reports a step of the start-up. */
   step(text: string): void;
-  /** From here on the shard is shown. */
+  /** Shows the shard from now on. */
   follow(port: ShardPort, place: ShardPlace): void;
-  /** Nothing more is written; a terminal is as it was. */
+  /** Ends all output and restores the terminal. */
   stop(): void;
 }
 
@@ -37,8 +37,8 @@ export interface TerminalParts {
   readonly input: Pick<ReadStream, 'setRawMode' | 'on' | 'off' | 'resume' | 'pause'> & NodeJS.ReadableStream;
   readonly output: Pick<WriteStream, 'write' | 'columns' | 'rows' | 'on' | 'off' | 'writableNeedDrain'> &
     NodeJS.WritableStream;
-  /** Causes something; the answer is for people. */
-  readonly story: (name: DemoScenarioName) => Promise<string>;
+  /** Starts a demo scenario; resolves with a sentence for people. */
+  readonly runScenario: (name: DemoScenarioName) => Promise<string>;
   /** `q`, Ctrl-C and Ctrl-D. */
   readonly quit: () => void;
   readonly paint?: Paint;
@@ -47,7 +47,7 @@ export interface TerminalParts {
 const REDRAW_MS = 250;
 const NOTICE_MS = 8_000;
 const MAX_STEPS = 50;
-/** Of a terminal that does not say how large it is. */
+/** For a terminal that does not report its size. */
 const USUAL = { width: 80, height: 24 };
 
 const ENTER = '\x1b[?1049h\x1b[?25l\x1b[?7l';
@@ -114,7 +114,7 @@ export class TerminalView implements UpView {
 
   #draw(): void {
     const { output } = this.#parts;
-    // A terminal that does not keep up gets the next screen instead of all of them.
+    // Skip a frame while the terminal does not keep up.
     if (output.writableNeedDrain) return;
     const lines = renderScreen(
       {
@@ -136,9 +136,9 @@ export class TerminalView implements UpView {
       return;
     }
     if (ctrl) return;
-    const story = DEMO_SCENARIOS.find((each) => each.key === name);
-    if (story !== undefined) void this.#tell(this.#parts.story(story.name));
-    if (name === 'f') void this.#tell(this.#toggleFreeze());
+    const scenario = DEMO_SCENARIOS.find((each) => each.key === name);
+    if (scenario !== undefined) void this.#showNotice(this.#parts.runScenario(scenario.name));
+    if (name === 'f') void this.#showNotice(this.#toggleFreeze());
   };
 
   async #toggleFreeze(): Promise<string> {
@@ -152,7 +152,7 @@ export class TerminalView implements UpView {
     return message;
   }
 
-  async #tell(answer: Promise<string>): Promise<void> {
+  async #showNotice(answer: Promise<string>): Promise<void> {
     try {
       this.#notice = await answer;
     } catch (error) {

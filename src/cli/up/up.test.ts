@@ -3,7 +3,7 @@ import { upCommand } from './command.ts';
 
 describe('bigfleet up', () => {
   it.each(['bare-metal', 'bare-metal=free'])(
-    'given %s as a price of owned machines, then it says what is expected and starts nothing',
+    'given %s as a price of owned machines, then the error shows the expected form, and nothing starts',
     async (text) => {
       const command = upCommand()
         .exitOverride()

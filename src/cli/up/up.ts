@@ -28,7 +28,7 @@ import { openUpDirectory, type UpDirectory } from './directory.ts';
 import { PORTS, STANDARD, STANDARD_DIR, type UpFlags } from './flags.ts';
 
 const SHARD_ID = 'up';
-const STORY_KEYS: Readonly<Record<DemoScenarioName, ScenarioKey>> = {
+const SCENARIO_KEYS: Readonly<Record<DemoScenarioName, ScenarioKey>> = {
   'deploy-burst': 'deployBurst',
   'gpu-gang': 'gpuGang',
   'spot-wave': 'spotWave',
@@ -37,12 +37,12 @@ const STORY_KEYS: Readonly<Record<DemoScenarioName, ScenarioKey>> = {
 
 export async function up(flags: UpFlags): Promise<void> {
   const quit = Promise.withResolvers<void>();
-  // Before there is a view, whose screen would hide what is said of the directory.
+  // Before the view is created, whose screen would hide messages about the directory.
   const directory = openUpDirectory({ ...flags, say: (text) => process.stderr.write(`${text}\n`) });
   let environment: DemoEnvironment | null = null;
-  const story = async (name: DemoScenarioName): Promise<string> =>
-    environment === null ? 'Still starting.' : await environment.stories[STORY_KEYS[name]]();
-  const view = chooseView(flags, { story, quit: () => quit.resolve() });
+  const runScenario = async (name: DemoScenarioName): Promise<string> =>
+    environment === null ? 'Still starting.' : await environment.stories[SCENARIO_KEYS[name]]();
+  const view = chooseView(flags, { runScenario, quit: () => quit.resolve() });
   void askedToEnd().then(() => quit.resolve());
   let failure: BigFleetError | null = null;
   const onFailure = (error: BigFleetError): void => {
@@ -50,12 +50,12 @@ export async function up(flags: UpFlags): Promise<void> {
     quit.resolve();
   };
   try {
-    const { environment: opened, story: begun } = await openClouds(flags, directory, onFailure);
+    const { environment: opened, firstStep } = await openClouds(flags, directory, onFailure);
     environment = opened;
     const log = openLog(directory, (text) => view.step(text));
-    const shard = await openShard(flags, directory, { environment, log, story });
-    // Not before all data has been found usable: who reads an address takes it for open.
-    for (const step of [begun, ...addressSteps(directory, environment, shard)]) view.step(step);
+    const shard = await openShard(flags, directory, { environment, log, runScenario });
+    // Printed only after all data has proved usable: a reader takes a printed address for open.
+    for (const step of [firstStep, ...addressSteps(directory, environment, shard)]) view.step(step);
     void shard.ended.then(() => quit.resolve());
     environment.connect(shard.addresses.sessions);
     const url = `http://${shard.addresses.api}`;
@@ -74,7 +74,7 @@ export async function up(flags: UpFlags): Promise<void> {
   }
 }
 
-/** A message that has a code of its own needs no other around it. */
+/** Keeps the error code of a message that has one. */
 function endError(message: string): Error {
   const error = revivedError(new Error(message));
   return error instanceof BigFleetError ? error : new BigFleetError('BF_SHARD_ENDED', message);
@@ -82,13 +82,13 @@ function endError(message: string): Error {
 
 function farewell({ dir }: UpFlags): string {
   const next = dir === STANDARD_DIR ? 'the next start' : 'the next start with the same --dir';
-  return `Ended. All of it is in ${printable(dir)}, and ${next} goes on from there.\n`;
+  return `Ended. All of it is in ${printable(dir)}, and ${next} continues from there.\n`;
 }
 
 interface Opened {
   readonly environment: DemoEnvironment;
   /** What was opened, for the view. */
-  readonly story: string;
+  readonly firstStep: string;
 }
 
 async function openClouds(
@@ -97,13 +97,13 @@ async function openClouds(
   onFailure: (error: BigFleetError) => void,
 ): Promise<Opened> {
   const saved = await demoSizeIn(clouds);
-  const asked = { clusters: flags.clusters, machines: flags.machines, seed: flags.seed };
-  const size: DemoEnvironmentSize = { ...STANDARD, ...saved, ...given(asked) };
+  const requested = { clusters: flags.clusters, machines: flags.machines, seed: flags.seed };
+  const size: DemoEnvironmentSize = { ...STANDARD, ...saved, ...given(requested) };
   const environment = await startDemoEnvironment({ ...size, dir: clouds, speed, onFailure });
-  // Not what was asked for: every kind is there in every zone, so that the number is rounded.
+  // Not the requested number: every kind exists in every zone, so the clouds round it.
   const machines = environment.status().clouds.reduce((sum, cloud) => sum + cloud.machines, 0);
   const fleet = `a fleet of ${machines} machines and ${size.clusters} clusters, seed ${size.seed}`;
-  return { environment, story: `${saved === null ? 'Built' : 'Continuing'} ${fleet}, in ${dir}.` };
+  return { environment, firstStep: `${saved === null ? 'Built' : 'Continuing'} ${fleet}, in ${dir}.` };
 }
 
 function addressSteps(
@@ -122,7 +122,7 @@ function given(flags: Readonly<Record<string, number | undefined>>): Partial<Dem
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
 }
 
-/** The view shows what matters of the log; the file has all of it. Without room for it the shard works on. */
+/** The view shows what matters of the log; the file has all of it. The shard keeps running if it cannot be written. */
 function openLog({ log }: UpDirectory, say: (text: string) => void): NodeJS.WritableStream {
   const file = createWriteStream(log, { flags: 'a' });
   file.on('error', ({ message }) => say(`${log} is no longer written: ${message}`));
@@ -132,13 +132,13 @@ function openLog({ log }: UpDirectory, say: (text: string) => void): NodeJS.Writ
 interface ShardParts {
   readonly environment: DemoEnvironment;
   readonly log: NodeJS.WritableStream;
-  readonly story: (name: DemoScenarioName) => Promise<string>;
+  readonly runScenario: (name: DemoScenarioName) => Promise<string>;
 }
 
 async function openShard(
   { port, speed, ownedPrice: ownedPrices = OWNED_PRICES }: UpFlags,
   directory: UpDirectory,
-  { environment: { providers }, log: file, story }: ShardParts,
+  { environment: { providers }, log: file, runScenario }: ShardParts,
 ): Promise<RunningShard> {
   const standard = defaultConfig();
   const config: ShardConfig = {
@@ -149,11 +149,11 @@ async function openShard(
     api: `127.0.0.1:${await freePort(port)}`,
     providers,
     ownedPrices,
-    // Clouds that are ten times as fast want their machines back ten times as soon.
+    // Holds shrink with the speed: clouds that are ten times as fast release ten times as soon.
     releaseHoldSeconds: new Map([...standard.releaseHoldSeconds].map(([type, s]) => [type, s / speed])),
   };
   const log = makeLog({ shard: config.id, level: 'info', format: 'json' }, file);
-  return await startShard(config, { log, pages: pagesWith(story) });
+  return await startShard(config, { log, pages: pagesWith(runScenario) });
 }
 
 /** The first port from this one on that no program listens on. */
@@ -170,8 +170,8 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** The web page, and the buttons that make things happen. */
-function pagesWith(story: (name: DemoScenarioName) => Promise<string>) {
+/** Serves the web page and its buttons for demo scenarios. */
+function pagesWith(runScenario: (name: DemoScenarioName) => Promise<string>) {
   const page = pageServer();
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const { method, url = '' } = request;
@@ -180,7 +180,9 @@ function pagesWith(story: (name: DemoScenarioName) => Promise<string>) {
     const known = DEMO_SCENARIOS.find((each) => each.name === name);
     if (method === 'POST' && known === undefined) return false;
     const answer =
-      known === undefined ? DEMO_SCENARIOS.map((each) => each.name) : { message: await story(known.name) };
+      known === undefined
+        ? DEMO_SCENARIOS.map((each) => each.name)
+        : { message: await runScenario(known.name) };
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
     return true;
   };

@@ -8,7 +8,7 @@ import { chooseView, type Surroundings } from './choose-view.ts';
 import { PlainView } from './plain.ts';
 import { type TerminalParts, TerminalView } from './terminal.ts';
 
-describe('plain lines', () => {
+describe('the plain view', () => {
   let nowMs: number;
   let lines: string[];
 
@@ -23,7 +23,7 @@ describe('plain lines', () => {
     return { view: new PlainView({ out, format, monotonicMs: clock, nowMs: clock }), port: new FakePort() };
   }
 
-  it('are the steps, each action with its reason, failures and warnings', () => {
+  it('given events, then it prints steps, actions with their reasons, failures and warnings', () => {
     const { view, port } = watch('text');
     view.step('two clouds listen');
     view.follow(port, PLACE);
@@ -34,11 +34,11 @@ describe('plain lines', () => {
     port.tell({ kind: 'cycle', status: STATUS });
     port.tell({ kind: 'log', level: 'info', event: 'cycle-ended', fields: {} });
     port.tell({ kind: 'log', level: 'warn', event: 'list-held', fields: { provider: 'a\x1b[2J' } });
-    const told = lines.map((line) => line.slice('00:00:00Z '.length));
-    expect(told.filter((line) => !line.includes('not met'))).toEqual([
+    const printed = lines.map((line) => line.slice('00:00:00Z '.length));
+    expect(printed.filter((line) => !line.includes('not met'))).toEqual([
       'two clouds listen\n',
       'Watch it at http://127.0.0.1:7777 or here. Ctrl-C ends everything.\n',
-      'Ask it in another terminal: bigfleet get shortfalls --shard http://127.0.0.1:7777\n',
+      'Query it from another terminal: bigfleet get shortfalls --shard http://127.0.0.1:7777\n',
       'ordered m-1 (spot, zone-a) for cluster-3: nothing idle fits\n',
       'bought m-1 (spot, zone-a) for cluster-3: nothing idle fits\n',
       'failed to buy m-2 (spot, zone-a) for cluster-3: a newer shard of this name is at work\n',
@@ -46,7 +46,7 @@ describe('plain lines', () => {
     ]);
   });
 
-  it('given a warning after an action ended, then the action is told before it', () => {
+  it('given a warning after an action ended, then the action is printed first', () => {
     const { view, port } = watch('text');
     view.follow(port, PLACE);
     port.tell({ kind: 'action-ended', action: actionOf(1, { outcome: 'success', endedMs: 2000 }) });
@@ -57,7 +57,7 @@ describe('plain lines', () => {
     ]);
   });
 
-  it('tell of many actions that are alike as one', () => {
+  it('given many similar actions, then they share one line', () => {
     const { view, port } = watch('text');
     view.follow(port, PLACE);
     for (let i = 0; i < 4; i++) port.tell({ kind: 'action-started', action: actionOf(i) });
@@ -68,18 +68,18 @@ describe('plain lines', () => {
     ]);
   });
 
-  it('print the status every ten seconds', () => {
+  it('given cycles, then it prints the status every ten seconds', () => {
     const { view, port } = watch('text');
     view.follow(port, PLACE);
     for (; nowMs <= 20_000; nowMs += 1000) port.tell({ kind: 'cycle', status: STATUS });
-    const standing = lines.filter((line) => line.includes('Needs are not met'));
-    expect(standing).toHaveLength(3);
-    expect(standing[0]).toContain(
+    const statusLines = lines.filter((line) => line.includes('Needs are not met'));
+    expect(statusLines).toHaveLength(3);
+    expect(statusLines[0]).toContain(
       '2,650 machines, $1,234.50/h (serving $1,200.00, joining $8.50, idle $25.00, failed $1.00), 5 shortfalls. General: ',
     );
   });
 
-  it('are whole, however long', () => {
+  it('given a long text, then it stays on one line', () => {
     const { view } = watch('text');
     const step = `a fleet in ${'/very/long'.repeat(40)}`;
     view.step(step);
@@ -87,10 +87,10 @@ describe('plain lines', () => {
     expect(lines[0]).toContain(step);
   });
 
-  it('say what a freeze holds back, once until it changes', async () => {
+  it('given a freeze, then it prints held-back actions once, until they change', async () => {
     const { view, port } = watch('text');
     view.follow(port, PLACE);
-    const told = async (total: number) => {
+    const printed = async (total: number) => {
       const held = {
         ...{ why: 'frozen', total, needs: 1, kinds: { Provision: total } },
         ...{ buysPerHour: 1, releasesPerHour: 0 },
@@ -105,8 +105,8 @@ describe('plain lines', () => {
       await new Promise((resolve) => setImmediate(resolve));
       return lines.map((line) => line.slice('00:00:00 '.length).trim());
     };
-    const [standing, ...plan] = await told(7);
-    expect(standing).toMatch(
+    const [statusLines, ...plan] = await printed(7);
+    expect(statusLines).toMatch(
       /^Frozen: would buy 7 \(\+\$1\.00\/h\) for 1 Need\. 5 of 2,328 Needs would not be met even then/,
     );
     expect(plan).toEqual([
@@ -115,11 +115,11 @@ describe('plain lines', () => {
       'would buy m-2 (spot, zone-a) for cluster-3: nothing idle fits (+$0.50/h); frozen by ann, because: a look',
       '2 of 7 actions shown, most urgent first: bigfleet get plan --shard http://127.0.0.1:7777',
     ]);
-    expect(await told(7)).toHaveLength(1);
-    expect(await told(8)).toHaveLength(5);
+    expect(await printed(7)).toHaveLength(1);
+    expect(await printed(8)).toHaveLength(5);
   });
 
-  it('say once that the shard puts actions off, however many', async () => {
+  it('given actions that the shard defers, then it prints that once', async () => {
     const { view, port } = watch('text');
     view.follow(port, PLACE);
     for (const total of [30, 20, 10]) {
@@ -138,33 +138,33 @@ describe('plain lines', () => {
     expect(lines.filter((line) => line.includes('would buy'))).toEqual([]);
   });
 
-  it('say by kind of hardware what is served, coming and unmet, and what is spare', () => {
+  it('given a status, then it prints served, coming, unmet and spare capacity by kind of hardware', () => {
     const { view, port } = watch('text');
     view.follow(port, PLACE);
     port.tell({ kind: 'cycle', status: { ...STATUS, ownedCost: aCost({ serving: 40, idle: 2 }) } });
-    const told = lines.join('');
-    expect(told).toContain(
+    const printed = lines.join('');
+    expect(printed).toContain(
       ' General: 1 of 2,320 Needs unmet; cpu 11,000 of 12,000 cores served, 600 coming, 400 unmet; ' +
         'memory 48 of 48 TiB served; 88 % of 12,500 cores used, 1,500 cores spare. ',
     );
-    expect(told).toContain(' With gpu: 4 of 8 Needs unmet; ');
-    expect(told).toContain('gpu 32 of 64 served, 32 unmet');
-    expect(told).toContain(', $42.00/h owned, amortised, ');
+    expect(printed).toContain(' With gpu: 4 of 8 Needs unmet; ');
+    expect(printed).toContain('gpu 32 of 64 served, 32 unmet');
+    expect(printed).toContain(', $42.00/h owned, amortised, ');
   });
 
-  it('are the news one a line as JSON', () => {
+  it('given JSON, then it prints one event per line', () => {
     const { view, port } = watch('json');
     view.step('two clouds listen');
     view.follow(port, PLACE);
     const event = { kind: 'action-started', action: actionOf(1) } as const;
     port.tell(event);
     port.tell({ kind: 'log', level: 'info', event: 'large', fields: { size: 2n ** 70n } });
-    const told = lines.map((line) => JSON.parse(line) as { kind: string });
-    expect(told.map(({ kind }) => kind)).toEqual(['log', 'log', 'log', 'action-started', 'log']);
-    expect(told[3]).toEqual(event);
+    const printed = lines.map((line) => JSON.parse(line) as { kind: string });
+    expect(printed.map(({ kind }) => kind)).toEqual(['log', 'log', 'log', 'action-started', 'log']);
+    expect(printed[3]).toEqual(event);
   });
 
-  it('end when told to', () => {
+  it('given stop, then it prints nothing more', () => {
     const { view, port } = watch('text');
     view.follow(port, PLACE);
     view.stop();
@@ -218,7 +218,7 @@ describe('the view on a terminal', () => {
       output,
       paint: noPaint,
       quit: () => caused.push('quit'),
-      story: async (name: string) => {
+      runScenario: async (name: string) => {
         caused.push(name);
         if (name === 'zone-outage') throw new Error('there is one zone only');
         return `begun: ${name}`;
@@ -236,7 +236,7 @@ describe('the view on a terminal', () => {
     await vi.advanceTimersByTimeAsync(300);
   };
 
-  it('begins with what was before it was opened', async () => {
+  it('given past events, then it shows them when it opens', async () => {
     const event = { kind: 'action-ended', action: actionOf(7, { outcome: 'success', endedMs: 2000 }) };
     port.answers['events'] = { items: [{ ...event, id: '1-1', atMs: 2000 }], total: 1, next: null };
     port.answers['series'] = { points: [pointOf(1), pointOf(61, { unmet: 5 })] };
@@ -247,7 +247,7 @@ describe('the view on a terminal', () => {
     expect(shown()).toContain('unmet     5 since');
   });
 
-  it('takes the other page of the terminal and gives the terminal back as it was', () => {
+  it('given its start and its end, then it uses the alternate screen and restores the terminal', () => {
     const before = process.listenerCount('exit');
     const view = watch();
     expect(output.written[0]).toContain('\x1b[?1049h');
@@ -261,14 +261,14 @@ describe('the view on a terminal', () => {
     expect(process.listenerCount('exit')).toBe(before);
   });
 
-  it('gives the terminal back before the error of a crash is printed', () => {
+  it('given a crash, then it restores the terminal before the error is printed', () => {
     watch();
     (process as EventEmitter).emit('uncaughtExceptionMonitor', new Error('a bug'), 'uncaughtException');
     expect(output.written.at(-1)).toContain('\x1b[?1049l');
     expect(input.isRaw).toBe(false);
   });
 
-  it('draws at most four times a second, however much happens', async () => {
+  it('given many events, then it draws at most four times a second', async () => {
     watch();
     await vi.advanceTimersByTimeAsync(1000);
     output.written = [];
@@ -281,7 +281,7 @@ describe('the view on a terminal', () => {
     expect(output.written.at(-1)).toContain('cycle 1,234');
   });
 
-  it('draws in the new size after a resize, and not at all while the terminal is behind', async () => {
+  it('given a resize, then it draws in the new size; given a terminal that is behind, then it skips frames', async () => {
     watch();
     port.tell({ kind: 'cycle', status: STATUS });
     output.columns = 120;
@@ -290,7 +290,7 @@ describe('the view on a terminal', () => {
     await vi.advanceTimersByTimeAsync(300);
     const lines = output.written.at(-1)!.split('\r\n');
     expect(lines).toHaveLength(40);
-    // Cleared before it is written: afterwards the last character of a full line would go too.
+    // Cleared before it is written: clearing afterwards would erase the last character of a full line.
     expect(lines.filter((line) => line.lastIndexOf('\x1b[K') > '\x1b[H'.length)).toEqual([]);
     output.writableNeedDrain = true;
     output.written = [];
@@ -299,7 +299,7 @@ describe('the view on a terminal', () => {
     expect(output.written).toEqual([]);
   });
 
-  it('causes stories by keys and shows what became of them', async () => {
+  it('given a key of a demo scenario, then it starts it and shows the answer', async () => {
     watch();
     await press('b');
     expect(shown()).toContain('begun: deploy-burst');
@@ -311,7 +311,7 @@ describe('the view on a terminal', () => {
     expect(shown()).toContain('there is one zone only');
   });
 
-  it('freezes, and unfreezes what is frozen', async () => {
+  it('given the key f, then it freezes the fleet, and unfreezes it the next time', async () => {
     watch();
     await press('f');
     expect(port.orders).toMatchObject([{ kind: 'freeze', scope: { cluster: null, action: null } }]);
@@ -323,22 +323,22 @@ describe('the view on a terminal', () => {
     expect(port.orders[1]).toMatchObject({ kind: 'unfreeze', id: 'fleet' });
   });
 
-  it.each(['q', '\x03', '\x04'])('ends by %j', async (key) => {
+  it.each(['q', '\x03', '\x04'])('given the key %j, then it ends', async (key) => {
     watch();
     await press(key);
     expect(caused).toEqual(['quit']);
   });
 });
 
-describe('the view that is chosen', () => {
-  /** A terminal on both ends, unless said otherwise. */
+describe('the choice of a view', () => {
+  /** By default, input and output are terminals. */
   function chosen(
     env: Record<string, string>,
     { isTTY = true, keyboard = true, output: format = 'text' as 'text' | 'json', plain = false } = {},
   ): { readonly isLive: boolean; readonly written: string } {
     const input = Object.assign(new FakeInput(), { isTTY: keyboard });
     const output = Object.assign(new FakeOutput(), { isTTY });
-    const hooks = { story: async () => '', quit: () => {} };
+    const hooks = { runScenario: async () => '', quit: () => {} };
     const surroundings = { input, output, env } as unknown as Surroundings;
     const view = chooseView({ output: format, plain }, hooks, surroundings);
     view.step('two clouds listen');
@@ -346,7 +346,7 @@ describe('the view that is chosen', () => {
     return { isLive: view instanceof TerminalView, written: output.written.join('') };
   }
 
-  it('is the live screen on a terminal, also with an empty NO_COLOR', () => {
+  it('given a terminal, also with an empty NO_COLOR, then it is the live screen', () => {
     expect(chosen({ TERM: 'xterm-256color' }).isLive).toBe(true);
     expect(chosen({ TERM: 'xterm', NO_COLOR: '' }).isLive).toBe(true);
   });
@@ -358,7 +358,7 @@ describe('the view that is chosen', () => {
     ['no keyboard', { TERM: 'xterm' }, { keyboard: false }],
     ['--plain', { TERM: 'xterm' }, { plain: true }],
     ['JSON', { TERM: 'xterm' }, { output: 'json' as const }],
-  ])('given %s, then lines without any escape code', (_, env, how) => {
+  ])('given %s, then it is plain lines without escape codes', (_, env, how) => {
     const { isLive, written } = chosen(env, how);
     expect(isLive).toBe(false);
     expect(written).toContain('two clouds listen');

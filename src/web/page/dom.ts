@@ -10,8 +10,8 @@ const SVG_TAGS = new Set(['svg', 'rect', 'polyline']);
 export function show(parent: Element, trees: readonly Tree[]): void {
   trees.forEach((tree, at) => {
     const now = parent.childNodes[at];
-    if (now === undefined) parent.appendChild(made(tree));
-    else if (!update(now, tree)) parent.replaceChild(made(tree), now);
+    if (now === undefined) parent.appendChild(create(tree));
+    else if (!update(now, tree)) parent.replaceChild(create(tree), now);
   });
   while (parent.childNodes.length > trees.length) parent.lastChild?.remove();
 }
@@ -24,22 +24,22 @@ function update(node: ChildNode, tree: Tree): boolean {
     return true;
   }
   if (!(node instanceof Element) || node.localName !== tree.tag) return false;
-  dress(node, tree.attributes);
+  setAttributes(node, tree.attributes);
   show(node, tree.children);
   return true;
 }
 
-function made(tree: Tree): ChildNode {
+function create(tree: Tree): ChildNode {
   if (typeof tree === 'string') return document.createTextNode(tree);
   const element = SVG_TAGS.has(tree.tag)
     ? document.createElementNS(SVG, tree.tag)
     : document.createElement(tree.tag);
-  dress(element, tree.attributes);
+  setAttributes(element, tree.attributes);
   show(element, tree.children);
   return element;
 }
 
-function dress(element: Element, attributes: Readonly<Record<string, string>>): void {
+function setAttributes(element: Element, attributes: Readonly<Record<string, string>>): void {
   for (const name of element.getAttributeNames()) {
     if (!(name in attributes)) element.removeAttribute(name);
   }

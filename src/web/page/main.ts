@@ -25,13 +25,13 @@ const RETRY_MS = 2_000;
 const NOTICE_MS = 8_000;
 const WHO = 'web page';
 
-let state: PageState = { live: NOTHING_YET, trouble: '', notice: '', stories: [] };
-let heardMs = Date.now();
-let isAsking = false;
+let state: PageState = { live: NOTHING_YET, trouble: '', notice: '', scenarios: [] };
+let receivedMs = Date.now();
+let isPolling = false;
 let redraw: number | undefined;
 let notice: number | undefined;
 
-function become(change: Partial<PageState>): void {
+function update(change: Partial<PageState>): void {
   state = { ...state, ...change };
   if (redraw !== undefined) return;
   redraw = setTimeout(() => {
@@ -43,35 +43,35 @@ function become(change: Partial<PageState>): void {
   }, REDRAW_MS);
 }
 
-function say(text: string): void {
+function showNotice(text: string): void {
   clearTimeout(notice);
-  notice = setTimeout(() => become({ notice: '' }), NOTICE_MS);
-  become({ notice: text });
+  notice = setTimeout(() => update({ notice: '' }), NOTICE_MS);
+  update({ notice: text });
 }
 
-function hear(event: ShardEvent): void {
-  heardMs = Date.now();
+function receive(event: ShardEvent): void {
+  receivedMs = Date.now();
   const before = state.live.status;
   if (event.kind === 'cycle') {
     if (before !== null && before.startedMs !== event.status.startedMs)
-      say('The shard was restarted; this is the new one.');
-    void askDetails();
+      showNotice('The shard was restarted; this is the new one.');
+    void pollDetails();
   }
-  become({ live: withEvent(state.live, event), trouble: '' });
+  update({ live: withEvent(state.live, event), trouble: '' });
 }
 
 /** At most one request in flight: a slow shard is not polled again meanwhile. */
-async function askDetails(): Promise<void> {
-  if (isAsking) return;
-  isAsking = true;
+async function pollDetails(): Promise<void> {
+  if (isPolling) return;
+  isPolling = true;
   try {
     // Events may arrive while the request is in flight, so `state` is read after it.
     const { points, ...found } = await details(state.live.series.at(-1)?.atMs ?? 0);
-    become({ live: { ...state.live, ...found, series: withPoints(state.live.series, points) } });
+    update({ live: { ...state.live, ...found, series: withPoints(state.live.series, points) } });
   } catch {
     // The event stream reports the state of the shard; the next cycle polls again.
   } finally {
-    isAsking = false;
+    isPolling = false;
   }
 }
 
@@ -102,12 +102,12 @@ function listen(): void {
   const source = new EventSource('/v1/events?since=0');
   for (const kind of ['cycle', 'action-started', 'action-ended', 'loss', 'losses', 'log']) {
     source.addEventListener(kind, (event: MessageEvent<string>) =>
-      hear(JSON.parse(event.data) as ShardEvent),
+      receive(JSON.parse(event.data) as ShardEvent),
     );
   }
   source.addEventListener('open', () => void begin());
   source.addEventListener('error', () => {
-    become({ trouble: `No connection to the shard since ${timeOfDay(heardMs)}; trying again.` });
+    update({ trouble: `No connection to the shard since ${timeOfDay(receivedMs)}; trying again.` });
     // Browsers reconnect by themselves unless the server refused the connection.
     if (source.readyState === EventSource.CLOSED) setTimeout(listen, RETRY_MS);
   });
@@ -116,9 +116,9 @@ function listen(): void {
 /** Reads the status and the available demo scenarios when a connection is made. */
 async function begin(): Promise<void> {
   try {
-    hear({ kind: 'cycle', status: await read<Status>('/v1/status') });
-    const stories = await fetch('/up/stories');
-    become({ stories: stories.ok ? namesOf(await stories.json()) : [] });
+    receive({ kind: 'cycle', status: await read<Status>('/v1/status') });
+    const scenarios = await fetch('/up/stories');
+    update({ scenarios: scenarios.ok ? namesOf(await scenarios.json()) : [] });
   } catch {
     // The event stream reports the state of the connection.
   }
@@ -139,10 +139,12 @@ async function send(method: string, path: string, body?: object): Promise<void> 
         : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
     });
     const answer = (await response.json()) as { message?: string; error?: { message: string } };
-    say(answer.message ?? answer.error?.message ?? (response.ok ? 'Done.' : `Refused: ${response.status}.`));
-    void askDetails();
+    showNotice(
+      answer.message ?? answer.error?.message ?? (response.ok ? 'Done.' : `Refused: ${response.status}.`),
+    );
+    void pollDetails();
   } catch {
-    say('The shard did not answer.');
+    showNotice('The shard did not answer.');
   }
 }
 
@@ -155,8 +157,8 @@ document.addEventListener('click', ({ target }) => {
 });
 
 setInterval(() => {
-  if (state.trouble === '' && Date.now() - heardMs > SILENCE_MS) {
-    become({ trouble: `Nothing heard from the shard since ${timeOfDay(heardMs)}.` });
+  if (state.trouble === '' && Date.now() - receivedMs > SILENCE_MS) {
+    update({ trouble: `Nothing received from the shard since ${timeOfDay(receivedMs)}.` });
   }
 }, SILENCE_MS / 2);
 

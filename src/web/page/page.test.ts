@@ -35,11 +35,11 @@ afterEach(() => {
   vi.resetModules();
 });
 
-describe('bringing the document in line', () => {
+describe('reconciling the document', () => {
   const show_ = (parent: FakeElement, trees: readonly Tree[]) => show(parent as unknown as Element, trees);
   const item = (text: string, attributes = {}): Tree => ({ tag: 'li', attributes, children: [text] });
 
-  it('keeps what stays and changes what differs', () => {
+  it('given a changed tree, then it keeps equal nodes and updates the others', () => {
     const list = new FakeElement('ul');
     show_(list, [item('a', { class: 'doing' }), item('b')]);
     const [first] = list.childNodes;
@@ -50,14 +50,14 @@ describe('bringing the document in line', () => {
     expect((first as FakeElement).getAttributeNames()).toEqual([]);
   });
 
-  it('puts another kind of element in the place of the old one', () => {
+  it('given another kind of element, then it replaces the old one', () => {
     const place = new FakeElement('div');
     show_(place, ['text']);
     show_(place, [{ tag: 'svg', attributes: { class: 'bar' }, children: [] }]);
     expect(place.childNodes[0]).toMatchObject({ localName: 'svg' });
   });
 
-  it('takes markup in a name for text', () => {
+  it('given markup in a name, then it stays text', () => {
     const place = new FakeElement('div');
     show_(place, ['<img src=x>']);
     expect(place.childNodes[0]).toBeInstanceOf(FakeNode);
@@ -152,14 +152,14 @@ describe('the page', () => {
     await vi.advanceTimersByTimeAsync(300);
   };
 
-  it('shows the current state once connected, and has no scenario buttons at a shard without a demo', async () => {
+  it('given a shard outside the demo, when it connects, then it shows the state, without buttons for scenarios', async () => {
     await connect();
     expect(page.textOf('headline')).toBe('All 3 Needs of 1 cluster are met; nothing to do.');
     expect(page.textOf('cost')).toContain('$1.50/h');
     expect(buttons().map((button) => button.textContent)).toEqual(['Freeze the fleet']);
   });
 
-  it('begins with what was before: the last hour, actions and events with their times', async () => {
+  it('given a shard with a past, when it connects, then it shows the last hour, actions and events with their times', async () => {
     const point = { costPerHour: 1, machinesByState: {}, needs: 3, unmet: 2, begun: 4, failed: 1 };
     answers['/v1/series?since=0'] = {
       points: [
@@ -180,7 +180,7 @@ describe('the page', () => {
     expect(page.textOf('history')).toContain('none now; highest 2');
   });
 
-  it('has a button for each story there is, which asks for it', async () => {
+  it('given demo scenarios, then each has a button, which starts it', async () => {
     answers['/up/stories'] = ['deploy-burst', 'spot-wave'];
     answers['/up/stories/spot-wave'] = { message: 'Three machines will go.' };
     await connect();
@@ -197,7 +197,7 @@ describe('the page', () => {
     expect(page.textOf('notice')).toBe('');
   });
 
-  it('freezes and unfreezes', async () => {
+  it('given its button, then it freezes the fleet, and unfreezes it the next time', async () => {
     await connect();
     page.click(buttons()[0]);
     answers['/v1/freezes?id=fleet'] = { items: [{ id: 'fleet', who: 'web page', why: '' }] };
@@ -212,7 +212,7 @@ describe('the page', () => {
     );
   });
 
-  it('says when the shard is gone, and that another one is back', async () => {
+  it('given a lost connection and a restarted shard, then it shows both', async () => {
     await connect();
     source().readyState = FakeSource.CLOSED;
     source().fire('error');
@@ -227,13 +227,13 @@ describe('the page', () => {
     expect(page.textOf('notice')).toBe('The shard was restarted; this is the new one.');
   });
 
-  it('says when it hears nothing though it is connected', async () => {
+  it('given a connection without events, then it shows that', async () => {
     await connect();
     await vi.advanceTimersByTimeAsync(20_000);
-    expect(page.textOf('trouble')).toMatch(/^Nothing heard/);
+    expect(page.textOf('trouble')).toMatch(/^Nothing received/);
   });
 
-  it('does not grow however many actions it hears of', async () => {
+  it('given very many actions, then the document does not grow', async () => {
     await connect();
     for (let i = 0; i < 500; i++) {
       source().tell({

@@ -55,7 +55,7 @@ const lateCounts: Mutant['build'] = () => {
   };
 };
 
-/** A host counts as a Ready node as soon as it was configured. */
+/** A host that was told to join counts as a Ready node. */
 const neverWaits: Mutant['build'] = () => ({
   backend: (cloud) => ({
     ...cloud,
@@ -73,19 +73,19 @@ export const FAULT_MUTANTS: readonly Mutant[] = [
     build: whenFailed(() => ({ lastError: '' })),
   },
   {
-    name: 'the reason changes with every read',
+    name: 'the reason changes with every look',
     area: 'faults',
     named: ['B705', 'B707'],
     build: inRecords(() => {
-      let reads = 0;
+      let looks = 0;
       return (machine) =>
-        machine.state === Failed ? { ...machine, lastError: `${machine.lastError} (${++reads})` } : machine;
+        machine.state === Failed ? { ...machine, lastError: `${machine.lastError} (${++looks})` } : machine;
     }),
   },
   { name: 'Configure leads out of Failed', area: 'faults', named: ['B705'], build: leavesFailed },
   { name: 'a late success overrides Failed', area: 'faults', named: ['B704'], build: lateCounts },
   {
-    name: 'transitions never time out',
+    name: 'transitions are never given up',
     area: 'faults',
     named: ['B703', 'B704', 'B708'],
     build: () => ({ isPatient: true }),
