@@ -71,7 +71,7 @@ describe('a move of the loop', () => {
     ]);
   });
 
-  it('given delays by machine, then each keeps its own time', () => {
+  it('given delays by machine, then each machine has its own delay', () => {
     const input = anInput(
       [aMachine('a', Idle), aMachine('b', Idle)],
       [aNeed({ aggregate: resources({ cpu: 8 }) })],
@@ -85,7 +85,7 @@ describe('a move of the loop', () => {
     ]);
   });
 
-  it('given a Bootstrap, then the machine carries cluster, stamp and target until it is bound, then no target', () => {
+  it('given a Bootstrap, then the machine has cluster, stamp and target until it is bound, and no target afterwards', () => {
     const need = aNeed({ priority: 7, interruptionBucket: 4, reclamationBucket: 27 });
     const start = startLoop(anInput([aMachine('m', Idle, { idleSinceMs: 5 })], [need]));
     const rules = { decide: engine, delays: 1 };
@@ -106,7 +106,7 @@ describe('a move of the loop', () => {
     expect(machineIn(stepLoop(next, rules).next, 'm')).toMatchObject({ state: Configured, target: null });
   });
 
-  it('given a Preempt, then the machine drains with the preemptor as its target and arrives Idle without a stamp', () => {
+  it('given a Preempt, then the machine drains with the preemptor as its target and becomes Idle without a stamp', () => {
     const low = aNeed({ cluster: 'c2' });
     const high = aNeed({ priority: 9 });
     const start = startLoop(
@@ -124,7 +124,7 @@ describe('a move of the loop', () => {
     });
   });
 
-  it('given a Reclaim and then a Delete, then the machine ends as a slot without host, stamp or target', () => {
+  it('given a Reclaim and then a Delete, then the machine is a slot without host, stamp or target', () => {
     const start = startLoop(anInput([aMachine('m', Configured)], []));
     const { steps, end } = runLoop(start, { decide: engine, delays: 0, cycleMs: 300_000 }, 5);
     expect(steps.map(({ counts }) => [counts.Reclaim, counts.Delete])).toEqual([
@@ -137,7 +137,7 @@ describe('a move of the loop', () => {
     expect(machineIn(end, 'm')).toMatchObject({ state: Speculative, host: null, stamp: null, target: null });
   });
 
-  it('given a re-stamp, then the bound machine names the gang', () => {
+  it('given a re-stamp, then the stamp of the bound machine is that of the gang', () => {
     const gang = aNeed({ requirements: [same(RACK_KEY)], aggregate: resources({ cpu: 8 }), group: 'g' });
     const labels = new Map([[RACK_KEY, 'r']]);
     const start = startLoop(
@@ -151,11 +151,11 @@ describe('a move of the loop', () => {
   });
 });
 
-describe('a target', () => {
+describe('the target of a machine', () => {
   const inFlight = (need: ReturnType<typeof aNeed>): LedgerMachine =>
     aMachine('m', Creating, { target: keyOf(need) });
 
-  it('given its row is reported, then it lives; given one decision without it, then it ends', () => {
+  it('given a reported row, then it is kept, and after one decision without the row it is dropped', () => {
     const need = aNeed();
     const rules = { decide: engine, delays: 3 };
     const { next } = stepLoop(startLoop(anInput([inFlight(need)], [need])), rules);
@@ -164,7 +164,7 @@ describe('a target', () => {
     expect(machineIn(after, 'm').target).toBeNull();
   });
 
-  it('given a fold, then it lives as long as one member is reported', () => {
+  it('given a fold, then it is kept while one member is reported', () => {
     const member = aNeed({ requirements: [same(RACK_KEY)], group: 'g' });
     const start = startLoop(anInput([aMachine('m', Creating, { target: foldKeyOf(member) })], [member]));
     expect(machineIn(stepLoop(start, { decide: engine, delays: 3 }).next, 'm').target).toEqual(
@@ -174,7 +174,7 @@ describe('a target', () => {
 });
 
 describe('events and records', () => {
-  it('given a lost machine that was in a move, when its id comes back, then its move starts over', () => {
+  it('given a lost machine that was in a move, when its id appears again, then its move starts over', () => {
     const rules = { decide: engine, delays: 2 };
     const { next } = stepLoop(startLoop(anInput([aMachine('m', Deleting)], [])), rules);
     const again = withEvent(next, { lost: ['m'], added: [aMachine('m', Deleting)] });
@@ -185,7 +185,7 @@ describe('events and records', () => {
     ]);
   });
 
-  it('given events by cycle, then each comes before the decision of its number', () => {
+  it('given events by cycle, then each is applied before the decision of its number', () => {
     const input = anInput([aMachine('a', Idle), aMachine('b', Idle)], []);
     const events = new Map([
       [1, { needs: [aNeed()] }],
@@ -203,7 +203,7 @@ describe('events and records', () => {
     expect(isQuiet(steps[0]!) && isSettled(end)).toBe(true);
   });
 
-  it('given any fleet, then every record stays sound, ids stay, and the same run gives the same steps', () => {
+  it('given any fleet, then records stay valid, ids stay, and a repeated run has the same steps', () => {
     fc.assert(
       fc.property(fleets({ machines: 20, needs: 8 }), fc.nat(3), (input, delays) => {
         const run = (): ReturnType<typeof runLoop> =>

@@ -1,9 +1,9 @@
-// Defects put back on purpose: mistakes that shards of this kind have made, each as a change of one place in the product.
+// Defects injected on purpose: mistakes that shards of this kind have made, each as a change of one place in the product.
 // The simulation has to find every one of them; see scripts/verify-defects.ts.
 
 export interface Defect {
   readonly name: string;
-  /** What goes wrong, in words. */
+  /** Its effect, as one sentence. */
   readonly what: string;
   readonly file: string;
   /** Occurs in the file exactly once. */
@@ -22,8 +22,8 @@ export const DEFECTS: readonly Defect[] = [
       "    this.#parts.emit({ kind: 'call', call: number, provider, machine, request });\n",
   },
   {
-    name: 'retry without a look',
-    what: 'A call whose answer was lost is taken for one that was never made, and the machine is free again.',
+    name: 'retry without a Get',
+    what: 'A call whose answer was lost is treated as one that was never made, and the machine is free again.',
     file: 'src/shard/actuation/action-executor.ts',
     text: "      case 'transient':\n      case 'permanent':",
     replacement:
@@ -31,7 +31,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'lost update',
-    what: 'A record that came at the wrong moment is dropped and never read again.',
+    what: 'A record that arrives during an action is dropped and never read again.',
     file: 'src/shard/inventory/reconcile.ts',
     text: '    this.#parts.observer.dropped(id);\n    this.check(id);\n',
     replacement: '    this.#parts.observer.dropped(id);\n',
@@ -45,7 +45,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'missing fence',
-    what: 'A provider takes calls of a process that has been replaced.',
+    what: 'A provider accepts calls of a process that has been replaced.',
     file: 'src/provider/kit/fences.ts',
     text: 'if (!isNewer(token, mark)) return { heldBy: mark };',
     replacement: 'if (!isNewer(token, mark) && token.epoch < 0n) return { heldBy: mark };',
@@ -58,7 +58,7 @@ export const DEFECTS: readonly Defect[] = [
     replacement: 'this.#records.slotsSince(since + 1))',
   },
   {
-    name: 'forgotten rollback',
+    name: 'missing rollback',
     what: 'A machine whose cluster sends no blob stays bound in the ledger.',
     file: 'src/shard/actuation/action-executor.ts',
     text: '      ledger.move(machine, { command: Command.Abandon }, clock.now());\n',
@@ -66,20 +66,20 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'dropped durable write',
-    what: 'What was decided is written down only by the next cycle, after the provider was called.',
+    what: 'A decision becomes durable only in the next cycle, after the provider was called.',
     file: 'src/shard/actuation/actuation.ts',
     text: '    if (taken.length > 0) this.#parts.machineFacts.flush();\n',
     replacement: '',
   },
   {
-    name: 'forgotten target',
-    what: 'What a machine is on its way to does not outlive the process.',
+    name: 'target not persisted',
+    what: 'The target of a machine is lost when the process ends.',
     file: 'src/shard/inventory/machine-facts-store.ts',
     text: '    return { id, provider, target, cluster, stamp, idleSinceMs, ...verdicts };',
     replacement: '    return { id, provider, target: null, cluster, stamp, idleSinceMs, ...verdicts };',
   },
   {
-    name: 'target lost on the way',
+    name: 'target lost by a drain',
     what: 'A machine that was drained for a row becomes free for every row.',
     file: 'src/fleet/machines/machine-status.ts',
     text: 'return known.state === Draining ? known.target : null;',
@@ -87,42 +87,42 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'unreported clusters lose their machines',
-    what: 'After a start, the first cluster to report takes machines on their way to others.',
+    what: 'After a start, the first cluster to report acquires machines that are in flight for others.',
     file: 'src/shard/planning/awaited-machines.ts',
     text: 'if (this.#isOver || state',
     replacement: 'if (!this.#isOver || state',
   },
   {
     name: 'ignored freeze',
-    what: 'The guardrails let actions of a frozen scope through.',
+    what: 'The guardrails admit actions of a frozen scope.',
     file: 'src/shard/planning/guardrails.ts',
     text: 'if (view.freezes.isFrozen(action)) waiting.frozen.push(action);',
     replacement: 'if (view.nowMs < 0) waiting.frozen.push(action);',
   },
   {
     name: 'freeze that a restart undoes',
-    what: 'A freeze is in force before it is written down, and never is.',
+    what: 'A freeze is in force but never written to disk.',
     file: 'src/shard/planning/freezes.ts',
     text: '    this.#store.putFreeze(freeze);\n',
     replacement: '',
   },
   {
     name: 'Creating does not count',
-    what: 'What is being bought for a row is bought again.',
+    what: 'A machine that is being bought for a row is bought again.',
     file: 'src/engine/assign/in-flight.ts',
     text: 'machines.state[slot] === MachineState.Creating && (withBlocked',
     replacement: 'machines.state[slot] === MachineState.Failed && (withBlocked',
   },
   {
-    name: 'believes every roll-up',
-    what: 'A roll-up that loses nearly everything counts at once.',
+    name: 'accepts every roll-up',
+    what: 'A roll-up that loses nearly everything is used at once.',
     file: 'src/shard/demand/demand-guard.ts',
     text: 'if (this.#baseline === null || !isCollapse(this.#baseline, extent)) return false;',
     replacement: 'if (this.#baseline !== undefined || !isCollapse(this.#baseline!, extent)) return false;',
   },
   {
     name: 'reclaim on a quarantined roll-up',
-    what: 'A cluster whose first roll-up after a start is quarantined counts as having reported, with no demand.',
+    what: 'A cluster whose first roll-up after a start is quarantined is treated as having reported no demand.',
     file: 'src/shard/demand/rollups.ts',
     text: "        log('warn', 'rollup-held', describeQuarantined(taken.quarantined));\n",
     replacement:
@@ -132,35 +132,35 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'wrong hold clock',
-    what: 'A machine that has just become Idle counts as Idle since it was first seen.',
+    what: 'A machine that has just become Idle is treated as Idle since it was first seen.',
     file: 'src/fleet/machines/machine-status.ts',
     text: 'return meaningOf(known.state, seen) === Meaning.RolledBack ? (known.idleSinceMs ?? atMs) : atMs;',
     replacement: 'return meaningOf(known.state, seen) === Meaning.RolledBack ? (known.idleSinceMs ?? 0) : 0;',
   },
   {
     name: 'cap by cycle alone',
-    what: 'The share of machines that may be reclaimed counts by cycle, not over ten seconds.',
+    what: 'The cap on Reclaims applies to each cycle, not to ten seconds.',
     file: 'src/shard/planning/guardrails.ts',
     text: 'Math.max(0, cap - this.#window.countOf(cluster))',
     replacement: 'Math.max(0, cap)',
   },
   {
     name: 'stale observation accepted',
-    what: 'A List that began before our own call is believed about the machine.',
+    what: 'A List that began before a call of the shard overwrites the state of the machine.',
     file: 'src/shard/inventory/reconcile.ts',
     text: 'return !this.#parts.actuation.isBusy(id) && this.#parts.scheduler.isCurrent(id, began);',
     replacement: 'return began > 0 && id !== "";',
   },
   {
     name: 'orphan ignored',
-    what: 'A host of which the ledger knows nothing but a quota slot stays unknown.',
+    what: 'A host that the ledger records as a quota slot is never discovered.',
     file: 'src/shard/inventory/reconcile.ts',
     text: '    if (known?.state === MachineState.Speculative && hasHost(state))\n      observer.orphanFound(id, provider, state);\n',
     replacement:
       '    if (known?.state === MachineState.Speculative && hasHost(state)) {\n      observer.orphanFound(id, provider, state);\n      return;\n    }\n',
   },
   {
-    name: 'question left open',
+    name: 'request left open',
     what: 'A bootstrap request without a timely answer is never withdrawn.',
     file: 'src/shard/actuation/bootstrap-requests.ts',
     text: "      emit({ kind: 'withdraw-bootstrap', cluster, request });\n      this.#end(",
@@ -168,7 +168,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     name: 'silent reconnect',
-    what: 'A cluster that comes back is not told what happened to its machines meanwhile.',
+    what: 'A cluster that reconnects does not receive the changes of its machines meanwhile.',
     file: 'src/shard/planning/controller.ts',
     text: '        this.#nodeStates.tellAll(event.cluster);\n',
     replacement: '',

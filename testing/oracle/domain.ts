@@ -1,4 +1,4 @@
-// A gang's choice of one domain. Everything a domain could give the gang is counted once per domain; the keys
+// A gang's choice of one domain. Everything the gang could claim in a domain is counted once per domain; the keys
 // of step 1 then put the domains in order. Coverage is in whole parts per million, exact.
 
 import { compareText, MachineState, type ResourceVector } from '../../src/model/index.ts';
@@ -21,7 +21,7 @@ import {
 } from './ledger.ts';
 import { Shortage } from './shortage.ts';
 
-/** What one domain could give a gang at its turn. */
+/** What a gang could claim in one domain at its turn. */
 export interface Domain {
   readonly name: string;
   /** Bound in the gang's cluster or in flight for it, in claim order: own first, other live rows' own last. */
@@ -47,7 +47,7 @@ interface DomainKeys {
   readonly creditableAndIdle: bigint;
   readonly joint: bigint;
   readonly uncapped: bigint;
-  /** Of what the gang would acquire there; 0 where it cannot be completed. */
+  /** Cost of what the gang would acquire there; 0 where it cannot be completed. */
   readonly cost: number;
 }
 
@@ -63,7 +63,7 @@ export function domainsOf(world: World, row: Row): readonly Domain[] {
     ...inOrder.filter((slot) => !isOwn(row, slot) && !isOthersOwn(world, row, slot)),
     ...inOrder.filter((slot) => isOthersOwn(world, row, slot)),
   ];
-  // A row that cannot bind may take nothing, so nothing is acquirable for it (R41).
+  // A row that cannot bind may acquire nothing, so nothing is acquirable for it (R41).
   const idle = row.canBind
     ? acquirable(world, row, MachineState.Idle).filter((slot) => slot.targetKey !== row.text)
     : [];
@@ -188,12 +188,12 @@ function partsPerMillion(want: ResourceVector, slots: readonly Slot[]): readonly
   return parts;
 }
 
-/** The same with each dimension capped at a whole. */
+/** `floor(1e6 × have ÷ want)` of each dimension wanted, capped at 1e6. */
 export function cappedParts(want: ResourceVector, slots: readonly Slot[]): readonly bigint[] {
   return partsPerMillion(want, slots).map((part) => (part > MILLION ? MILLION : part));
 }
 
-/** Capped and summed over the dimensions. */
+/** The sum of capped coverage over the dimensions. */
 function coverage(want: ResourceVector, slots: readonly Slot[]): bigint {
   return sum(cappedParts(want, slots));
 }

@@ -74,7 +74,7 @@ function standsForFold(row: Row, slot: Slot): boolean {
   }
 }
 
-/** Who is hosted first: "members that no machine hosts (latest first-seen, then group)" are the tail (R21). */
+/** Order in which members are hosted: "members that no machine hosts (latest first-seen, then group)" are the tail (R21). */
 function byHosting(a: Need, b: Need): number {
   return (
     a.firstSeenMs - b.firstSeenMs ||

@@ -1,4 +1,4 @@
-// The oracle on gangs: the choice of one domain, whole or nothing, who may be taken over, Phase 2 in a domain.
+// The oracle on gangs: the choice of one domain, whole or nothing, which machines it may claim, Phase 2 in a domain.
 
 import { describe, expect, it } from 'vitest';
 import { keyOf, type LedgerMachine, MachineState, type Plan } from '../../src/model/index.ts';
@@ -14,14 +14,14 @@ const inRack = (id: string, state: MachineState, rack: string, given: Partial<Le
 const gang = (amount: number, given: { group?: string; priority?: number; firstSeenMs?: number } = {}) =>
   aNeed({ requirements: [same(RACK_KEY)], aggregate: cpu(amount), minUnit: cpu(4), group: 'g', ...given });
 
-describe('a gang acquires whole or not at all', () => {
+describe('the acquisition of a gang', () => {
   const racks = [
     ...['a1', 'a2', 'a3'].map((id) => inRack(id, Idle, 'a')),
     ...['b1', 'b2', 'b3'].map((id) => inRack(id, Speculative, 'b')),
   ];
 
   // Case 66 of the specification, as changed here.
-  it('takes nothing that does not complete it', () => {
+  it('given machines that do not complete it, then it acquires none', () => {
     const plan = decide(anInput(racks, [gang(20)]));
     expect(plan.actions).toEqual([]);
     expect(plan.verdicts[0]).toMatchObject({
@@ -41,12 +41,12 @@ describe('a gang acquires whole or not at all', () => {
     });
   });
 
-  it('prefers the rack with more of it Idle, then the next gang takes the other', () => {
+  it('given two racks, then it prefers the one with more Idle machines, and the next gang gets the other', () => {
     const plan = decide(anInput(racks, [gang(12, { group: 'g1' }), gang(12, { group: 'g2' })]));
     expect(plan.verdicts.map(({ domain }) => domain)).toEqual(['a', 'b']);
   });
 
-  it('completes itself with machines that drain for it', () => {
+  it('given machines that drain for it, then they count and it acquires the rest', () => {
     const row = gang(12);
     const machines = [
       inRack('d1', Draining, 'a', { cluster: 'c2', target: keyOf(row) }),
@@ -62,7 +62,7 @@ describe('a gang acquires whole or not at all', () => {
 
 describe('the domain of a gang', () => {
   // Case 82 of the specification, as changed here.
-  it('stays where it is while nothing can complete it', () => {
+  it('given no domain that can complete it, then it stays', () => {
     const row = gang(20);
     const machines = [
       inRack('m1', Configured, 'b', { stamp: stampOf(row) }),
@@ -74,7 +74,7 @@ describe('the domain of a gang', () => {
   });
 
   // Case 167 of the specification.
-  it('moves to the rack that completes it and gives the old one back', () => {
+  it('given another rack that completes it, then it moves and its machines in the old one are reclaimed', () => {
     const machines = [
       inRack('a1', Configured, 'a'),
       inRack('b1', Configured, 'b'),
@@ -86,7 +86,7 @@ describe('the domain of a gang', () => {
     expect([...plan.restamps.keys()]).toEqual(['b1']);
   });
 
-  it('does not move when its cluster cannot bind', () => {
+  it('given a cluster that cannot bind, then it does not move', () => {
     const row = gang(12);
     const machines = [
       inRack('a1', Configured, 'a', { stamp: stampOf(row) }),
@@ -98,7 +98,7 @@ describe('the domain of a gang', () => {
   });
 
   // Case 83 of the specification.
-  it('is its own among equal covers, then the least over-committed', () => {
+  it('given domains of equal coverage, then its own is chosen, then the one with the smallest total', () => {
     const row = gang(8);
     const x = ['x1', 'x2', 'x3', 'x4'].map((id) => inRack(id, Configured, 'x'));
     const y = ['y1', 'y2'].map((id) => inRack(id, Configured, 'y'));
@@ -107,7 +107,7 @@ describe('the domain of a gang', () => {
     expect(decide(anInput([...own, ...y], [row])).verdicts[0]!.claimed).toEqual(['x1', 'x2']);
   });
 
-  it('goes to the cheaper of two equal racks, by effective cost of what it would buy', () => {
+  it('given two equal racks, then the one with the lower effective cost of what it would buy is chosen', () => {
     const spot = { pricePerHour: 1, interruptionProbability: 0.5 };
     const row = aNeed({
       requirements: [same(RACK_KEY)],
@@ -121,7 +121,7 @@ describe('the domain of a gang', () => {
     expect(decide(anInput(machines, [row])).verdicts[0]!.domain).toBe('b');
   });
 
-  it('compares whole parts per million: a difference below one is a tie', () => {
+  it('given coverage that differs by less than one part per million, then it is a tie', () => {
     const row = aNeed({ requirements: [same(RACK_KEY)], aggregate: cpu(10_000_000), minUnit: new Map() });
     const stamp = stampOf(row);
     const machines = [
@@ -132,7 +132,7 @@ describe('the domain of a gang', () => {
     expect(decide(anInput(machines, [row])).verdicts[0]!.domain).toBe('a');
   });
 
-  it('is exact where sums pass 2^53', () => {
+  it('given sums beyond 2^53, then coverage is exact', () => {
     const huge = 2 ** 53 - 1;
     const row = aNeed({ requirements: [same(RACK_KEY)], aggregate: cpu(huge), minUnit: new Map() });
     const machines = [
@@ -147,14 +147,14 @@ describe('the domain of a gang', () => {
     expect(short!.candidates).toMatchObject([{ domain: 'a', coverage: 999_999, satisfiable: false }]);
   });
 
-  it('may be the empty string', () => {
+  it('given the empty string as a label value, then it is a domain', () => {
     const machines = [inRack('i1', Idle, ''), inRack('i2', Idle, '')];
     expect(decide(anInput(machines, [gang(8)])).verdicts[0]).toMatchObject({ domain: '', satisfied: true });
   });
 });
 
-describe('what a gang may claim', () => {
-  it('is another row’s own only if that completes it', () => {
+describe('the machines that a gang may claim', () => {
+  it('given another row’s own machine, then it claims it only if that completes it', () => {
     const other = aNeed();
     const row = gang(8, { priority: 5 });
     const machines = [
@@ -169,7 +169,7 @@ describe('what a gang may claim', () => {
     ]);
   });
 
-  it('is no Idle machine that waits for it, if it cannot be completed', () => {
+  it('given an Idle machine in flight for it and no way to complete it, then it does not claim the machine', () => {
     const row = gang(12);
     const machines = [
       inRack('i1', Idle, 'a', { target: keyOf(row), idleSinceMs: 0 }),
@@ -180,7 +180,7 @@ describe('what a gang may claim', () => {
     expect(did(plan)).toEqual(['Delete i1']);
   });
 
-  it('includes held bound machines, so that a hold never costs it a serving machine', () => {
+  it('given blocked bound machines, then it claims them, so that blocking never costs it a serving machine', () => {
     const row = gang(8);
     const machines = ['m1', 'm2'].map((id) =>
       inRack(id, Configured, 'a', { stamp: stampOf(row), blocked: true }),
@@ -195,7 +195,7 @@ describe('a gang in phase 2', () => {
     ids.map((id) => inRack(id, Configured, rack, { cluster: 'c2' }));
 
   // Case 137 of the specification.
-  it('picks in the first domain it completes, its own first', () => {
+  it('given several domains, then it picks in the first that it completes, its own first', () => {
     const row = gang(16, { priority: 2000 });
     const own = ['a1', 'a2'].map((id) => inRack(id, Configured, 'a', { stamp: stampOf(row) }));
     const machines = [...own, ...victims('a', 'a3', 'a4'), ...victims('b', 'b1', 'b2', 'b3', 'b4')];
@@ -204,7 +204,7 @@ describe('a gang in phase 2', () => {
     expect(plan.verdicts[0]!.unmet!.reason).toBe('preempting');
   });
 
-  it('goes to a domain with victims only, when its own cannot be completed', () => {
+  it('given its own domain cannot be completed, then it picks in a domain with victims only', () => {
     const row = gang(16, { priority: 2000 });
     const machines = [
       inRack('a1', Configured, 'a', { stamp: stampOf(row) }),
@@ -220,7 +220,7 @@ describe('a gang in phase 2', () => {
     ]);
   });
 
-  it('picks nothing if no domain can be completed, and counts free machines before victims', () => {
+  it('given no domain that can be completed, then it picks nothing, and free machines count before victims', () => {
     const row = gang(16, { priority: 2000 });
     const some = [...victims('a', 'a1', 'a2', 'a3')];
     expect(decide(anInput(some, [row, low])).actions).toEqual([]);

@@ -11,7 +11,7 @@ import { decide } from './oracle.ts';
 const RUNS = { numRuns: 400 };
 
 describe('the generator', () => {
-  it('makes sound records with unique ids', () => {
+  it('given any fleet, then its records are valid and ids are unique', () => {
     fc.assert(
       fc.property(fleets(), ({ machines }) => {
         expect(machines.flatMap((machine) => machineProblems(machine))).toEqual([]);
@@ -20,7 +20,7 @@ describe('the generator', () => {
     );
   });
 
-  it('reaches every kind of outcome', () => {
+  it('given many fleets, then every kind of outcome occurs', () => {
     const seen = new Set<string>();
     for (const input of fc.sample(fleets(), { numRuns: 600, seed: 7 })) {
       const plan = decide(input);
@@ -64,7 +64,7 @@ describe('the generator', () => {
 
 describe('any plan of the oracle', () => {
   // P1 to P4 and P7 to P11 of the specification.
-  it('keeps the properties of one decision', () => {
+  it('given any fleet, then it has the properties of one decision', () => {
     fc.assert(
       fc.property(fleets(), (input) => {
         expect(brokenProperties(input, decide(input))).toEqual([]);
@@ -74,7 +74,7 @@ describe('any plan of the oracle', () => {
   });
 
   // P16 of the specification.
-  it('does not change for better rows when a worse row that owns nothing is added', () => {
+  it('given a worse-ranked row that owns nothing, when it is added, then better-ranked rows keep their claims', () => {
     const newcomer = fc.record({
       cluster: fc.constantFrom('c1', 'c2'),
       cpu: fc.constantFrom(2, 8, 64),
@@ -99,7 +99,7 @@ describe('any plan of the oracle', () => {
   });
 
   // P19 of the specification.
-  it('does not depend on the order of machines and rows', () => {
+  it('given the same machines and rows in another order, then it is the same', () => {
     const permuted = fleets().chain((input) =>
       fc
         .record({

@@ -237,7 +237,7 @@ function ownersOf({ cluster, stamp, target }: LedgerMachine): readonly string[] 
   return owners;
 }
 
-/** Whole or nothing, for what is acquired and for what is picked; and re-stamps of all that is bound. */
+/** Gangs acquire and pick whole or not at all, and all their bound machines are re-stamped. */
 function checkGang(scene: Scene, verdict: Verdict, need: Need, plan: Plan, check: Check): void {
   const key = sameTermOf(need.profile)!.key;
   const draining = scene.input.machines.filter(
@@ -263,7 +263,7 @@ function checkGang(scene: Scene, verdict: Verdict, need: Need, plan: Plan, check
   }
 }
 
-/** Members say they are hosted exactly as often as the fold's machines have room. */
+/** As many members are hosted as the fold's machines have room for. */
 function checkFolds(scene: Scene, plan: Plan, check: Check): void {
   const hosted = new Map<string, { key: NeedKey; verdicts: Verdict[] }>();
   for (const verdict of plan.verdicts) {

@@ -1,4 +1,4 @@
-// The words of the definition over plain objects: slots (machines with who claims them), rows, and what
+// The terms of the definition over plain objects: slots (machines with the row that claims them), rows, and what
 // "matches", "fits", "own", "free" and "in flight" mean. The R numbers point to READINGS.md.
 
 import {
@@ -41,7 +41,7 @@ export interface Slot {
   pickedBy: Row | null;
 }
 
-/** A row after the fold. Everything below `members` is written when the row has its turn, or in Phase 2. */
+/** A row after the fold. Everything below `members` is written when the row is served, or in Phase 2. */
 export interface Row {
   readonly kind: 'plain' | 'gang' | 'fold' | 'set-aside';
   readonly need: Need;
@@ -191,7 +191,7 @@ export function inFlight(row: Row, slot: Slot, state: MachineState): boolean {
   return slot.targetKey === row.text && slot.machine.state === state;
 }
 
-/** Unclaimed machines bound to the row's cluster that meet its requirements; held ones too (R7). */
+/** Unclaimed machines bound to the row's cluster that meet its requirements, blocked ones included (R7). */
 export function creditableBound(world: World, row: Row): readonly Slot[] {
   return world.slots.filter(
     (slot) =>

@@ -23,7 +23,7 @@ const inRack = (rack: string) => ({ labels: new Map([[RACK_KEY, rack]]) });
 const did = (plan: Plan): readonly string[] => plan.actions.map(({ kind, machine }) => `${kind} ${machine}`);
 
 describe('rank', () => {
-  it('gives the best row the cheap machine and leaves the rest to the next (cases 41, 42)', () => {
+  it('given a cheap and a dear machine, then the best-ranked row gets the cheap one (cases 41, 42)', () => {
     const high = aNeed({ priority: 300, aggregate: cpu(16) });
     const low = aNeed({ priority: 100, aggregate: cpu(8) });
     const machines = [
@@ -36,7 +36,7 @@ describe('rank', () => {
     expect(did(plan)).toEqual(['Bootstrap i1', 'Bootstrap i2', 'Bootstrap i3']);
   });
 
-  it('breaks ties by first-seen, then key', () => {
+  it('given equal precedence, then first-seen decides, then the key', () => {
     const machines = [aMachine('i1', Idle)];
     const later = aNeed({ group: 'a', firstSeenMs: 2 });
     const [x, y] = [aNeed({ group: 'x' }), aNeed({ group: 'y' })];
@@ -45,7 +45,7 @@ describe('rank', () => {
 });
 
 describe('credit of a plain row', () => {
-  it('walks own and orphans by price, other live rows’ own last, whatever their price', () => {
+  it('given bound machines, then own and orphans are credited by price, other live rows’ own last, whatever their price', () => {
     const row = aNeed({ aggregate: cpu(8), priority: 5 });
     const other = aNeed({ aggregate: cpu(4) });
     const machines = [
@@ -59,7 +59,7 @@ describe('credit of a plain row', () => {
     expect(did(plan)).toEqual(['Reclaim m2']);
   });
 
-  it('takes another row’s machine only after its own in-flight ones', () => {
+  it('given own in-flight machines, then they are credited before another row’s machine', () => {
     const row = aNeed({ priority: 5, aggregate: cpu(8), minUnit: new Map() });
     const other = aNeed();
     const machines = [
@@ -73,7 +73,7 @@ describe('credit of a plain row', () => {
     expect(decide(anInput(machines, [wide, other])).verdicts[0]!.claimed).toEqual(['m3', 'm2', 'm1']);
   });
 
-  it('leaves another row’s machine alone while its own victim drains', () => {
+  it('given a victim that drains for the row, then another row’s machine is not credited', () => {
     const [row, other] = [aNeed({ priority: 5 }), aNeed({ priority: 4 })];
     const machines = [
       aMachine('d1', Draining, { cluster: 'c2', target: keyOf(row) }),
@@ -85,7 +85,7 @@ describe('credit of a plain row', () => {
     expect(plan.actions).toEqual([]);
   });
 
-  it('takes another row’s machine for a missing min_unit even where the sum is covered', () => {
+  it('given a missing min_unit, then another row’s machine is credited even where the sum is covered', () => {
     const row = aNeed({ priority: 5, aggregate: cpu(8), minUnit: cpu(8) });
     const other = aNeed({ aggregate: cpu(8) });
     const machines = [
@@ -97,7 +97,7 @@ describe('credit of a plain row', () => {
   });
 
   // Case 54 of the specification, as changed here.
-  it('keeps machines below min_unit and acquires one that hosts the large pod', () => {
+  it('given machines below min_unit, then they are kept and one that hosts the large pod is acquired', () => {
     const row = aNeed({ aggregate: cpu(48), minUnit: cpu(17) });
     const bound = ['m1', 'm2', 'm3'].map((id) => aMachine(id, Configured, { resources: cpu(16) }));
     const large = aMachine('i1', Idle, { resources: cpu(20) });
@@ -109,7 +109,7 @@ describe('credit of a plain row', () => {
     expect(without.verdicts[0]!.unmet!.reason).toBe('no-fitting-supply');
   });
 
-  it('takes first the first bound machine that covers min_unit', () => {
+  it('given bound machines, then the first one that covers min_unit is credited first', () => {
     const row = aNeed({ aggregate: cpu(8), minUnit: cpu(8) });
     const machines = [
       aMachine('m1', Configured),
@@ -122,7 +122,7 @@ describe('credit of a plain row', () => {
   });
 
   // Case 45 of the specification.
-  it('skips what adds nothing, bound or free', () => {
+  it('given a machine that adds nothing, bound or free, then it is skipped', () => {
     const row = aNeed({ aggregate: resources({ gpu: 8 }), minUnit: new Map() });
     const machines = [
       aMachine('m1', Configured, { pricePerHour: 0 }),
@@ -132,14 +132,14 @@ describe('credit of a plain row', () => {
     expect(did(decide(anInput(machines, [row])))).toEqual(['Bootstrap i2', 'Reclaim m1']);
   });
 
-  it('is satisfied without a machine when it wants nothing', () => {
+  it('given a row that wants nothing, then it is satisfied without a machine', () => {
     const plan = decide(anInput([aMachine('i1', Idle)], [aNeed({ aggregate: new Map() })]));
     expect(plan.verdicts[0]).toMatchObject({ satisfied: true, claimed: [] });
   });
 });
 
 describe('in-flight machines', () => {
-  it('go to the row and cluster they were launched for (cases 57, 62)', () => {
+  it('given their target, then they are credited to that row and cluster (cases 57, 62)', () => {
     const [first, second] = [aNeed({ cluster: 'c1' }), aNeed({ cluster: 'c2' })];
     const machines = [aMachine('m1', Creating, { target: keyOf(second) })];
     const plan = decide(anInput(machines, [first, second]));
@@ -147,7 +147,7 @@ describe('in-flight machines', () => {
     expect(plan.actions).toEqual([]);
   });
 
-  it('stay reserved, without an action, while their cluster cannot bind', () => {
+  it('given a cluster that cannot bind, then they stay reserved, without an action', () => {
     const row = aNeed({ aggregate: cpu(8), priority: 5 });
     const machines = [
       aMachine('i1', Idle, { target: keyOf(row), idleSinceMs: 0 }),
@@ -166,7 +166,7 @@ describe('in-flight machines', () => {
     expect(did(plan)).toEqual(['Bootstrap i2']);
   });
 
-  it('of another row are taken only for what drains will not cover', () => {
+  it('given those of another row, then they are acquired only for what drains will not cover', () => {
     const owner = aNeed({ group: 'owner' });
     const row = aNeed({ priority: 5, aggregate: cpu(8) });
     const drain = aMachine('d1', Draining, { cluster: 'c2', target: keyOf(row) });
@@ -175,10 +175,10 @@ describe('in-flight machines', () => {
       aMachine('i2', Idle, { target: keyOf(owner) }),
     ];
     const plan = decide(anInput([drain, ...reserved], [row, owner]));
-    // Short of 8, a drain brings 4: one reserved machine is taken, the owner keeps the other.
+    // Short of 8, a drain brings 4: one reserved machine is acquired, the owner keeps the other.
     expect(plan.verdicts.map(({ claimed }) => claimed)).toEqual([['i1'], ['i2']]);
     expect(plan.verdicts[0]!.unmet!.reason).toBe('preempting');
-    // A machine that no other row waits for is taken all the same.
+    // A machine without a target is acquired all the same.
     const free = aMachine('i3', Idle, { pricePerHour: 9 });
     expect(decide(anInput([drain, ...reserved, free], [row, owner])).verdicts[0]!.claimed).toEqual([
       'i1',
@@ -186,7 +186,7 @@ describe('in-flight machines', () => {
     ]);
   });
 
-  it('that are held are neither bound nor counted as Idle', () => {
+  it('given blocked ones, then they are neither bound nor counted as Idle', () => {
     const row = aNeed();
     const machines = [
       aMachine('i1', Idle, { target: keyOf(row), blocked: true }),
@@ -201,7 +201,7 @@ describe('the fold', () => {
     aNeed({ group, requirements: [same(RACK_KEY)], aggregate: cpu(amount), minUnit: cpu(4), firstSeenMs });
 
   // Case 127 of the specification.
-  it('counts whole gangs', () => {
+  it('given machines with room for parts of gangs, then only whole gangs count', () => {
     const needs = ['a', 'b', 'c'].map((group) => gang(group, 10));
     const machines = ['i1', 'i2', 'i3', 'i4'].map((id) =>
       aMachine(id, Idle, { resources: cpu(16), ...inRack('r') }),
@@ -217,7 +217,7 @@ describe('the fold', () => {
     });
   });
 
-  it('solves unhosted members right behind it as the gangs they were, the latest first', () => {
+  it('given unhosted members, then they are served right after it as gangs, the latest first', () => {
     const needs = [gang('a', 8, 3), gang('b', 8, 1), gang('c', 8, 2)];
     const between = aNeed({ firstSeenMs: 2, group: 'z' });
     const machines = [
@@ -232,7 +232,7 @@ describe('the fold', () => {
     expect(plan.verdicts.find(({ key }) => key.group === 'z')!.unmet!.blocker).toEqual(keyOf(needs[0]!));
   });
 
-  it('leaves rows that own a machine alone, and needs a machine that is not blocked', () => {
+  it('given rows that own a machine or only blocked machines, then they do not fold', () => {
     const owner = gang('a', 8);
     const big = aMachine('i1', Idle, { resources: cpu(16), ...inRack('r1') });
     const own = aMachine('m1', Configured, { stamp: stampOf(owner), ...inRack('r2') });
@@ -245,7 +245,7 @@ describe('the fold', () => {
     expect(decide(anInput([big, rackless], [owner])).verdicts[0]!.foldedInto).toEqual(foldKeyOf(owner));
   });
 
-  it('needs the topology key for the test only, not for hosting', () => {
+  it('given a machine without the topology key, then it may host a fold but does not cause one', () => {
     const needs = [gang('a', 8)];
     const machines = [
       aMachine('i1', Idle, { resources: cpu(8) }),
@@ -256,7 +256,7 @@ describe('the fold', () => {
 });
 
 describe('phase 3', () => {
-  it('reclaims by cluster, then price and reclamation value, only where the cluster has reported', () => {
+  it('given unclaimed machines, then those of reported clusters are reclaimed by cluster, price and reclamation value', () => {
     const stamp = (dollars: number) => ({ ...stampOf(aNeed()), reclamationPenaltyDollars: dollars });
     const machines = [
       aMachine('m1', Configured, { cluster: 'c2', pricePerHour: 0 }),
@@ -270,7 +270,7 @@ describe('phase 3', () => {
     expect(did(plan)).toEqual(['Reclaim m4', 'Reclaim m3', 'Reclaim m2', 'Reclaim m1']);
   });
 
-  it('releases at the end of the hold, not before, and never without a known start', () => {
+  it('given Idle machines, then they are released at the end of the hold, and never without a known start', () => {
     const machines = [
       aMachine('i1', Idle, { idleSinceMs: NOW_MS - 600_000 }),
       aMachine('i2', Idle, { idleSinceMs: NOW_MS - 599_999 }),
@@ -281,7 +281,7 @@ describe('phase 3', () => {
 });
 
 describe('verdicts', () => {
-  it('name the nearest blocker and the smallest extra supply', () => {
+  it('given an unmet row, then its verdict names the nearest blocker and the smallest extra supply', () => {
     const [first, second] = [aNeed({ priority: 9 }), aNeed({ priority: 8 })];
     const short = aNeed({ priority: 1, aggregate: cpu(20) });
     const machines = [
@@ -300,7 +300,7 @@ describe('verdicts', () => {
     });
   });
 
-  it('tell no match from no fit', () => {
+  it('given no match or no fit, then the reasons differ', () => {
     const picky = aNeed({ requirements: [{ key: 'disk', operator: Operator.Exists, values: [] }] });
     const large = aNeed({ group: 'large', aggregate: cpu(8), minUnit: cpu(8) });
     const plan = decide(anInput([aMachine('i1', Idle)], [picky, large]));

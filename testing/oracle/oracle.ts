@@ -1,6 +1,6 @@
 // The oracle: one decision, solved one row at a time over plain objects. It is the definition as code, has no
-// index and no shortcut, and shares nothing with the engine but the model's words; the engine must agree with
-// it to the byte. Where the definition leaves a choice, READINGS.md says which one is taken.
+// index and no shortcut, and shares nothing with the engine but the model; the engine must agree with
+// it to the byte. Where the definition leaves a choice, READINGS.md says which one applies.
 
 import {
   type Action,
@@ -59,7 +59,7 @@ export function decide(input: DecisionInput): Plan {
   return { actions, verdicts: verdictsOf(world, input.needs, rows), claims, restamps };
 }
 
-/** Idle → Bootstrap, Speculative → Provision, anything else is on its way or bound already. */
+/** Idle → Bootstrap, Speculative → Provision; anything else is in flight or bound already. */
 function acquisition(row: Row, slot: Slot): readonly Action[] {
   const { state } = slot.machine;
   // A cluster that cannot bind keeps its in-flight Idle machines reserved, without an action (R31).

@@ -1,4 +1,4 @@
-// Phase 2: rows still short after Phase 1 pick victims of strictly lower priority, in order of turns. Nothing
+// Phase 2: rows still short after Phase 1 pick victims of strictly lower priority, in the order they were served. Nothing
 // moves now; a victim drains and may be acquired by its row once it is Idle.
 
 import { compareText, dollarsOfBucket, isBound, MachineState, victimScore } from '../../src/model/index.ts';
@@ -16,7 +16,7 @@ import {
 import { Shortage } from './shortage.ts';
 import { SpreadAccount } from './spread.ts';
 
-/** Fills in `picks` and `coveredByDrains` of every unmet row; rows are in turn order. */
+/** Fills in `picks` and `coveredByDrains` of every unmet row; rows are in the order they were served. */
 export function preemptFor(world: World, rows: readonly Row[]): void {
   for (const row of rows) {
     if (row.kind === 'fold' || row.kind === 'set-aside') continue;
@@ -115,7 +115,7 @@ export function isExcess(world: World, slot: Slot): boolean {
 
 function isVictim(world: World, row: Row, slot: Slot): boolean {
   const { state, blocked, cluster, stamp } = slot.machine;
-  // Held machines could not be acquired once drained (R8). "No machine gets two actions in a cycle."
+  // Blocked machines could not be acquired once drained (R8). "No machine gets two actions in a cycle."
   if (state !== MachineState.Configured || blocked || slot.pickedBy !== null || slot.claimedBy === row)
     return false;
   // "Machines of a cluster that has not reported since start are victims only by a stamp" (R63).

@@ -1,4 +1,4 @@
-// What a row is still short of while it takes machines one by one. Amounts only shrink towards zero, so plain
+// What a row is still short of while it claims machines one by one. Amounts only shrink towards zero, so plain
 // numbers stay exact however large the fleet is; sums that may grow are never formed here.
 
 import { compareText, covers, isZero, type ResourceVector } from '../../src/model/index.ts';
@@ -55,7 +55,7 @@ export class Shortage {
     if (covers(slot.offer, this.row.minUnit)) this.unitMissing = false;
   }
 
-  /** What would be missing once these had come, too. */
+  /** What would be missing once these machines had arrived. */
   after(coming: readonly Slot[]): Shortage {
     const later = new Shortage(this.row);
     for (const [name, units] of this.rest) later.rest.set(name, units);

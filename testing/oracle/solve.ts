@@ -1,5 +1,5 @@
-// Phase 1, one row at a time: credit what already serves the row, acquire what is free, and that is its turn.
-// A fold's unhosted members have their turns right behind it.
+// Phase 1, one row at a time: credit what already serves the row, then acquire what is free.
+// A fold's unhosted members are served right after it.
 
 import { MachineState } from '../../src/model/index.ts';
 import { domainsOf, mayTake, planInDomain } from './domain.ts';
@@ -21,7 +21,7 @@ import {
 import { Shortage } from './shortage.ts';
 import { acquireSpread, creditSpread } from './spread.ts';
 
-/** Solves the rows in rank order. Returns every row that had a turn, unhosted members included, in turn order. */
+/** Solves the rows in rank order. Returns every row served, unhosted members included, in that order. */
 export function solveRows(world: World, rows: readonly Row[]): readonly Row[] {
   const turns: Row[] = [];
   // "Before the rows of its cluster are credited": machines bound to other clusters are not concerned (R82).
@@ -46,7 +46,7 @@ export function unhostedMembers(row: Row): Row['members'] {
   return row.members.slice(row.members.length - left);
 }
 
-/** A row that is set aside claims its own bound machines, whatever they are, and nothing else. */
+/** A row that is set aside claims its own bound machines, whether they match or not, and nothing else. */
 function keepOwn(world: World, row: Row): void {
   const own = world.slots.filter(
     (slot) =>

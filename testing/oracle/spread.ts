@@ -1,4 +1,4 @@
-// Strict spread: how a row with a DoNotSchedule term walks its bound machines, takes in-flight ones, acquires,
+// Strict spread: how a row with a DoNotSchedule term walks its bound machines, claims in-flight ones, acquires,
 // and which domains are open to it. Counts are of the row's own claims; bound ones count whatever the skew.
 
 import { MachineState } from '../../src/model/index.ts';
@@ -59,7 +59,7 @@ export class SpreadAccount {
 
   /**
    * "The minimum runs over domains where it has a claim or a free fitting machine (Idle, Speculative, in
-   * flight)": one that it could take, so one that adds (R54). Without any such domain it is 0.
+   * flight)": one that it could claim, so one that adds (R54). Without any such domain it is 0.
    */
   private minimum(short: Shortage): number {
     const open = this.free.some(
@@ -152,7 +152,7 @@ function fewestFirst(row: Row, inOrder: readonly Slot[]): Slot | undefined {
 
 /**
  * Step 2: "takes, at each step, the first Idle, else the first Speculative, in a domain whose count is at most
- * the minimum + maxSkew − 1". Idle is looked at again after each Speculative step.
+ * the minimum + maxSkew − 1". Idle machines are tried again after each Speculative step.
  */
 export function acquireSpread(world: World, row: Row, short: Shortage, claim: Claim): void {
   const pool = [

@@ -37,7 +37,7 @@ import { Shortage } from './shortage.ts';
 import { unhostedMembers } from './solve.ts';
 import { SpreadAccount } from './spread.ts';
 
-/** One verdict per original Need, by rank. `rows` had their turns, unhosted members included. */
+/** One verdict per original Need, by rank. `rows` have been served, unhosted members included. */
 export function verdictsOf(world: World, needs: readonly Need[], rows: readonly Row[]): readonly Verdict[] {
   const servedBy = servingRows(rows);
   return [...needs]
@@ -241,7 +241,7 @@ function extraSupply(
   return best === undefined ? null : { count: best.count, like: best.slot.id };
 }
 
-/** What is missing: of a gang, beyond everything its domain could give it (R77). */
+/** What is missing; for a gang, beyond everything available in its domain (R77). */
 function restIn(row: Row, deficit: ResourceVector): ResourceVector {
   const domain = row.domains[0];
   if (domain === undefined) return deficit;

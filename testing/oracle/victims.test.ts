@@ -1,4 +1,4 @@
-// The oracle on strict spread and on Phase 2 of plain rows: who may go where, and who has to leave.
+// The oracle on strict spread and on Phase 2 of plain rows: open domains and victims.
 
 import { describe, expect, it } from 'vitest';
 import { keyOf, type LedgerMachine, MachineState, type Plan, ZONE_KEY } from '../../src/model/index.ts';
@@ -17,7 +17,7 @@ describe('strict spread', () => {
     aNeed({ aggregate: cpu(amount), minUnit: cpu(4), spread: [strictSpread(ZONE_KEY, maxSkew)] });
 
   // Case 100 of the specification.
-  it('counts bound machines, whatever their skew', () => {
+  it('given bound machines, then they count, whatever their skew', () => {
     const machines = [
       ...inZone(Configured, 'a', ['a1', 'a2', 'a3']),
       ...inZone(Idle, 'a', ['a4'], { pricePerHour: 0 }),
@@ -26,7 +26,7 @@ describe('strict spread', () => {
     expect(did(decide(anInput(machines, [row(16)])))).toEqual(['Bootstrap b1']);
   });
 
-  it('stops at the skew (case 94) and says so', () => {
+  it('given free machines only beyond the skew, then it stops with that reason (case 94)', () => {
     const machines = [
       ...inZone(Idle, 'a', ['a1']),
       ...inZone(Idle, 'b', ['b1', 'b2', 'b3']),
@@ -38,7 +38,7 @@ describe('strict spread', () => {
   });
 
   // Case 101 of the specification, as changed here.
-  it('looks at Idle again after each Speculative step', () => {
+  it('given Speculative steps, then Idle machines are tried again after each', () => {
     const machines = [...inZone(Idle, 'a', ['a1', 'a2']), ...inZone(Speculative, 'b', ['b1', 'b2'])];
     expect(did(decide(anInput(machines, [row(16)])))).toEqual([
       'Bootstrap a1',
@@ -48,7 +48,7 @@ describe('strict spread', () => {
     ]);
   });
 
-  it('credits by the domain with the fewest, Configuring included, machines without the key last', () => {
+  it('given bound machines, then the domain with the fewest is credited first, Configuring included, machines without the key last', () => {
     const machines = [
       ...inZone(Configured, 'a', ['a1', 'a2', 'a3']),
       ...inZone(Configuring, 'b', ['b1'], { pricePerHour: 9 }),
@@ -58,7 +58,7 @@ describe('strict spread', () => {
     expect(decide(anInput(machines, [row(20)])).verdicts[0]!.claimed).toEqual(['a1', 'b1', 'a2', 'a3', 'n1']);
   });
 
-  it('does not hold a domain open for a machine that adds nothing', () => {
+  it('given a free machine that adds nothing, then its domain does not count for the minimum', () => {
     const gpus = aNeed({
       aggregate: resources({ cpu: 4, gpu: 1 }),
       minUnit: new Map(),
@@ -72,7 +72,7 @@ describe('strict spread', () => {
     expect(did(decide(anInput(machines, [gpus])))).toEqual(['Bootstrap a2']);
   });
 
-  it('counts in-flight machines only where the skew allows', () => {
+  it('given in-flight machines, then they count only where the skew allows', () => {
     const need = row(16);
     const machines = [
       ...inZone(Configured, 'a', ['a1']),
@@ -92,7 +92,7 @@ describe('victims of a plain row', () => {
     stamp: { ...stampOf(aNeed({ cluster: 'gone' }), priority), interruptionPenaltyDollars: interruption },
   });
 
-  it('are unclaimed ones first, by their stamp; without a stamp they are none', () => {
+  it('given unclaimed machines, then they are picked first by their stamp, and never without a stamp', () => {
     const low = aNeed({ cluster: 'c2', priority: 0 });
     const machines = [
       elsewhere('m1', { pricePerHour: 0 }), // claimed by low
@@ -112,7 +112,7 @@ describe('victims of a plain row', () => {
   });
 
   // Case 144 of the specification.
-  it('are judged by who claims them now, not by an old stamp', () => {
+  it('given a claimed machine, then the claiming row decides, not an old stamp', () => {
     const equal = aNeed({ cluster: 'c2', priority: 1_000_000 });
     const plan = decide(anInput([elsewhere('m1', stamped(0))], [high, equal]));
     expect(plan.actions).toEqual([]);
@@ -121,14 +121,14 @@ describe('victims of a plain row', () => {
     expect(other.actions[0]).toMatchObject({ kind: 'Preempt', reason: 'phase2.inversion', graceSeconds: 10 });
   });
 
-  it('of a cluster that has not reported fall only by a stamp, and are no excess', () => {
+  it('given a cluster that has not reported, then its machines are victims only by a stamp, and not excess', () => {
     const machines = [elsewhere('m1'), elsewhere('m2', stamped(5))];
     const plan = decide(anInput(machines, [high], { readyClusters: new Set(['c1']) }));
     expect(did(plan)).toEqual(['Preempt m2']);
     expect(plan.actions[0]!.reason).toBe('phase2.inversion');
   });
 
-  it('go by score, then id; each is picked once, by the better row', () => {
+  it('given several, then score decides, then id, and each is picked once, by the better-ranked row', () => {
     const next = aNeed({ priority: 900_000, aggregate: cpu(8) });
     const machines = [
       elsewhere('m1', stamped(0, 100)),
@@ -140,7 +140,7 @@ describe('victims of a plain row', () => {
   });
 
   // Case 143 of the specification.
-  it('are as few as drains under way leave to pick', () => {
+  it('given drains in flight for the row, then only the rest is picked', () => {
     const wide = aNeed({ priority: 10, aggregate: cpu(12) });
     const machines = [
       aMachine('d1', Draining, { cluster: 'c2', target: keyOf(wide) }),
@@ -155,7 +155,7 @@ describe('victims of a plain row', () => {
     expect(few.verdicts[0]!.unmet!.reason).toBe('preemption-exhausted');
   });
 
-  it('pass the spread test, drains and earlier picks counted', () => {
+  it('given a strict spread, then victims pass its test, with drains and earlier picks counted', () => {
     const spread = aNeed({ priority: 10, aggregate: cpu(16), spread: [strictSpread(ZONE_KEY)] });
     const machines = [
       aMachine('d1', Draining, { cluster: 'c2', zone: 'a', target: keyOf(spread) }),
@@ -169,7 +169,7 @@ describe('victims of a plain row', () => {
     expect(plan.verdicts[0]!.preempts).toEqual(['m1', 'm3']);
   });
 
-  it('are never blocked machines', () => {
+  it('given blocked machines, then they are never picked', () => {
     expect(did(decide(anInput([elsewhere('m1', { blocked: true, ...stamped(0) })], [high])))).toEqual([
       'Reclaim m1',
     ]);

@@ -1,4 +1,4 @@
-// Test support: a controller's actuation and reconcile over a real ledger, with a manual clock and all answers given by the
+// Test support: a controller's actuation and reconcile over a real ledger, with a manual clock and all answers from the
 // test. Imported by tests only.
 
 import { Fleet } from '../../src/fleet/index.ts';
@@ -122,7 +122,7 @@ export class Scene {
       limits: { ...CALL_SCHEDULER_LIMITS, ...options.scheduler },
     });
     this.nodeStates = new NodeStateRouter(ledger, emit);
-    const say = (...words: readonly (string | number)[]): number => this.told.push(words.join(' '));
+    const say = (...parts: readonly (string | number)[]): number => this.told.push(parts.join(' '));
     const { scheduler, machineFacts } = this;
     this.actuation = new Actuation({
       ...{ ledger, scheduler, machineFacts, clock, random, emit, epoch: 1n },

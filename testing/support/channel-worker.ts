@@ -1,11 +1,11 @@
-// Test support: the worker of the channel tests, which does what its owner asks for.
+// Test support: the worker of the channel tests, which executes the requests of its owner.
 
 import { BigFleetError } from '../../src/model/index.ts';
 import type { Traffic } from '../../src/runtime/message-exchange.ts';
 import { WorkerPort } from '../../src/runtime/worker-port.ts';
 
 export interface ToTestWorker extends Traffic {
-  readonly item: /** Is returned as an item with the same text. */
+  readonly item: /** Returned as an item with the same text. */
     | { readonly kind: 'echo'; readonly text: string }
     | { readonly kind: 'ask-owner'; readonly text: string }
     | { readonly kind: 'throw' | 'exit' | 'close' };

@@ -1,5 +1,5 @@
-// Test support: the smallest provider that keeps the contract, within this process, and ways to break it on purpose.
-// It shares nothing with the kit, so that the suite is not judged by the code it judges. Imported by tests only.
+// Test support: the smallest provider that meets the contract, within this process, and ways to break it on purpose.
+// It shares nothing with the kit, so that the suite is tested independently of the kit. Imported by tests only.
 
 import { status } from '@grpc/grpc-js';
 import { CapacityType, MachineState } from '../../src/model/index.ts';
@@ -11,7 +11,7 @@ import { RpcError } from '../../src/wire/index.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
 
-/** Short looks for a provider that settles within milliseconds; patience where only a broken one needs it. */
+/** Short observation of a provider that settles within milliseconds; long timeouts where only a broken one reaches them. */
 export const SHORT: Partial<Timings> = {
   callMs: 20_000,
   listMs: 20_000,
@@ -39,7 +39,7 @@ const MOVES: Readonly<Record<Kind, { from: MachineState; via: MachineState; to: 
   delete: { from: Idle, via: Deleting, to: Speculative },
 };
 
-/** One thing done wrong. */
+/** A single deviation from the contract. */
 export type Defect =
   | 'fence per shard'
   | 'mark only moves on success'
@@ -142,7 +142,7 @@ export class SmallProvider {
     this.#machines.set(id, { record, changed: this.#revision });
   }
 
-  /** Answers, unless it is time to break. */
+  /** Answers, unless the configured number of calls is reached. */
   async #answer(): Promise<void> {
     const isDue = ++this.#calls > (this.#options.after ?? 0);
     if (isDue && this.#options.defect === 'dies')
@@ -193,7 +193,7 @@ export class SmallProvider {
     return { operationId, machine };
   }
 
-  /** Turns stale callers away; the returned function moves the mark. */
+  /** Refuses stale callers; the returned function advances the mark. */
   #fence({ machineId, shardId, shardEpoch, sequenceNumber }: Fenced): () => void {
     if (shardId === '' && shardEpoch === 0n && sequenceNumber === 0n) return () => {};
     const key = this.#options.defect === 'fence per shard' ? shardId : `${shardId} ${machineId}`;

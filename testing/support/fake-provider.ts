@@ -25,7 +25,7 @@ export interface Given extends Partial<Omit<FakeProviderOptions, 'settings' | 'c
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 
-/** Calm unless told otherwise, with 64 machines. */
+/** Calm by default, with 64 machines. */
 export async function fakeScene({ preset = 'calm', set = {}, ...given }: Given = {}): Promise<FakeScene> {
   const clock = given.clock ?? new VirtualClock(1_800_000_000_000);
   const events: CloudEvent[] = [];

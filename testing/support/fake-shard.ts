@@ -1,4 +1,4 @@
-// A shard for tests of its clients: fixed views, orders that are only recorded, events emitted by the test.
+// Test support: a shard for tests of its clients, with fixed views, orders that are only recorded, and events from the test.
 
 import { unmetText } from '../../src/model/index.ts';
 import type {

@@ -28,7 +28,7 @@ export function aCycleView(number: number, atMs: number): CycleView {
   return { number, atMs, durationMs: 1, unmet: 0, metClaimChanges: 0, ...counts };
 }
 
-/** Runs `use` with the path of a journal that is gone afterwards. */
+/** Runs `use` with the path of a journal that is deleted afterwards. */
 export function withPath<T>(use: (path: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'bigfleet-journal-'));
   const leave = (): void => rmSync(folder, { recursive: true });
@@ -42,14 +42,14 @@ export interface RecordedOptions {
   readonly limits?: Partial<JournalLimits>;
   readonly slice?: number;
   readonly epoch?: bigint;
-  /** Another one than the file. */
+  /** Another journal than the file. */
   readonly sink?: JournalSink;
 }
 
-/** A shard that decides and does nothing about it. */
+/** A shard that decides and executes no action. */
 export class Recorded {
   nowMs = 1_000_000;
-  /** Runs nothing later: what waits is handed over by the next cycle. */
+  /** Runs no timers: pending writes are flushed by the next cycle. */
   readonly clock: Clock = { now: () => this.nowMs, after: () => () => {} };
   readonly fleet = new Fleet();
   readonly engine = new Engine(this.fleet, { checkEvery: 0 });

@@ -31,7 +31,7 @@ export class AnswerCheck {
     this.#ajv.addSchema(closed(document as unknown as Json) as object, 'openapi');
   }
 
-  /** What is wrong with the JSON answer of a route, undocumented fields included; empty if nothing is. */
+  /** Problems of the JSON answer of a route, undocumented fields included; empty if there are none. */
   problems(path: string, method: string, answer: unknown): string[] {
     return this.#check(['paths', path, method, 'responses', '200', ...JSON_SCHEMA], answer);
   }
@@ -40,7 +40,7 @@ export class AnswerCheck {
     return this.#check(['components', 'responses', 'Refusal', ...JSON_SCHEMA], answer);
   }
 
-  /** What is wrong with a value of a named schema. */
+  /** Problems of a value of a named schema. */
   problemsOf(schema: string, value: unknown): string[] {
     return this.#check(['components', 'schemas', schema], value);
   }
@@ -57,7 +57,7 @@ export class AnswerCheck {
   }
 }
 
-/** The document with every object closed, so that a field that it does not have is a problem. */
+/** The document with every object closed, so that an undocumented field is a problem. */
 function closed(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map((each: Json) => closed(each));
   if (typeof schema !== 'object' || schema === null) return schema;

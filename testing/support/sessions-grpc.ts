@@ -17,7 +17,7 @@ export interface Served {
   readonly sessions: Sessions;
   readonly events: readonly ControllerEvent[];
   readonly address: string;
-  /** Does not resolve while a call is still open, which then fails a test by its time limit. */
+  /** Does not resolve while a call is open; a test that leaves one open fails by its time limit. */
   readonly stop: () => Promise<void>;
 }
 
@@ -62,10 +62,10 @@ export function helloFrame(clusterId: string): Uint8Array {
   return OperatorMessage.encode({ payload }).finish();
 }
 
-/** In front of each message of a gRPC stream: a flag and a length. */
+/** Size of the prefix of each message of a gRPC stream: a flag and a length. */
 const PREFIX_BYTES = 5;
 
-/** The bytes of a message on a gRPC stream; `announced` may lie about its length. */
+/** The bytes of a message on a gRPC stream; `announced` may differ from its real length. */
 export function onTheWire(message: Uint8Array, { isCompressed = false, announced = message.length } = {}) {
   const prefix = Buffer.alloc(PREFIX_BYTES);
   prefix[0] = isCompressed ? 1 : 0;
@@ -73,13 +73,13 @@ export function onTheWire(message: Uint8Array, { isCompressed = false, announced
   return Buffer.concat([prefix, message]);
 }
 
-/** What an operator may have on its way; by default Node refuses answers to more than ten. */
+/** Memory that Node allows an operator's HTTP/2 session; with the default of ten it rejects large answers. */
 const MAX_MEBIBYTES = 1000;
 
-/** An operator that says nothing until told to, and takes nothing from the network until told to. */
+/** An operator that writes and reads only on request of the test. */
 export class WireOperator {
   readonly received: ShardMessage[] = [];
-  /** Of the trailers or, where there are none, null. */
+  /** From the trailers; null if there are none. */
   grpcStatus: number | null = null;
   grpcMessage = '';
   /** Resolves to the HTTP/2 error code that the stream was closed with. */
@@ -119,12 +119,12 @@ export class WireOperator {
     this.#stream.write(bytes);
   }
 
-  /** Says no more, and reads or does not read as before. */
+  /** Closes its sending side; whether it reads is unchanged. */
   endHalf(): void {
     this.#stream.end();
   }
 
-  /** Reads from now on. */
+  /** Starts reading. */
   read(): this {
     this.#stream.on('data', (chunk: Buffer) => {
       this.#bytes = Buffer.concat([this.#bytes, chunk]);

@@ -260,7 +260,7 @@ export function firstSeen({ demandOf }: Bench): Readonly<Record<string, number>>
   );
 }
 
-/** Roll-ups that the guard holds. */
+/** Roll-ups that the guard has quarantined. */
 export function heldIn({ reports }: Sessions): readonly QuarantinedRollup[] {
   return reports.flatMap(({ held }) => held ?? []);
 }

@@ -1,4 +1,4 @@
-// Test support: protobuf bytes put together by hand, with the field number and wire type spelled out, so that a
+// Test support: protobuf bytes assembled by hand, with explicit field numbers and wire types, so that a
 // test of a generated decoder does not take its numbers from the code under test. Imported by tests only.
 
 import { expect } from 'vitest';

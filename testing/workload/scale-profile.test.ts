@@ -21,24 +21,27 @@ const LADDER: readonly (readonly [string, number, number, number])[] = [
 ];
 
 describe('the ladder', () => {
-  it('has no profile that is not listed here', () => {
+  it('given the profiles on disk, then each is in the table of this test', () => {
     expect(profileNames()).toEqual(LADDER.map(([name]) => name).sort());
   });
 
-  it.each(LADDER)('%s: %i clusters, %i Needs, %i machines', (name, clusters, needs, machines) => {
-    const profile = loadProfile(name);
-    expect(profile.name).toBe(name);
-    expect(profile.clusters).toBe(clusters);
-    expect(profile.needs).toBe(needs);
-    expect(profile.configured + profile.idle + profile.speculative).toBe(machines);
-    expect(profile.about).not.toBe('');
-  });
+  it.each(LADDER)(
+    'given %s, then it has %i clusters, %i Needs and %i machines',
+    (name, clusters, needs, machines) => {
+      const profile = loadProfile(name);
+      expect(profile.name).toBe(name);
+      expect(profile.clusters).toBe(clusters);
+      expect(profile.needs).toBe(needs);
+      expect(profile.configured + profile.idle + profile.speculative).toBe(machines);
+      expect(profile.about).not.toBe('');
+    },
+  );
 });
 
 describe('parseScaleProfile', () => {
   const text = 'name: x\nabout: y\ncatalogue: realistic\nclusters: 1\nneeds: 10\n';
 
-  it('fills in what is not said', () => {
+  it('given omitted fields, then they have their defaults', () => {
     const parsed = parseScaleProfile(text);
     expect(parsed.ok && parsed.value).toMatchObject({
       density: 100,
@@ -48,7 +51,7 @@ describe('parseScaleProfile', () => {
     });
   });
 
-  it('names everything that is wrong', () => {
+  it('given several mistakes, then all are reported', () => {
     const parsed = parseScaleProfile(
       `${text.replace('realistic', 'unreal')}jitter: 2\nspeed: fast\nthresholds: [{regime: fast, p99Ms: 1}]\n`,
     );

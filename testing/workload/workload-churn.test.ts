@@ -20,7 +20,7 @@ const textOf = (need: Need) =>
   JSON.stringify([need.profile.fingerprint, need.group, [...need.aggregate], [...need.minUnit]]);
 
 describe('churn', () => {
-  it('is the same for the same seed', () => {
+  it('given the same seed, then the changes are the same', () => {
     const steps = [workloadOf(), workloadOf()].map((workload) => {
       const churn = churnOf(workload);
       return [churn.next(), churn.next(), churn.next()];
@@ -28,29 +28,32 @@ describe('churn', () => {
     expect(steps[0]).toEqual(steps[1]);
   });
 
-  it.each(['churn', 'burst'] as const)('%s changes its part of the clusters and of their rows', (regime) => {
-    const workload = workloadOf();
-    const change = workload.profile[regime];
-    const churn = churnOf(workload, change);
-    const last = new Map<string, Set<string>>();
-    for (let cluster = 0; cluster < 20; cluster++) {
-      last.set(workload.clusterName(cluster), new Set(workload.needsOf(cluster).map(textOf)));
-    }
-    for (let step = 0; step < 6; step++) {
-      const { rollUps } = churn.next();
-      expect(rollUps.length).toBe(20 * change.clusters);
-      for (const { cluster, needs, delta } of rollUps) {
-        const before = last.get(cluster)!;
-        const now = new Set(needs.map(textOf));
-        expect(now.size).toBe(before.size);
-        expect([...now].filter((text) => !before.has(text)).length).toBe(delta.fresh.length);
-        expect(delta.fresh.length).toBe(Math.round(before.size * change.rows));
-        last.set(cluster, now);
+  it.each(['churn', 'burst'] as const)(
+    'given the regime %s, then its fraction of clusters and rows changes',
+    (regime) => {
+      const workload = workloadOf();
+      const change = workload.profile[regime];
+      const churn = churnOf(workload, change);
+      const last = new Map<string, Set<string>>();
+      for (let cluster = 0; cluster < 20; cluster++) {
+        last.set(workload.clusterName(cluster), new Set(workload.needsOf(cluster).map(textOf)));
       }
-    }
-  });
+      for (let step = 0; step < 6; step++) {
+        const { rollUps } = churn.next();
+        expect(rollUps.length).toBe(20 * change.clusters);
+        for (const { cluster, needs, delta } of rollUps) {
+          const before = last.get(cluster)!;
+          const now = new Set(needs.map(textOf));
+          expect(now.size).toBe(before.size);
+          expect([...now].filter((text) => !before.has(text)).length).toBe(delta.fresh.length);
+          expect(delta.fresh.length).toBe(Math.round(before.size * change.rows));
+          last.set(cluster, now);
+        }
+      }
+    },
+  );
 
-  it('given the delta of a roll-up, then it leads from the loaded or last roll-up to this one', () => {
+  it('given the delta of a roll-up, then it is the difference from the loaded or last roll-up', () => {
     const workload = workloadOf();
     const fleet = new Fleet();
     let last = workload.load(fleet);
@@ -66,7 +69,7 @@ describe('churn', () => {
     }
   });
 
-  it('lets bound machines fail and come back', () => {
+  it('given churn, then bound machines fail and recover', () => {
     const workload = workloadOf();
     const bound = new Map<string, LedgerMachine>();
     for (const machine of workload.machines()) {
@@ -80,7 +83,7 @@ describe('churn', () => {
       expect(machines.length).toBeGreaterThan(15);
       for (const machine of machines) {
         expect(machineProblems(machine)).toEqual([]);
-        // It is the machine that was bound, in another state.
+        // It is the machine that was bound, with another state.
         const { instanceType, zone, labels, capacityType, pricePerHour, allocatable, host } = bound.get(
           machine.id,
         )!;
@@ -92,7 +95,7 @@ describe('churn', () => {
     expect(repaired).toBeGreaterThan(20);
   });
 
-  it('leaves machines alone in a burst', () => {
+  it('given a burst, then no machine changes', () => {
     const workload = workloadOf();
     expect(churnOf(workload, workload.profile.burst).next().machines).toEqual([]);
   });

@@ -13,7 +13,7 @@ const OPTIONS: DecisionOptions = {
   weights: DEFAULT_SCORE_WEIGHTS,
 };
 
-/** What one cycle does to a fleet, and what was to be expected. */
+/** The actions of one cycle on a fleet, and the expected ones. */
 function outcome(name: string, seed: number, beginning: Beginning): [ExpectedActions, ExpectedActions] {
   const workload = new Workload(loadProfile(name), seed, beginning);
   const { actions, verdicts } = decide(workload.newFleet(), WORKLOAD_NOW_MS, OPTIONS);
@@ -31,7 +31,7 @@ function outcome(name: string, seed: number, beginning: Beginning): [ExpectedAct
 
 describe('a quiet fleet', () => {
   it.each(['dev-50', 'dev-500', 'scaleway-50k', 'uber-5k', 'uber-5k-racks'])(
-    '%s leaves nothing to do',
+    'given %s, then a cycle has no action',
     (name) => {
       const [done, expected] = outcome(name, 1, 'quiet');
       expect(done).toEqual(expected);
@@ -50,12 +50,15 @@ describe('planted changes', () => {
     ['uber-5k', 3],
     ['uber-5k', 4],
     ['uber-5k-racks', 1],
-  ] as const)('%s with seed %i: exactly what was planted is done', (name, seed) => {
-    const [done, expected] = outcome(name, seed, 'full');
-    expect(done).toEqual(expected);
-  });
+  ] as const)(
+    'given %s with seed %i, then the actions are exactly those of the planted changes',
+    (name, seed) => {
+      const [done, expected] = outcome(name, seed, 'full');
+      expect(done).toEqual(expected);
+    },
+  );
 
-  it('are of every kind on the realistic ladder', () => {
+  it('given the realistic ladder, then every kind of change is planted', () => {
     const expected = new Workload(loadProfile('uber-5k'), 1, 'full').expected!;
     expect(expected.bootstraps).toBeGreaterThanOrEqual(15);
     expect(expected.provisions).toBeGreaterThanOrEqual(1);

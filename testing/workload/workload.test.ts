@@ -10,7 +10,7 @@ import { type Beginning, Workload } from './workload.ts';
 const workloadOf = (name: string, seed = 1, beginning: Beginning = 'quiet') =>
   new Workload(loadProfile(name), seed, beginning);
 
-/** SHA-256 of everything a fleet says, machines first. */
+/** SHA-256 of all records and rows of a fleet, machines first. */
 function digestOf(workload: Workload): string {
   const hash = createHash('sha256');
   const plain = (_: string, value: unknown) => (value instanceof Map ? [...value] : value);
@@ -21,7 +21,7 @@ function digestOf(workload: Workload): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-describe('same seed, same bytes', () => {
+describe('a generated fleet', () => {
   it.each([
     ['dev-50', 'quiet', 'a0bdc8552fdecea6'],
     ['dev-50', 'full', '000e7e96ed5fd85a'],
@@ -42,7 +42,7 @@ describe.each(['dev-50', 'dev-500', 'scaleway-50k', 'uber-5k', 'uber-5k-racks', 
     const { profile } = workload;
     const machines = [...workload.machines()];
 
-    it('has exactly the machines and Needs it declares', () => {
+    it('given its profile, then it has exactly the declared machines and Needs', () => {
       const byState = Map.groupBy(machines, ({ state }) => state);
       expect(byState.get(MachineState.Configured)?.length).toBe(profile.configured);
       expect(byState.get(MachineState.Idle)?.length ?? 0).toBe(profile.idle);
@@ -54,18 +54,21 @@ describe.each(['dev-50', 'dev-500', 'scaleway-50k', 'uber-5k', 'uber-5k-racks', 
       expect(fleet.clusters.size - 1).toBe(profile.clusters);
     });
 
-    it.each(['quiet', 'full', 'cold'] as const)('has sound records when %s', (beginning) => {
-      const all = [...workloadOf(name, 3, beginning).machines()];
-      expect(all.flatMap((machine) => machineProblems(machine))).toEqual([]);
-      expect(all.length).toBe(workload.machineCount);
-    });
+    it.each(['quiet', 'full', 'cold'] as const)(
+      'given the start %s, then all records are valid',
+      (beginning) => {
+        const all = [...workloadOf(name, 3, beginning).machines()];
+        expect(all.flatMap((machine) => machineProblems(machine))).toEqual([]);
+        expect(all.length).toBe(workload.machineCount);
+      },
+    );
 
-    it('has nothing bound when cold', () => {
+    it('given a cold start, then nothing is bound', () => {
       const all = [...workloadOf(name, 1, 'cold').machines()];
       expect(all.filter(({ cluster, stamp }) => cluster !== '' || stamp !== null)).toEqual([]);
     });
 
-    it('knows the id of a machine by number', () => {
+    it('given the number of a machine, then its id is that of the record', () => {
       for (const ordinal of [0, 1, profile.configured - 1]) {
         expect(workload.machineId(ordinal)).toBe(machines[ordinal]!.id);
       }
@@ -73,11 +76,11 @@ describe.each(['dev-50', 'dev-500', 'scaleway-50k', 'uber-5k', 'uber-5k-racks', 
   },
 );
 
-// The larger rungs are checked by what their clusters add up to; making them whole is the benchmark's work.
+// Of the larger rungs only the sums over their clusters are checked; the benchmark generates them in full.
 describe.each(['uber-50k', 'uber-500k', 'uber-50k-racks', 'uber-500k-racks', 'uber-500k-jitter'])(
   '%s',
   (name) => {
-    it('has clusters of exactly the declared size', () => {
+    it('given its profile, then its clusters have exactly the declared size', () => {
       const workload = workloadOf(name);
       const { clusters, needs, configured } = workload.profile;
       expect(needs % clusters).toBe(0);
@@ -96,7 +99,7 @@ describe('the realistic mix', () => {
   const { archetypes } = workload.profile.catalogue;
   const shares = machineShares(archetypes, workload.profile.density);
 
-  it('fills the pools by the shares of the catalogue', () => {
+  it('given its pools, then they have the shares of the catalogue', () => {
     const slots = [...workload.machines()].filter(({ state }) => state === MachineState.Speculative);
     const gpus = slots.filter(({ instanceType }) => /^a[23]/.test(instanceType)).length / slots.length;
     const declared = archetypes.reduce((sum, { sizes }, i) => sum + (sizes[0]!.gpus > 0 ? shares[i]! : 0), 0);
@@ -105,7 +108,7 @@ describe('the realistic mix', () => {
     expect(gpus).toBeLessThan(0.2);
   });
 
-  it('has mostly small groups among its rows, and folds them', () => {
+  it('given its rows, then most are small groups, which fold', () => {
     let groups = 0;
     let rows = 0;
     for (let cluster = 0; cluster < workload.profile.clusters; cluster++) {
@@ -116,7 +119,7 @@ describe('the realistic mix', () => {
     expect(rows / workload.profile.needs).toBeLessThan(0.5);
   });
 
-  it('binds mostly general compute', () => {
+  it('given its bound machines, then most are general compute', () => {
     const bound = [...workload.machines()].filter(({ state }) => state === MachineState.Configured);
     const share = bound.filter(({ instanceType }) => /^([mc]6i|n2)/.test(instanceType)).length / bound.length;
     expect(share).toBeGreaterThan(0.78);
@@ -124,8 +127,8 @@ describe('the realistic mix', () => {
   });
 });
 
-describe('the harder twins', () => {
-  it('racks: hardly a row folds, no gang fits a machine, and a rack has about 50 machines', () => {
+describe('the harder variants', () => {
+  it('given racks, then hardly a row folds, no gang fits a machine, and a rack has about 50 machines', () => {
     const workload = workloadOf('uber-5k-racks');
     let rows = 0;
     for (let cluster = 0; cluster < workload.profile.clusters; cluster++)
@@ -136,7 +139,7 @@ describe('the harder twins', () => {
     expect(Math.max(...[...racks.values()].map(({ length }) => length))).toBeLessThan(75);
   });
 
-  it('jitter: no two machines are of one class', () => {
+  it('given jitter, then no two machines have the same class', () => {
     const fleet = new Fleet();
     fleet.machines.load([...workloadOf('uber-5k-jitter').machines()]);
     expect(fleet.classes.count).toBe(fleet.machines.count);

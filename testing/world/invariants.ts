@@ -12,32 +12,35 @@ import { type Arrival, HOLD_SECONDS, type SiteWatch } from './site.ts';
 import type { Trace } from './trace.ts';
 
 export const INVARIANTS = {
-  'acts-on-what-is': 'An action begins on a machine as it really is, unless the cloud moved it meanwhile.',
-  'taken-back-is-free': 'An action that no provider has heard of leaves its machine as it was.',
-  'one-binding': 'A machine serves one cluster at a time; nothing is bound that is bound.',
+  'acts-on-real-state':
+    'An action begins on a machine in the state that its provider has, unless the cloud changed it meanwhile.',
+  'rolled-back-is-free': 'An action of which no provider received a call leaves its machine unchanged.',
+  'one-binding': 'A machine serves one cluster at a time; a bound machine is not bound again.',
   'nothing-twice': 'A provider accepts no more operations than the shard has begun actions.',
-  'fence-holds': 'Once a newer process has changed a machine, an older one changes it no more.',
+  'fence-holds': 'Once a newer process has changed a machine, no older process changes it.',
   'epochs-rise':
     'No provider receives an epoch below one it has received, and the newest process is never fenced.',
-  'no-early-reclaim': 'Nothing is taken from a cluster as excess before it has reported to this process.',
-  'collapse-is-held': 'A roll-up that loses nearly everything is not believed before its third repetition.',
-  'claimed-or-reclaimed':
-    'No machine has two actions in a cycle, and none is reclaimed that a row counts on.',
-  'frozen-is-frozen': 'No action begins in a frozen scope, and none that waited is sent, restarts included.',
-  'reclaim-rail': 'No more Reclaims of a cluster in any 10 s than its share, and none in the first 10 s.',
-  'hold-is-kept': 'A host is given back only after its hold, and one that is owned never.',
+  'no-early-reclaim':
+    'No machine leaves a cluster as excess before the cluster has reported to this process.',
+  'collapse-is-quarantined':
+    'A roll-up that loses nearly everything is not accepted before its third repetition.',
+  'claimed-or-reclaimed': 'No machine has two actions in a cycle, and none is reclaimed that a row claims.',
+  'frozen-is-frozen': 'No action begins or is sent in a frozen scope, also after a restart.',
+  'reclaim-cap':
+    'No more Reclaims of a cluster in any 10 s than its cap, and none in the first 10 s of a process.',
+  'hold-is-kept': 'A host is released only after its hold, and an owned one never.',
   'known-machines': 'The ledger has no machine that no provider has.',
-  'incremental-equals-full': 'Cycles that look at changes alone decide what full ones decide.',
+  'incremental-equals-full': 'Incremental cycles decide what full ones decide.',
   'entries-apply': 'Every entry of the journal applies.',
   settles: 'Once faults end, the world settles.',
   'ledger-equals-provider':
-    'At rest the ledger says of every machine what its provider says, prices included.',
-  'nothing-forgotten': 'At rest every host that is paid for is on record as one.',
-  'nothing-idle': 'At rest no host that could be given back idles beyond its hold.',
+    'At rest the ledger equals the record of the provider for every machine, prices included.',
+  'hosts-on-record': 'At rest the ledger has every host that is paid for.',
+  'nothing-idle': 'At rest no host that could be released is Idle beyond its hold.',
   'demand-is-met': 'At rest, with supply to spare, every plain row is met.',
   'clusters-know': 'At rest a cluster knows exactly the machines that serve it.',
-  'no-open-asks': 'At rest no question and no instruction is open, and no action under way.',
-  'quiet-when-constant': 'At constant demand nothing is begun, however prices move.',
+  'no-open-requests': 'At rest no request and no instruction is open, and no action is in flight.',
+  'quiet-when-constant': 'At constant demand no action begins, however prices change.',
   'exact-acquisition':
     'Demand that rises once is met by exactly the machines it takes, each bought and bound once.',
   'exact-replacement': 'A machine that is lost is replaced by exactly one.',
@@ -126,7 +129,7 @@ export class Watch implements SiteWatch, ProcessWatch {
     string,
     { readonly rows: number; readonly sentBefore: number; sent: () => number }
   >();
-  readonly #heardEpochs = new Map<string, bigint>();
+  readonly #receivedEpochs = new Map<string, bigint>();
   #newest = 0n;
   #order = 0;
 
@@ -197,7 +200,7 @@ export class Watch implements SiteWatch, ProcessWatch {
     if (truth.disturbed >= (truth.lastIn.get(from) ?? 0)) return;
     const isBinding = command === 'configure' && truth.cluster !== '';
     this.fail(
-      isBinding ? 'one-binding' : 'acts-on-what-is',
+      isBinding ? 'one-binding' : 'acts-on-real-state',
       `${command} ${cluster} for ${machine}, which is ${stateName(truth.state)} ${truth.cluster}`,
     );
   }
@@ -325,20 +328,20 @@ export class Watch implements SiteWatch, ProcessWatch {
 
   connected(cluster: string, epoch: bigint): void {
     this.#trace.note(`connected ${cluster} ${epoch}`);
-    const heard = this.#heardEpochs.get(cluster) ?? 0n;
-    if (epoch < heard) this.fail('epochs-rise', `${cluster} heard epoch ${epoch} after ${heard}`);
-    this.#heardEpochs.set(cluster, epoch);
+    const received = this.#receivedEpochs.get(cluster) ?? 0n;
+    if (epoch < received) this.fail('epochs-rise', `${cluster} received epoch ${epoch} after ${received}`);
+    this.#receivedEpochs.set(cluster, epoch);
   }
 
   openAsksOf(process: ShardProcess): readonly string[] {
     return [...this.#of(process).openRequests];
   }
 
-  /** Operations accepted so far on machines whose id contains `words`. */
-  acceptedOn(words: string): Readonly<Record<TransitionKind, number>> {
+  /** Operations accepted so far on machines whose id contains `part`. */
+  acceptedOn(part: string): Readonly<Record<TransitionKind, number>> {
     const sum = { create: 0, configure: 0, drain: 0, delete: 0 };
     for (const { id, accepted } of this.machines.values()) {
-      if (!id.includes(words)) continue;
+      if (!id.includes(part)) continue;
       for (const kind of Object.keys(sum) as TransitionKind[]) sum[kind] += accepted[kind];
     }
     return sum;
@@ -386,7 +389,7 @@ export class Watch implements SiteWatch, ProcessWatch {
     const [view] = process.controller.controller.ask('machines', { where: { id: machine }, limit: 1 }).items;
     if (view !== undefined && MOVING.has(view.state))
       this.fail(
-        'taken-back-is-free',
+        'rolled-back-is-free',
         `${kind} of ${machine} ended ${outcome}; the ledger says ${view.state}`,
       );
   }
@@ -408,11 +411,11 @@ export class Watch implements SiteWatch, ProcessWatch {
     const cap = Math.max(1, Math.floor(process.plan.reclaimFraction * configured + 1e-9));
     if (recent.length > cap)
       this.fail(
-        'reclaim-rail',
+        'reclaim-cap',
         `${recent.length} Reclaims of ${cluster} in 10 s, ${cap} of ${configured} allowed`,
       );
     if (nowMs - process.startedMs < WINDOW_MS)
-      this.fail('reclaim-rail', `a Reclaim of ${cluster} ${nowMs - process.startedMs} ms after the start`);
+      this.fail('reclaim-cap', `a Reclaim of ${cluster} ${nowMs - process.startedMs} ms after the start`);
   }
 
   #checkHold({ id, idleSinceMs }: Truth): void {
@@ -429,7 +432,7 @@ export class Watch implements SiteWatch, ProcessWatch {
     if (collapse === undefined || collapse.rows < GUARDED_ROWS || rows * 10 >= collapse.rows) return;
     const sent = collapse.sent() - collapse.sentBefore;
     if (sent < BELIEVED_AT)
-      this.fail('collapse-is-held', `${cluster}: ${rows} rows believed after ${sent} roll-ups`);
+      this.fail('collapse-is-quarantined', `${cluster}: ${rows} rows accepted after ${sent} roll-ups`);
   }
 
   #cycleEnded(process: ShardProcess): void {

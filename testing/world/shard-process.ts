@@ -48,7 +48,7 @@ export interface ProcessParts {
 const SHARD_ID = 'shard-0';
 /** How long in-flight work may take to complete in a graceful stop. */
 const STOP_MS = 5000;
-const IDLE_LOOK_MS = 10;
+const IDLE_POLL_MS = 10;
 const CALL_LIMITS = {
   callMs: 9000,
   attemptMs: 2500,
@@ -137,10 +137,10 @@ export class ShardProcess {
   /** Graceful stop: starts no new action, completes what a provider may have started, and persists its state. */
   stop(ended: () => void): void {
     const lastMs = this.#clock.now() + STOP_MS;
-    const look = (): void => {
+    const poll = (): void => {
       if (!this.isAlive) return;
       if (!this.controller.controller.isIdle && this.#clock.now() < lastMs) {
-        this.#clock.after(IDLE_LOOK_MS, look);
+        this.#clock.after(IDLE_POLL_MS, poll);
         return;
       }
       void this.controller.controller.close();
@@ -150,7 +150,7 @@ export class ShardProcess {
       ended();
     };
     this.controller.controller.stop();
-    look();
+    poll();
   }
 
   /** The controller lags behind for `ms`; demand waits meanwhile. */

@@ -9,10 +9,10 @@ import { runWorld } from './world.ts';
 const SEEDS = Number(process.env['BIGFLEET_WORLDS'] ?? 20);
 const LOT = 10;
 
-describe('whatever befalls a fleet', () => {
+describe('a fleet under any faults', () => {
   const lots = Array.from({ length: Math.ceil(SEEDS / LOT) }, (_, i) => i * LOT + 1);
 
-  it.each(lots)('every invariant holds, seeds %i and up', { timeout: 600_000 }, async (first) => {
+  it.each(lots)('given seeds from %i on, then every invariant holds', { timeout: 600_000 }, async (first) => {
     const seeds = Array.from({ length: Math.min(LOT, SEEDS - first + 1) }, (_, i) => first + i);
     const fault = await firstFault(seeds);
     expect(fault === null ? '' : faultText(fault)).toBe('');
@@ -20,7 +20,7 @@ describe('whatever befalls a fleet', () => {
 });
 
 describe('a world', () => {
-  it('is the same every time', async () => {
+  it('given the same seed, then it has the same trace', async () => {
     const [once, again] = [await runWorld(drawPlan(7)), await runWorld(drawPlan(7))];
     expect(again).toEqual(once);
     expect((await runWorld(drawPlan(8))).digest).not.toBe(once.digest);
@@ -28,14 +28,14 @@ describe('a world', () => {
 });
 
 describe('the ledger of a world', () => {
-  it('given prices that move at two providers in turn, then each is looked for in it for as long as it may take', async () => {
-    // Here some machine has a new price at each of five looks, and none for longer than a List and a cycle take.
+  it('given prices that change at two providers in turn, then each is awaited for as long as a List and a cycle take', async () => {
+    // Here some machine has a new price at each of five reads, and none for longer than a List and a cycle take.
     const { violations } = await runWorld(drawPlan(1171));
     expect(violations).toEqual([]);
   });
 });
 
-describe('strains of a world', () => {
+describe('stops and lags of a world', () => {
   const plans = Array.from({ length: 40 }, (_, i) => drawPlan(i + 1));
   const lines = async (seed: number): Promise<readonly string[]> => {
     const all: string[] = [];
@@ -43,18 +43,18 @@ describe('strains of a world', () => {
     return all;
   };
 
-  it('given a shard that is asked to end, then it has ended before the next one starts', async () => {
+  it('given a graceful stop of the shard, then it has ended before the next process starts', async () => {
     const { seed } = plans.find(({ events }) => events.some(({ kind }) => kind === 'stop'))!;
-    const told = await lines(seed);
-    expect(told.filter((line) => line.endsWith('shard has stopped')).length).toBeGreaterThan(0);
+    const trace = await lines(seed);
+    expect(trace.filter((line) => line.endsWith('shard has stopped')).length).toBeGreaterThan(0);
   });
 
-  it('come with the other events, and those are what they were without', () => {
+  it('given plans with them, then the other events of a seed are unchanged', () => {
     const kinds = new Set(plans.flatMap(({ events }) => events.map(({ kind }) => kind)));
     expect(kinds).toContain('stop');
     expect(kinds).toContain('controller-behind');
-    const strains: readonly string[] = ['stop', 'controller-behind'];
-    const others = plans[0]!.events.filter(({ kind }) => !strains.includes(kind));
+    const added: readonly string[] = ['stop', 'controller-behind'];
+    const others = plans[0]!.events.filter(({ kind }) => !added.includes(kind));
     expect(others.map(({ kind }) => kind)).toEqual(
       'freeze demand malformed no-blobs demand demand demand'.split(' '),
     );
@@ -62,7 +62,7 @@ describe('strains of a world', () => {
 });
 
 describe('the plan of a fault', () => {
-  it('shrinks to what it takes', async () => {
+  it('given a plan in which one event suffices, then it shrinks to that event', async () => {
     const plan = drawPlan(1);
     const crashes = plan.events.filter(({ kind }) => kind === 'demand');
     const small = await shrinkPlan(plan, async ({ events }) => events.some(({ kind }) => kind === 'demand'));

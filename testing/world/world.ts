@@ -43,7 +43,7 @@ const QUIET_MS = 22_000;
  * Number of reads of the ledger, one second apart. A new price reaches it after the next List and the next cycle, at
  * most 1.5 s each, plus the latency of the calls; a price is valid for 7 s.
  */
-const LEDGER_LOOKS = 7;
+const LEDGER_READS = 7;
 /** Of a blank restart: how long the shard is down, and when the operator goes silent. */
 const BLANK_DOWN_MS = 300;
 const BLANK_REPORT_MS = 3500;
@@ -106,7 +106,7 @@ class World {
     for (const site of this.#sites) await this.#clock.until(site.open());
     this.#startShard();
     for (const cluster of this.#clusters) cluster.start();
-    for (const event of this.#plan.events) this.#clock.after(event.atMs, () => this.#befall(event));
+    for (const event of this.#plan.events) this.#clock.after(event.atMs, () => this.#inject(event));
     if (!(await this.#pass(this.#plan.stormMs))) return;
     this.#calmDown();
     const { weather, fullListMs } = this.#plan;
@@ -157,7 +157,7 @@ class World {
 
   // ---- faults
 
-  #befall(event: WorldEvent): void {
+  #inject(event: WorldEvent): void {
     if (this.#isCalm) return;
     const { forMs, target } = event;
     const site = this.#sites[target % this.#sites.length]!;
@@ -385,9 +385,9 @@ class World {
     for (const { id, reason } of plain) this.#watch.fail('demand-is-met', `${id} is unmet: ${reason}`);
     const requests = this.#watch.openAsksOf(this.#shard!);
     if (requests.length > 0)
-      this.#watch.fail('no-open-asks', `${requests.length} are open: ${requests.join(', ')}`);
+      this.#watch.fail('no-open-requests', `${requests.length} are open: ${requests.join(', ')}`);
     const busy = ledger.filter(({ action }) => action !== null);
-    if (busy.length > 0) this.#watch.fail('no-open-asks', `${busy[0]!.id} still has an action`);
+    if (busy.length > 0) this.#watch.fail('no-open-requests', `${busy[0]!.id} still has an action`);
   }
 
   /**
@@ -396,8 +396,8 @@ class World {
    */
   async #checkLedger(): Promise<void> {
     let late = await this.#differences();
-    for (let look = 1; late.size > 0; look++) {
-      if (look === LEDGER_LOOKS) {
+    for (let read = 1; late.size > 0; read++) {
+      if (read === LEDGER_READS) {
         this.#watch.fail('ledger-equals-provider', [...late.values()].join('; '));
         return;
       }
@@ -430,7 +430,7 @@ class World {
     for (const id of site.provider!.cloud.machinesWithHost) {
       const state = known.get(id)?.state;
       if (state === undefined || state === 'SPECULATIVE')
-        this.#watch.fail('nothing-forgotten', `${id} has a host; the ledger says ${state}`);
+        this.#watch.fail('hosts-on-record', `${id} has a host; the ledger says ${state}`);
     }
   }
 

@@ -1,4 +1,4 @@
-// Durability defects: what a provider has lost after it was killed and restarted.
+// Durability defects: state that a provider has lost after it was killed and restarted.
 
 import { MachineState } from '../../../src/model/index.ts';
 import type { Store, StoredState } from '../../../src/provider/index.ts';
@@ -93,7 +93,7 @@ export const DURABILITY_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
-    name: 'what was under way goes on after a restart',
+    name: 'in-flight transitions continue after a restart',
     area: 'durability',
     named: ['B1006'],
     build: () => ({ backend: (cloud) => ({ ...cloud, resumable: true }) }),
@@ -114,7 +114,7 @@ export const DURABILITY_MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    name: 'acknowledged before it is safe',
+    name: 'acknowledged before it is durable',
     area: 'durability',
     named: ['B1001', 'B1002', 'B1003', 'B1004', 'B1006'],
     build: writesLater,

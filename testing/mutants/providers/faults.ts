@@ -55,7 +55,7 @@ const lateCounts: Mutant['build'] = () => {
   };
 };
 
-/** A host that was told to join counts as a Ready node. */
+/** A host counts as a Ready node as soon as it was configured. */
 const neverWaits: Mutant['build'] = () => ({
   backend: (cloud) => ({
     ...cloud,
@@ -73,19 +73,19 @@ export const FAULT_MUTANTS: readonly Mutant[] = [
     build: whenFailed(() => ({ lastError: '' })),
   },
   {
-    name: 'the reason changes with every look',
+    name: 'the reason changes with every read',
     area: 'faults',
     named: ['B705', 'B707'],
     build: inRecords(() => {
-      let looks = 0;
+      let reads = 0;
       return (machine) =>
-        machine.state === Failed ? { ...machine, lastError: `${machine.lastError} (${++looks})` } : machine;
+        machine.state === Failed ? { ...machine, lastError: `${machine.lastError} (${++reads})` } : machine;
     }),
   },
   { name: 'Configure leads out of Failed', area: 'faults', named: ['B705'], build: leavesFailed },
   { name: 'a late success overrides Failed', area: 'faults', named: ['B704'], build: lateCounts },
   {
-    name: 'transitions are never given up',
+    name: 'transitions never time out',
     area: 'faults',
     named: ['B703', 'B704', 'B708'],
     build: () => ({ isPatient: true }),

@@ -116,7 +116,7 @@ const repeatsFirst: NonNullable<Defect['calls']> = (kit) =>
   });
 
 /** Deleting a machine also deletes its marks. */
-const forgetsOnDelete: NonNullable<Defect['calls']> = (kit, store, stored) => {
+const dropsMarksOnDelete: NonNullable<Defect['calls']> = (kit, store, stored) => {
   const marks = new Marks(HEALTHY, store, stored);
   return changes(kit, async ({ kind, request, send, sendUnfenced }) => {
     if (!isFenced(request)) return await send();
@@ -129,7 +129,7 @@ const forgetsOnDelete: NonNullable<Defect['calls']> = (kit, store, stored) => {
 };
 
 /** A caller without a token counts as a shard without a name. */
-const fencesEverybody: NonNullable<Defect['calls']> = (kit) => {
+const fencesEveryCaller: NonNullable<Defect['calls']> = (kit) => {
   const seen = new Set<string>();
   return changes(kit, async ({ kind, request, send }) => {
     const isRepeated =
@@ -226,7 +226,7 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    name: 'the epoch is not looked at',
+    name: 'the epoch is ignored',
     area: 'fencing',
     named: ['FencingStaleEpochRejected', 'B303', 'B305', 'B312', 'B1201'],
     build: withRule({ isNewer: (token, mark) => token.sequenceNumber > mark.sequenceNumber }),
@@ -243,7 +243,7 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
     named: ['B301'],
     build: withRule({ movesOn: (error) => !isRefusedWith(error, status.NOT_FOUND) }),
   },
-  { name: 'marks go with Delete', area: 'fencing', named: ['B310'], build: inCalls(forgetsOnDelete) },
+  { name: 'Delete drops marks', area: 'fencing', named: ['B310'], build: inCalls(dropsMarksOnDelete) },
   {
     name: 'a repeated call is answered before the fence',
     area: 'fencing',
@@ -254,7 +254,7 @@ export const FENCE_MUTANTS: readonly Mutant[] = [
     name: 'callers without a token are fenced',
     area: 'fencing',
     named: ['CreateIdempotent', 'B308', 'ConfigureIdempotent', 'DrainIdempotent', 'DeleteIdempotent'],
-    build: inCalls(fencesEverybody),
+    build: inCalls(fencesEveryCaller),
   },
   {
     name: 'stale tokens are ABORTED',

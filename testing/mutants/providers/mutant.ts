@@ -15,7 +15,7 @@ import { RpcError, status } from '../../../src/wire/index.ts';
 
 export interface Mutant {
   readonly name: string;
-  /** Where the defect belongs. */
+  /** Area of the suite that the defect belongs to. */
   readonly area: Area;
   /** Behaviours that must fail; others may. */
   readonly named: readonly string[];
@@ -36,12 +36,12 @@ export function inCalls(calls: NonNullable<Defect['calls']>): Mutant['build'] {
   return () => ({ calls });
 }
 
-/** A defect in what records show. `make` is called per provider and returns what is done to every record on its way out. */
+/** A defect of records. `make` is called once per provider and returns the change to every record that is sent. */
 export function inRecords(make: () => (machine: Machine) => Machine): Mutant['build'] {
   return () => ({ calls: (kit) => shown(kit, make()) });
 }
 
-/** Changes every record on its way out. */
+/** Changes every record that is sent. */
 export function shown(kit: ProviderRpc, show: (machine: Machine) => Machine): ProviderRpc {
   const withRecord = async (call: Promise<TransitionAck>): Promise<TransitionAck> => {
     const ack = await call;
@@ -60,7 +60,7 @@ export function shown(kit: ProviderRpc, show: (machine: Machine) => Machine): Pr
   };
 }
 
-/** What the four requests that change something have in common. */
+/** Fields that the four mutating requests have in common. */
 export interface ChangeRequest {
   readonly machineId: string;
   readonly shardId: string;
@@ -79,7 +79,7 @@ export interface Change {
 
 const UNFENCED = { shardId: '', shardEpoch: 0n, sequenceNumber: 0n };
 
-/** Handles the four calls that change something in one place. */
+/** Handles the four mutating calls in one place. */
 export function changes(kit: ProviderRpc, handle: (change: Change) => Promise<TransitionAck>): ProviderRpc {
   const through =
     <R extends ChangeRequest>(kind: TransitionKind, call: (request: R) => Promise<TransitionAck>) =>

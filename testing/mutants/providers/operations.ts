@@ -18,7 +18,7 @@ import {
 } from './mutant.ts';
 import { PLACES } from './places.ts';
 
-/** Handles every change with state per provider. */
+/** Handles every mutating call, with state per provider. */
 function handling(make: (kit: ProviderRpc) => (change: Change) => Promise<TransitionAck>): Mutant['build'] {
   return inCalls((kit) => changes(kit, make(kit)));
 }
@@ -124,15 +124,15 @@ export const OPERATION_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
-    name: 'operation ids are forgotten after completion',
+    name: 'operation ids are dropped after completion',
     area: 'transitions',
     named: ['B206', 'B214', 'B306', 'B307', 'B403', 'B406', 'B409', 'B1002'],
     build: handling((kit) => {
-      let forgotten = 0;
+      let dropped = 0;
       return async ({ kind, request, send }) => {
         const wasSettled = (await stateOf(kit, request.machineId)) === PLACES[kind].to;
         const ack = await send();
-        return wasSettled ? { ...ack, operationId: `new-${++forgotten}` } : ack;
+        return wasSettled ? { ...ack, operationId: `new-${++dropped}` } : ack;
       };
     }),
   },

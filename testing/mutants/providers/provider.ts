@@ -1,4 +1,4 @@
-// All mutants, and how one is opened. As a program it serves one on a port, for the lane that kills it:
+// All mutants, and how one is opened. As a program it serves one on a port, for the target that kills it:
 //   node testing/mutants/providers/provider.ts NAME PORT STATE_FILE MACHINES TRANSITION_TIMEOUT_MS
 
 import {

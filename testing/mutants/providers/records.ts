@@ -10,7 +10,7 @@ const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting
 
 const HOST = { provider: 'instant', ref: 'reserved' };
 /** Number of reads for which stale data remains visible. Reads, not time: a busy computer must not hide a defect. */
-const LINGER_LOOKS = 3;
+const LINGER_READS = 3;
 
 /** A record changed in some state. */
 function inState(state: number, change: (machine: Machine) => Partial<Machine>): Mutant['build'] {
@@ -26,14 +26,14 @@ function inAll(change: (machine: Machine) => Partial<Machine>): Mutant['build'] 
 /** Idle after a Drain, a machine still shows part of its binding for a few reads. */
 function lingers(part: (bound: Machine) => Partial<Machine>): Mutant['build'] {
   return inRecords(() => {
-    const bound = new Map<string, { readonly record: Machine; looks: number }>();
+    const bound = new Map<string, { readonly record: Machine; reads: number }>();
     return (machine) => {
       if (machine.state === Configured || machine.state === Draining) {
-        bound.set(machine.id, { record: machine, looks: 0 });
+        bound.set(machine.id, { record: machine, reads: 0 });
       }
       const last = bound.get(machine.id);
       if (machine.state !== Idle || last === undefined) return machine;
-      return ++last.looks <= LINGER_LOOKS ? { ...machine, ...part(last.record) } : machine;
+      return ++last.reads <= LINGER_READS ? { ...machine, ...part(last.record) } : machine;
     };
   });
 }
@@ -44,15 +44,15 @@ function cutAtNul(text: string): string {
 
 /** Every second read of a settled machine shows it in transition. */
 const movesByItself = inRecords(() => {
-  const settled = new Map<string, { readonly state: number; looks: number }>();
+  const settled = new Map<string, { readonly state: number; reads: number }>();
   return (machine) => {
     if (machine.state !== Idle && machine.state !== Configured) return machine;
     const last = settled.get(machine.id);
     if (last?.state !== machine.state) {
-      settled.set(machine.id, { state: machine.state, looks: 1 });
+      settled.set(machine.id, { state: machine.state, reads: 1 });
       return machine;
     }
-    const isMoving = ++last.looks % 2 === 0;
+    const isMoving = ++last.reads % 2 === 0;
     return isMoving ? { ...machine, state: machine.state === Idle ? Deleting : Draining } : machine;
   };
 });
@@ -203,7 +203,7 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
     build: inState(Configuring, () => ({ state: Creating, host: undefined, cluster: '' })),
   },
   {
-    name: 'metadata is cut at NUL',
+    name: 'metadata is truncated at NUL',
     area: 'metadata',
     named: ['MetadataEchoedOnGetAndList', 'B501'],
     build: inAll(({ shardMetadata }) => ({
@@ -219,7 +219,7 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
-    name: 'large metadata is cut without a word',
+    name: 'large metadata is truncated silently',
     area: 'metadata',
     named: ['B209', 'B503'],
     build: inAll(({ shardMetadata }) => ({ shardMetadata: new Map([...shardMetadata].slice(0, 100)) })),

@@ -13,7 +13,7 @@ import type { Mutant } from './mutant.ts';
 import { openMutant } from './provider.ts';
 
 const PROGRAM = fileURLToPath(new URL('provider.ts', import.meta.url));
-/** Enough for every lane on one provider. */
+/** Enough for every target on one provider. */
 const MACHINES = 600;
 
 /** Short observation of a provider that settles within milliseconds; long timeouts where only a broken one reaches them. */
