@@ -12,7 +12,7 @@ export interface Part {
   readonly used: number;
 }
 
-/** Columns of the two ledgers, whatever they are called. */
+/** All columns of the two ledgers, found by their type. */
 export function columnsOf(fleet: Fleet): readonly Part[] {
   const columns: Part[] = [];
   for (const ledger of [fleet.machines, fleet.demand]) {
@@ -42,14 +42,14 @@ const WARM_UP_MS = 100;
 
 export function floorOf(fleet: Fleet, rounds: number): Quantiles {
   const columns = columnsOf(fleet);
-  const look = (): void => passOver(columns, 1);
+  const onePass = (): void => passOver(columns, 1);
   const started = performance.now();
-  do look();
+  do onePass();
   while (performance.now() - started < WARM_UP_MS);
   const durations: number[] = [];
   for (let round = 0; round < rounds; round++) {
     const start = performance.now();
-    look();
+    onePass();
     durations.push(performance.now() - start);
   }
   return quantilesOf(durations);

@@ -7,30 +7,36 @@ import { YOUNG_GENERATION_MB } from '../src/shard/process/controller-limits.ts';
 interface Benchmark {
   readonly file: string;
   readonly about: string;
-  /** Of Node. */
+  /** Flags of Node. */
   readonly flags?: readonly string[];
 }
 
-/** Cycles in a process of their own collect as the thread of a controller does; two thirds of its young memory are semi-spaces. */
+/** Garbage collection as on the thread of a controller; two thirds of its young generation are semi-spaces. */
 const AS_A_CONTROLLER = [`--max-semi-space-size=${YOUNG_GENERATION_MB / 3}`];
 
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
-  rollup: { file: 'wire/rollup.ts', about: 'what it costs to read a roll-up' },
+  rollup: { file: 'wire/rollup.ts', about: 'the cost of reading a roll-up' },
   engine: { file: 'engine/main.ts', about: 'whole decisions on rebuilt inputs, one thread' },
-  hostile: { file: 'hostile/main.ts', about: 'what neighbours feel of attacks on their shard' },
+  hostile: {
+    file: 'hostile/main.ts',
+    about: 'latencies of well-behaved clusters during attacks on their shard',
+  },
   ladder: {
     file: 'ladder/main.ts',
     about: 'the scale ladder, from dev-50 to uber-500k',
     flags: AS_A_CONTROLLER,
   },
-  record: { file: 'record/main.ts', about: 'measures again what the pages show, and renders them' },
+  record: { file: 'record/main.ts', about: 'measures the figures of the pages again, and renders them' },
   provider: { file: 'provider/main.ts', about: 'Lists, transitions and the cost of a call to a provider' },
   shard: {
     file: 'shard/main.ts',
-    about: 'a shard over gRPC, with its clusters and providers in processes apart',
+    about: 'a shard over gRPC, with its clusters and providers in separate processes',
   },
-  startup: { file: 'startup/main.ts', about: 'from the call of a command to its end' },
-  speedup: { file: 'ladder/speedup.ts', about: 'what a second thread brings, against a plain parallel loop' },
+  startup: { file: 'startup/main.ts', about: 'start-up time of commands' },
+  speedup: {
+    file: 'ladder/speedup.ts',
+    about: 'the speed-up by a second thread, compared with a plain parallel loop',
+  },
 };
 
 const HELP = `usage: npm run --silent bench -- NAME [options]
@@ -51,7 +57,7 @@ examples:
   npm run --silent bench -- startup --place checkout
   npm run --silent bench -- speedup --profile uber-500k --regime full
 
-NAME --help tells the options of one benchmark.
+NAME --help lists the options of one benchmark.
 `;
 
 const [name = '--help', ...rest] = process.argv.slice(2);

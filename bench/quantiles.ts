@@ -1,4 +1,4 @@
-// How durations are reported: the middle, the 99th percentile and the largest, in milliseconds.
+// Quantiles of durations: the median, the 99th percentile and the maximum, in milliseconds.
 
 export interface Quantiles {
   readonly p50: number;
@@ -6,7 +6,7 @@ export interface Quantiles {
   readonly max: number;
 }
 
-/** Nearest rank, so that every figure is a time that was really measured. */
+/** Nearest rank, so that every figure is a time that was measured. */
 export function quantilesOf(durationsMs: readonly number[]): Quantiles {
   const sorted = Float64Array.from(durationsMs).sort();
   const at = (q: number): number =>

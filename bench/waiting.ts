@@ -1,12 +1,12 @@
-// Waiting in a run, and what is said meanwhile.
+// Waiting in a run, with progress output.
 
 import type { Progress } from './ladder/progress.ts';
 
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
-/** Waits, and says how far things are meanwhile. */
-export async function saying<T>(progress: Progress, work: Promise<T>, text: () => string): Promise<T> {
-  const timer = setInterval(() => progress.say(text()), LOOK_MS);
+/** Waits for the work and shows progress meanwhile. */
+export async function showing<T>(progress: Progress, work: Promise<T>, text: () => string): Promise<T> {
+  const timer = setInterval(() => progress.say(text()), POLL_MS);
   try {
     return await work;
   } finally {
@@ -15,7 +15,7 @@ export async function saying<T>(progress: Progress, work: Promise<T>, text: () =
 }
 
 export async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await pause(LOOK_MS);
+  while (!isSo()) await pause(POLL_MS);
 }
 
 export function pause(ms: number): Promise<void> {
@@ -24,7 +24,7 @@ export function pause(ms: number): Promise<void> {
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
 
-/** '10s' in milliseconds; NaN if it is no such thing. */
+/** '10s' in milliseconds; NaN for any other text. */
 export function millisecondsOf(text: string): number {
   const [, amount, unit] = /^(\d+)(ms|s|m)$/.exec(text) ?? [];
   return unit === undefined ? Number.NaN : Number(amount) * UNITS[unit]!;

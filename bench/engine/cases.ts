@@ -1,6 +1,6 @@
-// The inputs of the engine benchmark: the tables of the reference's own micro-benchmarks rebuilt (what they feed to one
-// phase we feed to a whole cycle), and the first rung of the realistic ladder. Every input states its counts, which are
-// checked before anything is timed.
+// The inputs of the engine benchmark: the tables of the reference's own micro-benchmarks rebuilt (their input of one
+// phase is our input of a whole cycle), and the first rung of the realistic ladder. Every input states its counts, which
+// are checked before anything is timed.
 
 import type { Fleet } from '../../src/fleet/index.ts';
 import {
@@ -25,13 +25,13 @@ export interface Counts {
 
 export interface Input {
   readonly fleet: Fleet;
-  /** What one cycle must do, where it is known. */
+  /** Expected actions of one cycle, where they are known. */
   readonly expected: ExpectedActions | null;
 }
 
 export interface Case {
   readonly name: string;
-  /** The benchmark it rebuilds, and what was published for it. */
+  /** The benchmark it rebuilds, and the published figure. */
   readonly about: string;
   readonly counts: Counts;
   /** Clusters that have reported; null: all. */
@@ -90,8 +90,8 @@ function sameRack(
 }
 
 /**
- * The reference hands the deficits to its second phase. Here they come from clusters without machines, and those that
- * have the machines have not reported, so that nothing is theirs but by stamp: a whole cycle ends in the same place.
+ * The reference passes the deficits to its second phase. Here they come from clusters without machines, and those that
+ * have the machines have not reported, so that machines are theirs only by stamp: a whole cycle has the same result.
  */
 const inversions: Case = {
   ...plain(
@@ -181,7 +181,7 @@ const m29 = plain(
 
 const acquirable = plain(
   'acquirable-totals',
-  'AcquirableTotals_Uber5KShape: one gang looks at 30 racks of quota slots; nothing published',
+  'AcquirableTotals_Uber5KShape: one gang compares 30 racks of quota slots; nothing published',
   { machines: 12_000, needs: 1, clusters: 1 },
   () => ({
     machines: times(12_000, (i) =>

@@ -95,7 +95,7 @@ export interface NeedParts {
   /** One pod, and how many of them. */
   readonly pod: ResourceVector;
   readonly pods: number;
-  /** Where it is not the pod. */
+  /** The aggregate, where it differs from pod × count. */
   readonly largestPod?: ResourceVector;
   readonly sameRack?: boolean;
   readonly group?: string;

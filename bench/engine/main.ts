@@ -1,5 +1,5 @@
 // The engine benchmark: whole decisions on rebuilt inputs, one after the other on one thread. Each case runs in a
-// process of its own, because what one case teaches the compiler would make the next one slower or faster.
+// process of its own, because type feedback of one case would make the next one slower or faster.
 
 import { spawnSync } from 'node:child_process';
 import { type Decision, Engine } from '../../src/engine/index.ts';
@@ -67,7 +67,7 @@ function runCase(benchCase: Case, settings: Settings): CaseResult {
   checkCounts(benchCase, fleet);
   const options = { ...OPTIONS, readyClusters: benchCase.readyClusters };
   const engine = new Engine(fleet);
-  // A whole cycle: the fleet does not change from one to the next, so nothing may be kept; actions are spelled out.
+  // A whole cycle: the fleet does not change between cycles, so caches are disabled; actions are converted to objects.
   const cycle = (): Decision => {
     const decision = engine.decide(NOW_MS, options, { everything: true });
     decision.actions();

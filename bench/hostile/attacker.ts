@@ -1,4 +1,4 @@
-// The attacker in a process of its own, niced: it must not take the time of those it attacks.
+// The attacker in a process of its own, niced, so that it does not use the CPU time of the shard and its neighbours.
 
 import { setMaxListeners } from 'node:events';
 import { Random } from '../../src/runtime/random.ts';
@@ -10,14 +10,14 @@ export interface AttackerSetup {
   readonly attack: string;
 }
 
-export type AttackerTold =
+export type AttackerMessage =
   | { readonly kind: 'ready' }
   | {
       readonly kind: 'ended';
       readonly attempts: number;
-      /** Attempts that were not made, because too many were under way. */
+      /** Attempts that were not made, because too many were in flight. */
       readonly heldBack: number;
-      /** What came of them, each with how often. */
+      /** By outcome: number of attempts. */
       readonly outcomes: ReadonlyMap<string, number>;
     };
 
@@ -25,9 +25,9 @@ export type AttackerOrder =
   | { readonly kind: 'prepare' | 'begin'; readonly target: Target }
   | { readonly kind: 'end' };
 
-/** Attempts under way at a time. */
+/** Maximum number of concurrent attempts. */
 const MOST = 200;
-const LOOK_MS = 5;
+const POLL_MS = 5;
 
 class Attacking {
   readonly #attack: Attack;
@@ -50,7 +50,7 @@ class Attacking {
 
   #attacker(target: Target): Attacker {
     const { signal: over } = this.#over;
-    // Every attempt under way listens.
+    // Every attempt in flight adds a listener.
     setMaxListeners(0, over);
     return { target, random: new Random(this.#settings.seed), over };
   }
@@ -61,14 +61,14 @@ class Attacking {
     const { over } = attacker;
     const timer = setInterval(() => {
       for (let due = this.#due(); due > 0; due--) void this.#attempt(attacker);
-    }, LOOK_MS);
+    }, POLL_MS);
     over.addEventListener('abort', () => clearInterval(timer));
   }
 
-  /** Lets go of everything. */
-  async end(): Promise<Extract<AttackerTold, { kind: 'ended' }>> {
+  /** Aborts all attempts and waits for their end. */
+  async end(): Promise<Extract<AttackerMessage, { kind: 'ended' }>> {
     this.#over.abort();
-    while (this.#underWay > 0) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    while (this.#underWay > 0) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     return {
       kind: 'ended',
       attempts: this.#attempts,
@@ -104,12 +104,12 @@ class Attacking {
 if (import.meta.main) {
   const { settings, attack } = JSON.parse(process.argv[2]!) as AttackerSetup;
   const attacking = new Attacking(ATTACKS[attack]!, settings);
-  const tell = (told: AttackerTold): void => void process.send!(told);
+  const send = (message: AttackerMessage): void => void process.send!(message);
   process.on('message', (order: AttackerOrder) => {
     if (order.kind === 'prepare') attacking.prepare(order.target);
     else if (order.kind === 'begin') attacking.begin(order.target);
-    else void attacking.end().then(tell);
+    else void attacking.end().then(send);
   });
   process.on('disconnect', () => process.exit());
-  tell({ kind: 'ready' });
+  send({ kind: 'ready' });
 }

@@ -11,14 +11,14 @@ import type { SecurityOptions } from '../../src/wire/index.ts';
 import { fuzzOnce, spoiled } from '../../test/hostile/bytes.ts';
 import { muteCaller, muteOperator, muteReader, slowRequest } from '../../test/hostile/mute.ts';
 import { aRow, BareOperator, helloFrame, PLAIN, rollupFrame, rows } from '../../test/hostile/operator.ts';
-import { neighbourName, type Papers } from './settings.ts';
+import { type Certificates, neighbourName } from './settings.ts';
 import { openWorst, sendWorst, WORST_CLUSTERS } from './worst-frames.ts';
 
 export interface Target {
   readonly sessions: string;
   readonly api: string;
   readonly provider: string;
-  readonly papers: Papers | null;
+  readonly certificates: Certificates | null;
 }
 
 export interface Attacker {
@@ -35,40 +35,44 @@ export interface Attack {
   readonly hasTls?: true;
   /** Runs before anything is measured, so that its lasting effects are part of the quiet phase as well. */
   readonly prepare?: (attacker: Attacker) => void;
-  /** Resolves to the outcome: a gRPC status code, or a few words. */
+  /** Resolves to the outcome: a gRPC status code, or a short text. */
   readonly once: (attacker: Attacker, attempt: number) => Promise<string> | string;
 }
 
-/** How long a control takes one core for each attempt. */
+/** How long the control keeps one core busy for each attempt. */
 const BUSY_MS = 50;
 const MIB = 2 ** 20;
 
 export const ATTACKS: Readonly<Record<string, Attack>> = {
   nothing: { about: 'nothing happens', perMinute: 60, once: () => 'did nothing' },
-  busy: { about: 'a core is busy, the shard is left alone', perMinute: 1_200, once: busy },
+  busy: { about: 'a core is busy, the shard is not contacted', perMinute: 1_200, once: busy },
   malformed: {
-    about: 'bytes that are no frame, before and after the hello',
+    about: 'bytes that are not a frame, before and after the hello',
     perMinute: 6_000,
     once: malformed,
   },
   spoiled: {
-    about: 'good frames with bytes changed, cut off or doubled',
+    about: 'valid frames with bytes changed, truncated or duplicated',
     perMinute: 6_000,
     once: spoiledFrames,
   },
   'too-many-rows': { about: 'roll-ups of 50,001 rows', perMinute: 60, once: rollUps(50_001) },
   'most-rows': { about: 'roll-ups of 50,000 rows, all of them new', perMinute: 60, once: rollUps(50_000) },
   'worst-frames': {
-    about: '20 clusters send the worst frames that are taken and the worst that are refused, back to back',
+    about: '20 clusters send the worst frames that are accepted and the worst that are refused, back to back',
     perMinute: WORST_CLUSTERS * 60,
     ...worstFrames(),
   },
   'huge-frames': { about: 'frames of 66 and 130 MiB', perMinute: 60, once: hugeFrames },
-  'foreign-cluster': { about: 'the id of a neighbour inside', perMinute: 1_000, once: foreignCluster },
+  'foreign-cluster': { about: 'roll-ups with the id of a neighbour', perMinute: 1_000, once: foreignCluster },
   reconnects: { about: '1,000 reconnects a minute of 50 clusters', perMinute: 1_000, once: reconnect },
   'one-in-a-loop': { about: 'one cluster that connects in a loop', perMinute: 6_000, once: loop },
   'mute-operators': { about: 'operators that write and never read', perMinute: 60, once: muteOperators },
-  'mute-readers': { about: 'readers of Needs and news that never read', perMinute: 1_800, once: muteReaders },
+  'mute-readers': {
+    about: 'readers of Needs and events that never read',
+    perMinute: 1_800,
+    once: muteReaders,
+  },
   'slow-requests': { about: 'requests whose header never ends', perMinute: 1_000, once: slowRequests },
   'fuzz-sessions': {
     about: 'fuzzed bytes on the port of sessions',
@@ -101,7 +105,7 @@ function busy(): string {
   return 'was busy';
 }
 
-/** On a connection of its own, as an operator elsewhere has it. */
+/** On a connection of its own, like a remote operator. */
 function dialled({ target, over }: Attacker, security: SecurityOptions = PLAIN): BareOperator {
   const operator = new BareOperator(target.sessions, security, { 'grpc.use_local_subchannel_pool': 1 });
   over.addEventListener('abort', () => operator.close(), { once: true });
@@ -140,7 +144,7 @@ const IN_ZONES = [
   },
 ];
 
-/** As long as rows of real clusters, and none of them seen before. */
+/** Rows as long as those of real clusters, all of them new. */
 function newRows(count: number, attempt: number): CapacityNeed[] {
   const resources = new Map([['cpu', '0']]);
   return Array.from({ length: count }, (_, i) =>
@@ -201,7 +205,7 @@ function loop(attacker: Attacker): Promise<string> {
   return greeting(dialled(attacker), 'hostile');
 }
 
-/** Says hello, waits for the answer, and hangs up. */
+/** Sends a hello, waits for the answer, and disconnects. */
 async function greeting(operator: BareOperator, cluster: string): Promise<string> {
   operator.hello(cluster);
   const answer = await Promise.race([operator.ended, operator.acked('hello').catch(() => operator.ended)]);
@@ -234,7 +238,7 @@ function heldSocket(socket: Socket, over: AbortSignal): Promise<string> {
   return held({ closed, close: () => socket.destroy() }, over);
 }
 
-/** Keeps what it has until it is cut off, or the attack is over. */
+/** Keeps its connection until the shard closes it, or the attack is over. */
 async function held(
   peer: { readonly closed: Promise<void>; close(): void },
   over: AbortSignal,
@@ -252,7 +256,7 @@ function fuzz(port: 'sessions' | 'api' | 'provider'): Attack['once'] {
 }
 
 async function certificates(attacker: Attacker, attempt: number): Promise<string> {
-  const wrong = Object.values(attacker.target.papers!.wrong);
+  const wrong = Object.values(attacker.target.certificates!.wrong);
   const tls = wrong[attempt % (wrong.length + 1)] ?? null;
   return greeting(dialled(attacker, { tls }), 'web');
 }

@@ -1,15 +1,15 @@
-// From what the processes saw of one attack to its figures.
+// Computes the figures of one attack from the measurements of all processes.
 
 import { type Quantiles, rounded } from '../quantiles.ts';
 import { lagIn, type ProcessFigures, processFigures, type Timed, timed, tookMs } from '../shard/figures.ts';
 import type { Usage } from '../shard/processes.ts';
 import type { Cycle } from '../shard/shard.ts';
-import type { AttackerTold } from './attacker.ts';
+import type { AttackerMessage } from './attacker.ts';
 import { ATTACKS } from './attacks.ts';
 import type { NeighboursReport } from './neighbours.ts';
 
-/** At the end of a phase; lags are those since the look before. */
-export interface Look {
+/** Taken at the end of a phase; lags are those since the previous snapshot. */
+export interface Snapshot {
   readonly atMs: number;
   readonly metrics: string;
   readonly idleLagMs: Quantiles;
@@ -17,13 +17,13 @@ export interface Look {
 }
 
 export interface Phase {
-  /** Of roll-ups of neighbours that were sent in it. */
+  /** Acks of the roll-ups that neighbours sent in this phase. */
   readonly ackMs: Timed;
-  /** Of the shard's thread of sessions. */
+  /** Event-loop lag of the shard's session thread. */
   readonly lagMs: Quantiles;
-  /** Decision cycles that ended in it. */
+  /** Decision cycles that ended in this phase. */
   readonly cycleMs: Timed;
-  /** Of a process with nothing to do: what the machine itself adds to everything. */
+  /** Event-loop lag of an idle process: the noise of the machine, which is part of every figure. */
   readonly idleLagMs: Quantiles;
   readonly processes: readonly ProcessFigures[];
 }
@@ -33,36 +33,36 @@ export interface AttackFigures {
   readonly about: string;
   readonly attempts: number;
   readonly heldBack: number;
-  /** What the attacker saw of its attempts. */
+  /** By outcome as seen by the attacker: number of attempts. */
   readonly outcomes: Readonly<Record<string, number>>;
-  /** What the shard counted during the attack. */
+  /** Counters of the shard that grew during the attack. */
   readonly counted: Readonly<Record<string, number>>;
-  /** Of neighbours, over all phases. */
+  /** Sessions of neighbours, over all phases, by reason. */
   readonly sessionsLost: Readonly<Record<string, number>>;
-  /** Roll-ups of neighbours that no ack came for, over all phases. */
+  /** Roll-ups of neighbours without an ack, over all phases. */
   readonly unacknowledged: number;
-  /** Of the neighbours' own process, over all phases: what it was late by is in its figures, and not the shard's. */
+  /** Lag of the neighbours' process, over all phases: it is part of the measured ack times, and not caused by the shard. */
   readonly neighbourLagMs: Quantiles;
   readonly before: Phase;
   readonly during: Phase;
   readonly after: Phase;
-  /** Of the p99 of acks, during to before. */
+  /** p99 of acks during the attack ÷ before it. */
   readonly ratio: number;
-  /** Of the median of decision cycles, during to before. */
+  /** Median of decision cycles during the attack ÷ before it. */
   readonly cycleRatio: number;
 }
 
 interface Seen {
   readonly attack: string;
-  /** At the beginning and after each of the three phases. */
-  readonly looks: readonly [Look, Look, Look, Look];
-  readonly ended: Extract<AttackerTold, { readonly kind: 'ended' }>;
+  /** At the start and after each of the three phases. */
+  readonly snapshots: readonly [Snapshot, Snapshot, Snapshot, Snapshot];
+  readonly ended: Extract<AttackerMessage, { readonly kind: 'ended' }>;
   readonly report: NeighboursReport;
   readonly cycles: readonly Cycle[];
 }
 
-export function figuresOf({ attack, looks, ended, report, cycles }: Seen): AttackFigures {
-  const [first, before, during, after] = looks;
+export function figuresOf({ attack, snapshots, ended, report, cycles }: Seen): AttackFigures {
+  const [first, before, during, after] = snapshots;
   const phases = {
     before: phaseOf(first, before, report, cycles),
     during: phaseOf(before, during, report, cycles),
@@ -84,13 +84,13 @@ export function figuresOf({ attack, looks, ended, report, cycles }: Seen): Attac
   };
 }
 
-/** Acks of the last ones have had time to come when the report is made. */
+/** The report is made late enough for the acks of the last roll-ups to arrive. */
 function unacknowledged({ sentMs, acks }: NeighboursReport, fromMs: number, toMs: number): number {
   const isIn = (atMs: number): boolean => atMs >= fromMs && atMs < toMs;
   return sentMs.filter(isIn).length - acks.filter((ack) => isIn(ack.sentMs)).length;
 }
 
-function phaseOf(from: Look, to: Look, { acks }: NeighboursReport, cycles: readonly Cycle[]): Phase {
+function phaseOf(from: Snapshot, to: Snapshot, { acks }: NeighboursReport, cycles: readonly Cycle[]): Phase {
   const ended = cycles.filter(({ endedMs }) => endedMs >= from.atMs && endedMs < to.atMs);
   const sent = acks.filter(({ sentMs }) => sentMs >= from.atMs && sentMs < to.atMs);
   return {
@@ -104,7 +104,7 @@ function phaseOf(from: Look, to: Look, { acks }: NeighboursReport, cycles: reado
   };
 }
 
-/** Counters of what a peer did wrong; what a good one does is counted with the neighbours' and says nothing. */
+/** Counters of faults of a peer only: the others also count what the neighbours do. */
 const COUNTERS = /^bigfleet_shard_(?:session_events|readers_cut)_total\{(?:event|reason)="(\w+)"\} (\d+)$/gm;
 const EVERYDAY = new Set(['rollups_accepted', 'rollups_unchanged', 'frames_sent']);
 

@@ -12,24 +12,24 @@ import { ATTACKS } from './attacks.ts';
 import type { AttackFigures } from './figures.ts';
 import { measure } from './measure.ts';
 import { tableOf } from './report.ts';
-import { neighbourName, type Papers, type Settings } from './settings.ts';
+import { type Certificates, neighbourName, type Settings } from './settings.ts';
 
 const NAME_WIDTH = Math.max(...Object.keys(ATTACKS).map(({ length }) => length));
 
 const MEMORY = '/dev/shm';
 
-const HELP = `bench hostile: what neighbours feel of attacks on their shard
+const HELP = `bench hostile: latencies of well-behaved clusters during attacks on their shard
 
   --attack NAME    only this one; may be repeated (default: all, one after the other)
   --seconds N      of each phase: before, during and after an attack (default 10)
-  --neighbours N   small clusters that report all the while (default 50)
+  --neighbours N   small clusters that report throughout (default 50)
   --every T        between two roll-ups of a neighbour, of which a shard reads one a second (default 1100ms)
   --machines N     of the provider (default 2000)
   --settle T       after the first acks, before anything is measured (default 10s)
   --times N        speeds attacks up N times (default 1)
   --seed N         (default 1)
-  --nice=N         niceness of everybody but the attacker, which is 10 nicer (default 0)
-  --data-root DIR  where shards keep their data; in memory, others' disk writes are not in the figures
+  --nice=N         niceness of all processes but the attacker, which is 10 nicer (default 0)
+  --data-root DIR  where shards keep their data; in memory, disk writes of other processes are not in the figures
                    (default ${MEMORY} where there is one)
   --cpu-prof DIR   writes a profile of each thread of each shard
   --json           one JSON document on standard output
@@ -76,7 +76,7 @@ const settings: Settings = {
   niceness: Number(values.nice),
 };
 
-/** What is wrong with the command line; null if nothing is. */
+/** The problem of the command line; null if there is none. */
 function mistake(): string | null {
   const unknown = values.attack.find((name) => !Object.hasOwn(ATTACKS, name));
   if (unknown !== undefined) return `There is no attack ${unknown}. --help names them.`;
@@ -85,10 +85,10 @@ function mistake(): string | null {
   );
   if (wrong === undefined) return null;
   const name = wrong[0].replace(/Ms$/, '').replace(/ness$/, '');
-  return `--${name} must be above 0: a whole number, or a time such as 50ms. --help tells more.`;
+  return `--${name} must be above 0: a whole number, or a time such as 50ms. See --help.`;
 }
 
-function papersIn(folder: string): Papers {
+function certificatesIn(folder: string): Certificates {
   const [ours, theirs] = [new Authority(folder, 'ours'), new Authority(folder, 'theirs')];
   return {
     shard: ours.files(['bigfleet://shard/shard-0']),
@@ -106,14 +106,14 @@ async function run(): Promise<void> {
   setPriority(settings.niceness);
   const folder = mkdtempSync(join(tmpdir(), 'bigfleet-bench-hostile-'));
   process.once('exit', () => rmSync(folder, { recursive: true }));
-  const papers = papersIn(folder);
+  const certificates = certificatesIn(folder);
   const profiler = values['cpu-prof'];
   const progress = progressOn(process.stderr, 'hostile');
   const loadBefore = loadavg()[0];
   const attacks: AttackFigures[] = [];
   for (const attack of values.attack) {
     const found = await measure(attack, settings, {
-      papers: ATTACKS[attack]!.hasTls ? papers : null,
+      certificates: ATTACKS[attack]!.hasTls ? certificates : null,
       nodeFlags: profiler === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(profiler, attack)}`],
       dataRoot: values['data-root'],
       logFile: join(folder, `${attack}.log`),

@@ -1,22 +1,22 @@
-// One attack: provider, neighbours, attacker and a shard are started, things settle, and the neighbours' acks are timed
-// before, during and after it. Every attack meets a shard of its own.
+// One attack: starts provider, neighbours, attacker and a shard, waits until they settle, and times the neighbours' acks
+// before, during and after the attack. Every attack has a new shard.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Progress } from '../ladder/progress.ts';
 import { LAG_RESOLUTION_MS, lagOf } from '../shard/lag.ts';
 import { NICER, nowMs, startWorker, type Usage, usageOf, type Worker } from '../shard/processes.ts';
 import { ShardProcess } from '../shard/shard.ts';
-import { pause, saying } from '../waiting.ts';
-import type { AttackerOrder, AttackerTold } from './attacker.ts';
+import { pause, showing } from '../waiting.ts';
+import type { AttackerMessage, AttackerOrder } from './attacker.ts';
 import type { Target } from './attacks.ts';
-import { type AttackFigures, figuresOf, type Look } from './figures.ts';
-import type { NeighboursOrder, NeighboursTold } from './neighbours.ts';
-import type { ProviderTold } from './provider.ts';
-import type { Papers, Settings } from './settings.ts';
+import { type AttackFigures, figuresOf, type Snapshot } from './figures.ts';
+import type { NeighboursMessage, NeighboursOrder } from './neighbours.ts';
+import type { ProviderMessage } from './provider.ts';
+import type { Certificates, Settings } from './settings.ts';
 
 export interface RunOptions {
   /** Null without TLS. */
-  readonly papers: Papers | null;
+  readonly certificates: Certificates | null;
   readonly nodeFlags: readonly string[];
   readonly dataRoot: string;
   readonly logFile: string;
@@ -27,16 +27,16 @@ interface Stage {
   readonly settings: Settings;
   readonly attack: string;
   readonly options: RunOptions;
-  readonly provider: Worker<ProviderTold, never>;
-  readonly neighbours: Worker<NeighboursTold, NeighboursOrder>;
-  readonly attacker: Worker<AttackerTold, AttackerOrder>;
+  readonly provider: Worker<ProviderMessage, never>;
+  readonly neighbours: Worker<NeighboursMessage, NeighboursOrder>;
+  readonly attacker: Worker<AttackerMessage, AttackerOrder>;
   /** Resolves to the address of the provider once all processes are ready. */
   readonly ready: Promise<string>;
 }
 
 const HERE = import.meta.dirname;
 const HEAP_MIB = 2048;
-/** Acks of what was sent last may still come. */
+/** Time for the acks of the last roll-ups to arrive. */
 const TAIL_MS = 2000;
 
 export async function measure(
@@ -59,17 +59,17 @@ function startStage(
   options: RunOptions,
   onExit: (error: Error) => void,
 ): Stage {
-  const { papers } = options;
+  const { certificates } = options;
   const { niceness } = settings;
   const same = { heapMiB: HEAP_MIB, onExit };
   const provider: Stage['provider'] = startWorker(
     `${HERE}/provider.ts`,
-    { settings, papers },
+    { settings, certificates },
     { ...same, niceness },
   );
   const neighbours: Stage['neighbours'] = startWorker(
     `${HERE}/neighbours.ts`,
-    { settings, papers },
+    { settings, certificates },
     { ...same, niceness },
   );
   const attacker: Stage['attacker'] = startWorker(
@@ -79,35 +79,35 @@ function startStage(
   );
   // Subscribed now, because messages that arrive before the subscription are lost.
   const ready = Promise.all([
-    provider.heard('ready'),
-    neighbours.heard('ready'),
-    attacker.heard('ready'),
+    provider.received('ready'),
+    neighbours.received('ready'),
+    attacker.received('ready'),
   ]).then(([{ address }]) => address);
   return { settings, attack, options, provider, neighbours, attacker, ready };
 }
 
 async function runOn(stage: Stage, onExit: (error: Error) => void): Promise<AttackFigures> {
   const { settings, attack, options, neighbours } = stage;
-  const { papers, nodeFlags, dataRoot, logFile, progress } = options;
+  const { certificates, nodeFlags, dataRoot, logFile, progress } = options;
   const provider = await stage.ready;
   const shard = await ShardProcess.start({
     ...{ providers: [provider], niceness: settings.niceness, nodeFlags, dataRoot, logFile, onExit },
-    flags: papers === null ? [] : tlsFlags(papers),
+    flags: certificates === null ? [] : tlsFlags(certificates),
   });
   try {
-    const acked = neighbours.heard('acked');
-    neighbours.tell({ kind: 'dial', address: shard.sessions });
-    await saying(progress, acked, () => `${attack}: neighbours say hello`);
+    const acked = neighbours.received('acked');
+    neighbours.send({ kind: 'dial', address: shard.sessions });
+    await showing(progress, acked, () => `${attack}: neighbours connect`);
     const target = {
       sessions: shard.sessions,
       api: new URL(shard.api).host,
-      ...{ provider, papers: stage.options.papers },
+      ...{ provider, certificates: stage.options.certificates },
     };
-    stage.attacker.tell({ kind: 'prepare', target });
-    await saying(progress, pause(settings.settleMs), () => `${attack}: settles`);
+    stage.attacker.send({ kind: 'prepare', target });
+    await showing(progress, pause(settings.settleMs), () => `${attack}: settles`);
     return await watch(stage, shard, target);
   } finally {
-    // Before the shard, or neighbours would dial it again.
+    // Before the shard, because neighbours would reconnect otherwise.
     stopAll(stage);
     await shard.stop();
   }
@@ -117,8 +117,8 @@ function stopAll({ provider, neighbours, attacker }: Stage): void {
   for (const worker of [provider, neighbours, attacker]) worker.stop();
 }
 
-/** The API stays plain: certificates are an attack on sessions here. */
-function tlsFlags({ shard: { cert, key, ca } }: Papers): string[] {
+/** The API stays without TLS: the attack with certificates is on sessions. */
+function tlsFlags({ shard: { cert, key, ca } }: Certificates): string[] {
   return ['--tls-cert', cert, '--tls-key', key, '--tls-ca', ca, '--tls-api=false'];
 }
 
@@ -126,34 +126,34 @@ async function watch(stage: Stage, shard: ShardProcess, target: Target): Promise
   const { attack, attacker, neighbours } = stage;
   const idle = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   idle.enable();
-  const look = async (): Promise<Look> => {
+  const snapshot = async (): Promise<Snapshot> => {
     const metrics = await shard.metrics();
     const idleLagMs = lagOf(idle);
     idle.reset();
     return { atMs: nowMs(), metrics, idleLagMs, usage: usageIn(stage, shard) };
   };
-  const phase = async (name: string): Promise<Look> => {
+  const phase = async (name: string): Promise<Snapshot> => {
     const lastMs = nowMs() + stage.settings.seconds * 1000;
     const left = (): number => Math.max(0, Math.round((lastMs - nowMs()) / 1000));
-    await saying(
+    await showing(
       stage.options.progress,
       pause(lastMs - nowMs()),
       () => `${attack}: ${name}, ${left()} s to go`,
     );
-    return look();
+    return snapshot();
   };
   await reportOf(neighbours);
-  const first = await look();
+  const first = await snapshot();
   const before = await phase('before');
-  attacker.tell({ kind: 'begin', target });
+  attacker.send({ kind: 'begin', target });
   const during = await phase('during');
-  const ended = attacker.heard('ended');
-  attacker.tell({ kind: 'end' });
+  const ended = attacker.received('ended');
+  attacker.send({ kind: 'end' });
   const after = await phase('after');
   await pause(TAIL_MS);
   return figuresOf({
     attack,
-    looks: [first, before, during, after],
+    snapshots: [first, before, during, after],
     cycles: shard.cycles,
     ended: await ended,
     report: await reportOf(neighbours),
@@ -166,7 +166,7 @@ function usageIn({ attacker, neighbours, provider }: Stage, shard: ShardProcess)
 }
 
 function reportOf(neighbours: Stage['neighbours']) {
-  const report = neighbours.heard('report');
-  neighbours.tell({ kind: 'report' });
+  const report = neighbours.received('report');
+  neighbours.send({ kind: 'report' });
   return report;
 }

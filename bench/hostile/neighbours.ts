@@ -1,5 +1,5 @@
 // The neighbours in a process of their own: small clusters that report several times a second, each time another row, so
-// that every roll-up is read, written down and acknowledged.
+// that every roll-up is decoded, made durable and acknowledged.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { CapacityNeed } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
@@ -7,11 +7,11 @@ import { aRow } from '../../test/hostile/operator.ts';
 import type { Quantiles } from '../quantiles.ts';
 import { LAG_RESOLUTION_MS, lagOf } from '../shard/lag.ts';
 import { type Ack, LoadOperator } from '../shard/load-operator.ts';
-import { neighbourName, type Papers, type Settings } from './settings.ts';
+import { type Certificates, neighbourName, type Settings } from './settings.ts';
 
 export interface NeighboursSetup {
   readonly settings: Settings;
-  readonly papers: Papers | null;
+  readonly certificates: Certificates | null;
 }
 
 export interface NeighboursReport {
@@ -19,12 +19,12 @@ export interface NeighboursReport {
   readonly acks: readonly Ack[];
   /** When roll-ups were sent. */
   readonly sentMs: readonly number[];
-  /** Why sessions were lost, each with how often. */
+  /** By reason: number of lost sessions. */
   readonly lost: ReadonlyMap<string, number>;
   readonly lagMs: Quantiles;
 }
 
-export type NeighboursTold =
+export type NeighboursMessage =
   | { readonly kind: 'ready' }
   /** Every neighbour has had its first ack. */
   | { readonly kind: 'acked' }
@@ -32,12 +32,12 @@ export type NeighboursTold =
 
 export type NeighboursOrder =
   | { readonly kind: 'dial'; readonly address: string }
-  /** OutstandingRequests for what came since the last report. */
+  /** Requests everything since the last report. */
   | { readonly kind: 'report' };
 
 class Neighbours {
   readonly #setup: NeighboursSetup;
-  readonly #tell: (told: NeighboursTold) => void;
+  readonly #send: (message: NeighboursMessage) => void;
   readonly #lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   readonly #acked = new Set<number>();
   #acks: Ack[] = [];
@@ -45,23 +45,23 @@ class Neighbours {
   #lost = new Map<string, number>();
   #lastPriority = 0;
 
-  constructor(setup: NeighboursSetup, tell: (told: NeighboursTold) => void) {
+  constructor(setup: NeighboursSetup, send: (message: NeighboursMessage) => void) {
     this.#setup = setup;
-    this.#tell = tell;
+    this.#send = send;
     this.#lag.enable();
   }
 
-  obey(order: NeighboursOrder): void {
+  handle(order: NeighboursOrder): void {
     if (order.kind === 'report') this.#report();
     else for (let i = 0; i < this.#setup.settings.neighbours; i++) this.#dial(i, order.address);
   }
 
   #dial(index: number, address: string): void {
-    const { settings, papers } = this.#setup;
+    const { settings, certificates } = this.#setup;
     const operator = new LoadOperator({
       cluster: neighbourName(index),
       address,
-      tls: papers?.neighbours[index] ?? null,
+      tls: certificates?.neighbours[index] ?? null,
       rows: [this.#row()],
       onAck: (ack) => this.#acknowledged(index, ack),
       onNode: () => {},
@@ -72,12 +72,12 @@ class Neighbours {
       operator.change([[0, this.#row()]]);
       this.#sentMs.push(operator.rollUp());
     };
-    // Evenly over the interval, so that they do not wait for each other.
+    // Spread evenly over the interval, so that they do not wait for each other.
     const offsetMs = (settings.everyMs * index) / settings.neighbours;
     setTimeout(() => setInterval(report, settings.everyMs), offsetMs);
   }
 
-  /** Wants no machine, and is told apart from the one before by its priority. */
+  /** A row that wants no machine; its priority distinguishes it from the previous one. */
   #row(): Uint8Array {
     const row = aRow(++this.#lastPriority, { aggregateResources: new Map([['cpu', '0']]) });
     return CapacityNeed.encode(row).finish();
@@ -87,12 +87,12 @@ class Neighbours {
     this.#acks.push(ack);
     if (this.#acked.has(index)) return;
     this.#acked.add(index);
-    if (this.#acked.size === this.#setup.settings.neighbours) this.#tell({ kind: 'acked' });
+    if (this.#acked.size === this.#setup.settings.neighbours) this.#send({ kind: 'acked' });
   }
 
   #report(): void {
     const lagMs = lagOf(this.#lag);
-    this.#tell({ kind: 'report', acks: this.#acks, sentMs: this.#sentMs, lost: this.#lost, lagMs });
+    this.#send({ kind: 'report', acks: this.#acks, sentMs: this.#sentMs, lost: this.#lost, lagMs });
     this.#lag.reset();
     this.#acks = [];
     this.#sentMs = [];
@@ -101,9 +101,9 @@ class Neighbours {
 }
 
 if (import.meta.main) {
-  const tell = (told: NeighboursTold): void => void process.send!(told);
-  const neighbours = new Neighbours(JSON.parse(process.argv[2]!) as NeighboursSetup, tell);
-  process.on('message', (order: NeighboursOrder) => neighbours.obey(order));
+  const send = (message: NeighboursMessage): void => void process.send!(message);
+  const neighbours = new Neighbours(JSON.parse(process.argv[2]!) as NeighboursSetup, send);
+  process.on('message', (order: NeighboursOrder) => neighbours.handle(order));
   process.on('disconnect', () => process.exit());
-  tell({ kind: 'ready' });
+  send({ kind: 'ready' });
 }

@@ -1,4 +1,4 @@
-// The figures of a run for people: at most 100 columns.
+// The figures of a run as text of at most 100 columns.
 
 import type { AttackFigures, Phase } from './figures.ts';
 import type { Settings } from './settings.ts';
@@ -8,7 +8,7 @@ export function tableOf(settings: Settings, attacks: readonly AttackFigures[]): 
   const perPhase = attacks[0]?.before.ackMs.samples ?? 0;
   return [
     `${neighbours} neighbours report every ${everyMs} ms, ${seconds} s before, during and after; about ${perPhase} acks each`,
-    times === 1 ? '' : `attacks are ${times} times as fast as they say\n`,
+    times === 1 ? '' : `attacks run at ${times} times their rate\n`,
     row('', ['ack p50', '', 'ack p99', '', '', '', 'lag', '', 'idle', 'CPU %', '']),
     row('attack', [
       ...['before', 'during', 'before', 'during', 'after', 'ratio'],
@@ -16,7 +16,7 @@ export function tableOf(settings: Settings, attacks: readonly AttackFigures[]): 
     ]),
     ...attacks.map(rowOf),
     '',
-    "Milliseconds, during the attack: lag of the shard's thread of sessions, and of an idle process.",
+    "Milliseconds, during the attack: lag of the shard's session thread, and of an idle process.",
     '',
     ...cycleTable(attacks),
     '',
@@ -78,7 +78,7 @@ function short(ms: number): string {
   return ms.toFixed(ms < 100 ? 1 : 0);
 }
 
-/** What came of an attack. */
+/** The outcomes of an attack. */
 function toldOf(figures: AttackFigures): string[] {
   const { attack, about, attempts, heldBack, outcomes, counted, sessionsLost, unacknowledged } = figures;
   const lost = pairs(sessionsLost);

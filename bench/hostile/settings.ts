@@ -1,29 +1,29 @@
-// How a run is set up, as all of its processes know it.
+// The settings of a run, passed to all of its processes.
 
 import type { TlsFiles } from '../../src/wire/index.ts';
 
 export interface Settings {
   readonly neighbours: number;
-  /** Between two roll-ups of a neighbour. */
+  /** Interval between two roll-ups of a neighbour. */
   readonly everyMs: number;
   readonly machines: number;
-  /** From the first ack of all neighbours to what is measured. */
+  /** Time from the first ack of all neighbours to the first phase. */
   readonly settleMs: number;
-  /** Of each phase: before, during and after the attack. */
+  /** Duration of each phase: before, during and after the attack. */
   readonly seconds: number;
-  /** How many times faster than it says an attack is. */
+  /** Factor on the rate of an attack. */
   readonly times: number;
   readonly seed: number;
-  /** Of all processes except the attacker. Below 0 on a shared machine, if the user is permitted to. */
+  /** Niceness of all processes except the attacker. Below 0 on a shared machine, if the user is permitted to. */
   readonly niceness: number;
 }
 
 /** Certificates of all processes in a run with TLS. */
-export interface Papers {
+export interface Certificates {
   readonly shard: TlsFiles;
   readonly provider: TlsFiles;
   readonly neighbours: readonly TlsFiles[];
-  /** By what is wrong with them. */
+  /** By defect. */
   readonly wrong: Readonly<Record<string, TlsFiles>>;
 }
 

@@ -1,5 +1,5 @@
-// Twenty clusters that send the worst frames a shard takes and the worst it refuses, back to back: each of them as soon as
-// the transport has taken the one before. Frames come in pairs that take turns, so that every one is new to the shard.
+// Twenty clusters that send the worst frames a shard accepts and the worst it refuses, back to back: each as soon as
+// the transport has accepted the previous one. Frames alternate in pairs, so that every one is new to the shard.
 
 import {
   type CapacityNeed,
@@ -25,7 +25,7 @@ const IN_ZONES = [
   },
 ];
 
-/** Rows like those of real clusters; `turn` makes all of them different. */
+/** Rows like those of real clusters; `turn`, 0 or 1, makes all of them different. */
 function plainRows(count: number, turn: number, changes: Partial<CapacityNeed> = {}): CapacityNeed[] {
   return Array.from({ length: count }, (_, i) =>
     aRow(turn * count + i, {
@@ -47,7 +47,7 @@ function frames(make: (turn: number) => Uint8Array): Frames {
   return [make(0), make(1)];
 }
 
-/** What each kind of cluster sends, by what it is; half of them are refused. */
+/** The pair of frames of each kind of cluster; half of the kinds are refused. */
 const KINDS: Readonly<Record<string, (cluster: string) => Frames>> = {
   'all rows new': (cluster) => frames((turn) => rollupFrame(cluster, plainRows(ROWS, turn))),
   'all rows moved': (cluster) =>
@@ -55,7 +55,7 @@ const KINDS: Readonly<Record<string, (cluster: string) => Frames>> = {
       const all = plainRows(ROWS, 0);
       return rollupFrame(cluster, turn === 0 ? all : all.toReversed());
     }),
-  'all values there may be': (cluster) =>
+  'all allowed values': (cluster) =>
     frames((turn) =>
       rollupFrame(
         cluster,
@@ -97,7 +97,7 @@ interface Sender {
   readonly frames: Frames;
 }
 
-/** Dials and sends the first frame of each cluster, so that what is taken of it is there before anything is measured. */
+/** Connects and sends the first frame of each cluster, so that its accepted demand exists before anything is measured. */
 export function openWorst({ target, over }: Pick<Attacker, 'target' | 'over'>): readonly Sender[] {
   const makers = Object.values(KINDS);
   return Array.from({ length: WORST_CLUSTERS }, (_, i) => {
@@ -111,7 +111,7 @@ export function openWorst({ target, over }: Pick<Attacker, 'target' | 'over'>): 
   });
 }
 
-/** Sends frames of one cluster until the attack is over; resolves to how many. */
+/** Sends frames of one cluster until the attack is over; resolves to their number. */
 export async function sendWorst({ operator, frames }: Sender, over: AbortSignal): Promise<number> {
   let sent = 0;
   let isEnded = false;

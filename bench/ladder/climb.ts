@@ -1,5 +1,5 @@
-// Climbs the ladder: one rung after the other, each in a process of its own, because what one teaches the compiler, and
-// the memory it leaves behind, would change the next. A rung that does not end in time is given up and says so.
+// Runs the ladder: one rung after the other, each in a process of its own, because type feedback of one rung, and
+// the memory it leaves behind, would affect the next. A rung that does not end in time is killed and reported.
 
 import { spawn } from 'node:child_process';
 import { REGIMES, type Regime } from '../../testing/workload/regimes.ts';
@@ -22,11 +22,11 @@ const WHOLE = [
   'uber-50k',
   'uber-500k',
 ];
-/** The harder ones: what they are held to, and the two regimes in which they differ most. */
+/** The harder variants: the regimes of their limits, and the two in which they differ most. */
 const TWINS = ['uber-5k', 'uber-50k', 'uber-500k'].flatMap((name) => [`${name}-racks`, `${name}-jitter`]);
 const TWIN_REGIMES: readonly Regime[] = ['full', 'cold', 'churn'];
 
-/** Beyond the seconds for cycles: making the largest fleet, its first cycle, the floor. */
+/** Time beyond that of the cycles: generation of the largest fleet, its first cycle, the floor. */
 const GRACE_SECONDS = 120;
 
 export function rungsOf(

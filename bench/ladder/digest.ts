@@ -1,5 +1,5 @@
-// A plan in 64 letters: SHA-256 over its actions in order. Two runs decided the same if these are equal, whatever the
-// number of workers. Fed action by action, because a cold fleet has millions of bytes of them.
+// The digest of a plan: SHA-256 over its actions in order. Two runs with equal digests decided the same, whatever the
+// number of workers. Computed action by action, because a cold fleet has megabytes of them.
 
 import { createHash } from 'node:crypto';
 import type { Action } from '../../src/model/index.ts';

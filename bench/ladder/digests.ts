@@ -1,6 +1,6 @@
 // `npm run verify:digests`: does the plan depend on the number of workers or lanes? Every profile in every regime is
-// decided by an engine with one worker and, beside it, by one of each other kind, on the same fleet and cycle by cycle;
-// all must take the same actions. The last cycle of each is also compared with a full solve.
+// decided by an engine with one worker and by one of each other kind, on the same fleet and cycle by cycle;
+// all must decide the same actions. The last cycle of each is also compared with a full solve.
 
 import type { Decision, Engine, PlanDifference } from '../../src/engine/index.ts';
 import { decidedJson } from '../../src/scenario/plan-json.ts';
@@ -54,7 +54,7 @@ const kinds = values.workers.split(',').flatMap((workers) => {
 });
 const cycles = Number(values.cycles);
 
-/** What is wrong with the command line; null if nothing is. */
+/** The problem of the command line; null if there is none. */
 function usageProblem(): string | null {
   const isCount = (value: number): boolean => Number.isInteger(value) && value >= 1;
   for (const name of profiles) if (!profileNames().includes(name)) return `There is no profile ${name}.`;
@@ -76,7 +76,7 @@ async function comeUp(engine: Engine, workers: number): Promise<void> {
   const start = performance.now();
   while (engine.threads < workers) {
     if (performance.now() - start > PATIENCE_MS)
-      throw new Error(`only ${engine.threads} of ${workers} threads came up`);
+      throw new Error(`only ${engine.threads} of ${workers} threads started`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
@@ -111,7 +111,7 @@ async function verifyKind(rung: Rung, kind: Kind, progress: Progress): Promise<s
 async function verify(profile: string, regime: Regime): Promise<boolean> {
   const start = performance.now();
   const progress = progressOn(process.stderr, `${profile} ${regime}`);
-  progress.say('making the fleet');
+  progress.say('generating the fleet');
   const rung = new Rung(loadProfile(profile), regime, Number(values.seed), { engine: { lanes: 1 } });
   rung.first();
   const problems: string[] = [];
@@ -130,7 +130,7 @@ async function verify(profile: string, regime: Regime): Promise<boolean> {
 const problem = usageProblem();
 if (values.help) console.log(HELP);
 else if (problem !== null) {
-  console.error(`${problem} --help tells more.`);
+  console.error(`${problem} See --help.`);
   process.exitCode = 2;
 } else {
   for (const profile of profiles) {

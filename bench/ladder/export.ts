@@ -1,5 +1,5 @@
-// Writes the fleet that the last cycle of a rung saw as a scenario file. A decision on that file takes the actions that
-// the rung's digest is of, so `bigfleet decide` and other checkers can judge the plan.
+// Writes the input of the last cycle of a rung as a scenario file. A decision on that file has the actions that
+// the rung's digest was computed from, so `bigfleet decide` and other checkers can verify the plan.
 
 import { writeFileSync } from 'node:fs';
 import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
@@ -9,10 +9,10 @@ import { writeScenario } from '../../src/scenario/scenario-write.ts';
 import { hostOf } from '../../testing/workload/workload-machines.ts';
 import { OPTIONS, type Rung } from './rung.ts';
 
-/** Machines and Needs together: about 130 MB of text. Readers hold all of it at once, and much more ends in their way. */
+/** Maximum of machines and Needs together: about 130 MB of text, which readers parse at once. */
 const LARGEST_EXPORT = 400_000;
 
-/** What Failed machines say of themselves. */
+/** `lastError` of Failed machines. */
 const FAILURE = 'the host stopped answering';
 
 /** Why a rung of this profile cannot be written; null if it can. */
@@ -36,7 +36,7 @@ function inputOf({ fleet, nowMs, rollUpsSince, workload }: Rung): DecisionInput 
   return { nowMs, machines, needs, options: OPTIONS };
 }
 
-/** A machine as the ledger has it, with what no decision reads. */
+/** A machine as in the ledger, with the fields that no decision reads. */
 function machineOf({ machines }: Fleet, id: string): LedgerMachine {
   const record = machines.recordAt(machines.slotOf(id)!);
   const { state } = record;

@@ -16,7 +16,7 @@ const HELP = `bench ladder: cycles on generated fleets, from dev-50 to uber-500k
 
   --profile NAME   which fleet (default uber-5k); --list names them
   --regime NAME    cold     nothing bound, everything unmet
-                   full     everything bound, with known things gone wrong; every cycle solves all of it (default)
+                   full     everything bound, with planted changes; every cycle solves all of it (default)
                    steady   everything bound and fitting, nothing changes
                    churn    the everyday changes of the profile between cycles
                    burst    the profile's deploy burst between cycles
@@ -30,10 +30,10 @@ const HELP = `bench ladder: cycles on generated fleets, from dev-50 to uber-500k
   --seed N         seed of the fleet and its changes (default 1)
   --json           one JSON document on standard output
   --enforce        exit with 1 if a threshold of the profile is exceeded
-  --export FILE    also write the fleet the last cycle saw as a scenario for \`bigfleet decide\`
+  --export FILE    also write the input of the last cycle as a scenario for \`bigfleet decide\`
   --linear         µs per Need of uber-5k, uber-50k and uber-500k side by side, each in its own process
   --all            the whole ladder, each rung in its own process; --profile and --regime may be given more than once
-                   to climb only some rungs. \`bench record ladder\` does this and keeps the result
+                   to run only some rungs. \`bench record ladder\` does this and keeps the result
 
 examples:
   npm run --silent bench -- ladder --profile uber-50k --regime churn
@@ -77,7 +77,7 @@ const settings: Settings = {
   exports: values.export !== undefined,
 };
 
-/** What is wrong with the command line; null if nothing is. */
+/** The problem of the command line; null if there is none. */
 function usageProblem(): string | null {
   const { checkEvery, cycles, lanes, warmUp, seconds, workers, seed } = settings;
   if (!Number.isInteger(cycles) || cycles < 1)
@@ -100,9 +100,9 @@ function usageProblem(): string | null {
     if (!isRegime(name)) return `There is no regime ${name}; there are ${REGIMES.join(', ')}.`;
   }
   if (values.all)
-    return values.export === undefined ? null : '--export takes one rung, and --all means them all.';
+    return values.export === undefined ? null : '--export writes one rung and cannot be combined with --all.';
   const several = (values.profile?.length ?? 0) > 1 || (values.regime?.length ?? 0) > 1;
-  return several ? 'Several profiles or regimes are for --all.' : null;
+  return several ? 'Several profiles or regimes require --all.' : null;
 }
 
 function list(): void {
@@ -202,7 +202,7 @@ const problem = usageProblem();
 if (values.help) console.log(HELP);
 else if (values.list) list();
 else if (problem !== null) {
-  console.error(`${problem} --help tells more.`);
+  console.error(`${problem} See --help.`);
   process.exitCode = 2;
 } else {
   if (values.all) await runAll();

@@ -40,9 +40,9 @@ export interface RungResult {
   readonly profile: string;
   readonly regime: Regime;
   readonly workers: number;
-  /** Most rows that were served from the pools at a time. */
+  /** Maximum number of lanes of a cycle. */
   readonly lanes: number;
-  /** Timed cycles; fewer than asked for if time ran out. */
+  /** Timed cycles; fewer than requested if time ran out. */
   readonly cycles: number;
   readonly seed: number;
   readonly machines: number;
@@ -74,8 +74,8 @@ export interface RungResult {
 }
 
 /**
- * What a row costs on each of the ways it can go, in microseconds; 0 where no row went that way: credited (`absorb`), away
- * from the pools with nothing (`shortfall`), or with machines (`score`).
+ * Microseconds per row on each path; 0 where no row took it: credited (`absorb`), served from the
+ * pools with nothing (`shortfall`), or with machines (`score`).
  */
 export type PathsUs = Readonly<Record<Path, number>>;
 
@@ -100,7 +100,7 @@ export function measure(
   settings: Settings,
   progress: Progress,
 ): Measured {
-  progress.say('making the fleet');
+  progress.say('generating the fleet');
   const { seed, exports: remembers } = settings;
   const rung = new Rung(profile, regime, seed, { engine: engineOptionsOf(settings), remembers });
   comeUp(rung, settings.workers);
@@ -132,7 +132,7 @@ export function measure(
 function comeUp({ engine }: Rung, workers: number): void {
   const never = new Int32Array(new SharedArrayBuffer(4));
   for (let tries = 0; engine.threads < workers; tries++) {
-    if (tries === MOST_TRIES) throw new Error(`only ${engine.threads} of ${workers} threads came up`);
+    if (tries === MOST_TRIES) throw new Error(`only ${engine.threads} of ${workers} threads started`);
     Atomics.wait(never, 0, 0, LOOK_MS);
   }
 }
@@ -209,7 +209,7 @@ function pathUs(path: Path, cycles: readonly CycleStats[]): number {
 
 type Contention = Pick<RungResult, 'conflictFraction' | 'retries' | 'displacements' | 'exhausted'>;
 
-/** What the broker saw in all these cycles. */
+/** Totals of the broker over all these cycles. */
 function contentionOf(cycles: readonly CycleStats[]): Contention {
   const sum = new EngineMetrics();
   for (const stats of cycles) sum.add(stats);
@@ -229,8 +229,8 @@ function contentionOf(cycles: readonly CycleStats[]): Contention {
 }
 
 /**
- * A decision also counts members of folds that found no place and were served again on their own. They are many only
- * where nothing is bound; how many rows that fleet folds into, its maker knows.
+ * A decision also counts members of folds that were not hosted and were served again on their own. They are many only
+ * where nothing is bound; the generator of that fleet knows the number of rows after folding.
  */
 function rowsOf({ regime, workload }: Rung, decided: number): number {
   if (regime !== 'cold') return decided;

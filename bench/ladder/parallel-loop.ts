@@ -1,5 +1,5 @@
 // A plain parallel loop: reads every column of the fleet once, on this thread alone or split evenly among several. Its
-// speed-up is what the machine can provide at that moment; cycles are compared with it and not with the number of cores.
+// speed-up is what the machine provides at that moment; cycles are compared with it and not with the number of cores.
 // As a worker, this file is one of the threads.
 
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
@@ -42,7 +42,7 @@ export class ParallelLoop {
     );
   }
 
-  /** Waits until all threads are up. */
+  /** Waits until all threads have started. */
   async ready(): Promise<void> {
     await this.#up;
   }
@@ -96,7 +96,7 @@ function passesFor(parts: readonly Part[]): number {
 }
 
 function work({ control, parts, passes }: Share): void {
-  // The compiler should be done with the loops before anything is timed.
+  // The loops should be compiled before anything is timed.
   passOver(parts, passes);
   parentPort?.postMessage('up');
   for (let round = 0; ; ) {

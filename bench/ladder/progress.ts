@@ -1,4 +1,4 @@
-// Says on standard error how far a run is: one line that is written over on a terminal, else a plain line every few
+// Reports the progress of a run on standard error: one line that is overwritten on a terminal, else a plain line every few
 // seconds, so that a log stays short.
 
 const TERMINAL_MS = 100;

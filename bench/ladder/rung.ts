@@ -1,6 +1,6 @@
 // A rung of the ladder: one profile in one regime. Generates the fleet, then runs cycles with the changes between them.
-// The timed cycle is applying the changes (`freeze`: appending them and the commit) and the decision. Creating the changes
-// takes the place of reading them from the wire, and is not timed. If a regime has changes, plans are also executed between
+// The timed cycle is the commit of the changes (reported as `freeze`, appending included) and the decision. Creating them
+// replaces reading them from the wire, and is not timed. If a regime has changes, plans are also executed between
 // cycles, as on a shard; otherwise unmet rows would accumulate.
 //
 // A decision holds its actions in columns. The sender converts them to objects, a few at a time; that is not part of the
@@ -41,9 +41,9 @@ export interface TimedCycle {
 }
 
 export interface RungOptions {
-  /** How its engine works. Its own checks are off unless asked for: a check takes longer than the cycle it is in. */
+  /** Options of its engine. Self-checks are off by default: a check takes longer than the cycle it is in. */
   readonly engine?: EngineOptions;
-  /** It will be exported. Otherwise it holds no more memory than a shard would. */
+  /** It will be exported. Otherwise it uses no more memory than a shard would. */
   readonly remembers?: boolean;
 }
 
@@ -79,17 +79,17 @@ export class Rung {
     checkFleet(this.workload, this.fleet);
   }
 
-  /** When the next cycle takes place: one a second. */
+  /** Time of the next cycle: one a second. */
   get nowMs(): number {
     return WORKLOAD_NOW_MS + this.#cycles * SECOND_MS;
   }
 
-  /** Whether a cycle keeps nothing of the one before. */
+  /** Whether every cycle solves everything. */
   get everything(): boolean {
     return this.regime === 'cold' || this.regime === 'full';
   }
 
-  /** The first cycle, before anything has changed: must do what was planted, and nothing else. */
+  /** The first cycle, before anything has changed: its actions must be exactly those of the planted changes. */
   first(): TimedCycle {
     const cycle = this.#decide();
     const { expected } = this.workload;
@@ -97,7 +97,7 @@ export class Rung {
     return cycle;
   }
 
-  /** What happens between two cycles, then a cycle; `timesRows`: each row that goes to the pools is timed as well. */
+  /** The changes between two cycles, then a cycle; `timesRows`: each row that is served from the pools is timed as well. */
   next(timesRows = false): TimedCycle {
     this.#cycles++;
     this.#change();

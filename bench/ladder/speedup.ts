@@ -1,6 +1,6 @@
-// What more threads bring: cycles with one worker and with several take turns on one fleet, and between them a plain
-// parallel loop over the same columns, alone and shared out. A noisy neighbour slows all of them alike, so the speed-up
-// of the cycle is judged as a part of that of the loop.
+// The speed-up by threads: cycles with one worker and with several alternate on one fleet, and between them a plain
+// parallel loop over the same columns, on one thread and on several. A noisy neighbour slows all of them alike, so the
+// speed-up of the cycle is reported as a fraction of that of the loop.
 
 import type { Decision, Engine } from '../../src/engine/index.ts';
 import { isRegime, REGIMES } from '../../testing/workload/regimes.ts';
@@ -50,7 +50,7 @@ interface SpeedUp {
   readonly loopSpeedUp: number;
   /** speedUp ÷ loopSpeedUp. */
   readonly ratio: number;
-  /** How much longer several workers took, as a part; below 0 where they were faster. */
+  /** Extra time of several workers, as a fraction; below 0 where they were faster. */
   readonly loss: number;
   readonly met: boolean;
 }
@@ -68,7 +68,7 @@ const values = optionsGiven({
   help: { type: 'boolean', default: false },
 });
 
-/** What is wrong with the command line; null if nothing is. */
+/** The problem of the command line; null if there is none. */
 function usageProblem(): string | null {
   if (!profileNames().includes(values.profile)) return `There is no profile ${values.profile}.`;
   if (!isRegime(values.regime))
@@ -88,7 +88,7 @@ function timed<T>(run: () => T): { readonly ms: number; readonly value: T } {
   return { ms: performance.now() - start, value };
 }
 
-/** What is faster must also be right; a cold plan takes seconds to spell out, so one round has to do. */
+/** The plan must not depend on the number of workers; a cold plan takes seconds to convert, so one round is checked. */
 function checkEqual(decisions: readonly Decision[]): void {
   const digests = new Set(decisions.map((decision) => digestOf(decision.eachAction())));
   if (digests.size > 1) throw new Error('the plan depends on the number of workers');
@@ -101,7 +101,7 @@ async function compare(): Promise<SpeedUp> {
   const rounds = Number(values.rounds);
   const warmUp = Number(values['warm-up']);
   const progress = values.json ? SILENT : progressOn(process.stderr, `${profile} ${regime}`);
-  progress.say('making the fleet');
+  progress.say('generating the fleet');
   const lanes = values.lanes === 'auto' ? 'auto' : Number(values.lanes);
   const rung = new Rung(loadProfile(profile), regime, Number(values.seed), { engine: { lanes } });
   rung.first();
@@ -191,7 +191,7 @@ function print(result: SpeedUp): void {
 const problem = usageProblem();
 if (values.help) console.log(HELP);
 else if (problem !== null) {
-  console.error(`${problem} --help tells more.`);
+  console.error(`${problem} See --help.`);
   process.exitCode = 2;
 } else {
   const result = await compare();

@@ -1,4 +1,4 @@
-// Reads the profiles beside this file.
+// Reads the profiles of this folder.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';

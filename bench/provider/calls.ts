@@ -15,7 +15,7 @@ const MACHINES = 20_000;
 
 export interface TransitionFigures {
   readonly store: HostOptions['store'];
-  /** Calls under way at a time. */
+  /** Number of concurrent calls. */
   readonly atOnce: number;
   readonly calls: number;
   readonly callsPerSecond: number;
@@ -74,7 +74,7 @@ export interface OverheadFigures {
   /** p50 of one call at a time ÷ that of the bare echo. */
   readonly timesEcho: number;
   readonly callsPerSecond: number;
-  /** Throughput of the bare echo ÷ that of this call, with many calls under way. */
+  /** Throughput of the bare echo ÷ that of this call, with many calls in flight. */
   readonly timesEchoBusy: number;
 }
 
@@ -148,7 +148,7 @@ function asBuffer(writer: { finish(): Uint8Array }): Buffer {
   return Buffer.from(writer.finish());
 }
 
-/** A unary call with bytes in and out and nothing around it. */
+/** A unary call with bytes in and out, without decoding. */
 function bareCall(address: string, path: string): (request: Buffer) => Promise<Buffer> {
   const client = new Client(address, credentials.createInsecure());
   const asIs = (bytes: Buffer): Buffer => bytes;

@@ -1,5 +1,5 @@
-// A provider in a process of its own, and beside it on another port a bare grpc-js server that answers any call with
-// bytes of the same length: what a call costs without the kit. `startHost` is for the benchmark, the rest of the file for
+// A provider in a process of its own, and on another port a bare grpc-js server that answers any call with
+// bytes of the same length: the cost of a call without the kit. `startHost` is for the benchmark, the rest of the file for
 // the process it starts.
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -29,7 +29,7 @@ type Order = { readonly kind: 'move'; readonly share: number } | { readonly kind
 export interface Host extends Ready {
   /** Changes this share of the machines. */
   move(share: number): Promise<unknown>;
-  /** Waits until no transition is under way. */
+  /** Waits until no transition is in flight. */
   settle(): Promise<unknown>;
   /** Resident memory of the provider, in MiB. */
   memory(): Promise<number>;

@@ -1,5 +1,5 @@
-// Lists: whole inventories and what changed, read on a list thread while the thread that would serve sessions takes over
-// the differences; and for comparison the same list decoded as objects on that thread.
+// Lists: whole inventories and changes, read on a list thread while the thread that would serve sessions receives
+// the differences; for comparison, the same list decoded as objects on that thread.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import {
@@ -19,15 +19,15 @@ import { type Host, startHost } from './host.ts';
 export interface ListFigures {
   readonly name: string;
   readonly seconds: number;
-  /** List calls; more than one where a list passes the size of a message. */
+  /** List calls; more than one where a list exceeds the size of a message. */
   readonly messages: number;
   readonly megabytes: number;
   readonly records: number;
-  /** Machines handed over and decoded. */
+  /** Machines sent to the main thread and decoded. */
   readonly handedOver: number;
-  /** The longest time in which the main thread could do nothing else. */
+  /** The longest time for which the main thread was blocked. */
   readonly longestPauseMs: number;
-  /** Resident memory of the reading process at the end, and at most so far. */
+  /** Resident memory of the reading process at the end, and its peak. */
   readonly rssMiB: number;
   readonly peakRssMiB: number;
 }
@@ -57,7 +57,7 @@ async function observe(name: string, work: () => Promise<Read>): Promise<ListFig
   };
 }
 
-/** Decodes machines as a shard has to, and lets go of them again. */
+/** Decodes machines as a shard does, and drops them. */
 const DECODING: ListSink = { changed: (batch) => void machinesOf(batch), gone: () => {} };
 
 const threadTo = ({ address }: Host): ListThread =>
@@ -65,7 +65,7 @@ const threadTo = ({ address }: Host): ListThread =>
 
 export interface ListsResult {
   readonly lists: readonly ListFigures[];
-  /** What the list thread keeps between two lists. */
+  /** Memory that the list thread keeps between two lists. */
   readonly heldBytesPerMachine: number;
   readonly providerRssMiB: number;
   readonly providerReadySeconds: number;
@@ -77,7 +77,7 @@ export async function measureLists(machines: number, seed: number): Promise<List
   const thread = threadTo(host);
   const read = (name: string, kind: ListKind) => observe(name, () => thread.read(kind, DECODING));
   try {
-    const idle = await observe('nothing, the machine itself', doNothing);
+    const idle = await observe('nothing: noise of the machine', doNothing);
     const lists = [await read('full list, the first', 'full')];
     const heldBytesPerMachine = Math.round(thread.heldBytes / machines);
     lists.push(await read('full list, nothing changed', 'full'));

@@ -13,7 +13,7 @@ const SIZES = [
   { name: '4xlarge', cpu: 16, memory: 64 },
 ];
 const ZONES = ['eu-west-1a', 'eu-west-1b', 'eu-west-1c'];
-/** What the system keeps of each machine. */
+/** Resources of each machine that the system reserves. */
 const RESERVED = { cpu: 80, memory: 1.5 * GIB };
 
 /** Half of them hosts, half of them quota slots. `price` is added to that of the first `repriced`. */
@@ -50,7 +50,7 @@ function offering(random: Random, index: number, price: number): Offering {
 export class BenchCloud implements Backend {
   readonly #machines: number;
   readonly #seed: number;
-  /** Places whose price has moved, by how often. */
+  /** By index of the machine: how often its price has changed. */
   #moves = 0;
   #movedShare = 0;
 

@@ -1,5 +1,5 @@
-// The provider benchmark: Lists of whole inventories, a thousand transitions at once, and what the kit adds to a call.
-// Each part runs in a process of its own, so that peaks of memory are its own; providers run in others.
+// The provider benchmark: Lists of whole inventories, a thousand concurrent transitions, and the overhead of the kit.
+// Each part runs in a process of its own, so that memory peaks are not shared; providers run in other processes.
 
 import { spawnSync } from 'node:child_process';
 import { cpus, loadavg, totalmem } from 'node:os';
@@ -101,7 +101,7 @@ function show({ lists: read, fleet, transitions, overhead }: Partial<Parts>): vo
 const problem = usageProblem();
 if (values.help) console.log(HELP);
 else if (problem !== null) {
-  console.error(`${problem} --help tells more.`);
+  console.error(`${problem} See --help.`);
   process.exitCode = 2;
 } else if (values.inside !== undefined) {
   console.log(JSON.stringify(await MEASURES[values.inside as keyof Parts](settings)));

@@ -1,4 +1,4 @@
-// The figures for people, in lines that fit a terminal. JSON has more of them, and longer names.
+// The figures as tables that fit a terminal. JSON has more of them, and longer names.
 
 import { tableLines } from '../../src/cli/table.ts';
 import type { Quantiles } from '../quantiles.ts';

@@ -1,11 +1,11 @@
 // The goals that the README states, and the recorded figure that each is compared with. A page calls a goal met only by
-// `isMet`. Limits that a change may not exceed are something else: they are the `thresholds` of a profile.
+// `isMet`. Limits that a change may not exceed are separate: the `thresholds` of a profile.
 
 import type { RecordedShard, Results } from './results.ts';
 
 export interface Goal {
   readonly what: string;
-  /** The quantile that has the goal. */
+  /** The quantile that is compared with the goal. */
   readonly quantile: 'p50' | 'p99';
   readonly goalMs: number;
   readonly measured: (results: Results) => { readonly p50: number; readonly p99?: number };

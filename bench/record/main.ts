@@ -18,7 +18,7 @@ const COMMANDS: Readonly<Record<ResultName, string>> = {
   startup: 'startup --rounds 15',
 };
 
-const HELP = `bench record: measures again what the pages show, and renders them
+const HELP = `bench record: measures the figures of the pages again, and renders them
 
   NAME…            only these: ${Object.keys(COMMANDS).join(', ')} (default: all)
   --render         measures nothing; renders the pages from bench/results
@@ -28,18 +28,16 @@ examples:
   npm run bench -- record ladder startup
 `;
 
-const words = process.argv.slice(2);
-const names = words.filter((word) => !word.startsWith('-'));
-const unknown = words.find(
-  (word) => !Object.hasOwn(COMMANDS, word) && !['--render', '--help'].includes(word),
-);
-if (words.includes('--help')) console.log(HELP);
+const args = process.argv.slice(2);
+const names = args.filter((word) => !word.startsWith('-'));
+const unknown = args.find((word) => !Object.hasOwn(COMMANDS, word) && !['--render', '--help'].includes(word));
+if (args.includes('--help')) console.log(HELP);
 else if (unknown !== undefined) {
   console.error(`There is nothing to record named ${unknown}.\n\n${HELP}`);
   process.exitCode = 2;
 } else {
   const all = Object.keys(COMMANDS) as ResultName[];
-  const wanted = words.includes('--render')
+  const wanted = args.includes('--render')
     ? []
     : all.filter((name) => names.length === 0 || names.includes(name));
   const failed = wanted.filter((name) => !record(name));

@@ -1,4 +1,4 @@
-// From what the processes of a run saw to the figures of a report.
+// Computes the figures of a report from the measurements of all processes of a run.
 
 import { type Quantiles, quantilesOf, rounded } from '../quantiles.ts';
 import type { LoadReport } from './load.ts';
@@ -10,17 +10,17 @@ import { type Cycle, type ShardProcess, seriesIn } from './shard.ts';
 
 export interface ProcessFigures {
   readonly name: string;
-  /** Of one core. */
+  /** Percent of one core. */
   readonly cpuPercent: number;
   readonly rssMiB: number;
   readonly peakRssMiB: number;
-  /** Threads that took more than 1 %. */
+  /** Threads that used more than 1 %. */
   readonly threads: readonly { readonly name: string; readonly cpuPercent: number }[];
 }
 
 export type Timed = Quantiles & { readonly samples: number };
 
-/** From the start of the process until things have settled. */
+/** From the start of the process to the end of the settling time. */
 export interface ColdFigures {
   readonly listeningSeconds: number;
   readonly firstDecisionSeconds: number;
@@ -34,12 +34,12 @@ export interface ColdFigures {
 }
 
 export interface Figures {
-  /** How long the slowest provider took to make its machines. */
+  /** Time of the slowest provider to generate its machines. */
   readonly providerReadySeconds: number;
   readonly cold: ColdFigures;
   readonly ackMs: Timed;
   readonly ackChangedMs: Timed;
-  /** As a cluster sees it whose process is not niced. */
+  /** Acks of a cluster whose process is not niced. */
   readonly ackProbeMs: Timed;
   readonly appliedMs: Timed;
   readonly cycleMs: Timed;
@@ -52,12 +52,12 @@ export interface Figures {
   readonly unmet: number;
   readonly sessionsLost: Readonly<Record<string, number>>;
   readonly generatorLagMs: Quantiles;
-  /** Of a process with nothing to do: what the machine itself adds to everything. */
+  /** Event-loop lag of an idle process: the noise of the machine, which is part of every figure. */
   readonly idleLagMs: Quantiles;
   readonly processes: readonly ProcessFigures[];
 }
 
-/** What there is to see of a run while it is watched. */
+/** Measurements of a run. */
 export interface Watched {
   readonly before: ReadonlyMap<string, Usage>;
   readonly after: ReadonlyMap<string, Usage>;
@@ -70,7 +70,7 @@ export interface Watched {
   readonly cycles: readonly Cycle[];
   readonly arrivals: readonly Arrival[];
   readonly calls: number;
-  /** How long demand took to become a call; NaN where none came. */
+  /** Time from demand to the call at the provider; NaN where there was none. */
   readonly probes: readonly number[];
 }
 
@@ -133,7 +133,7 @@ export function tookMs({ sentMs, ackMs }: Ack): number {
   return ackMs - sentMs;
 }
 
-/** Until the end of the first cycle that began after the ack. One that began just before may have used it already. */
+/** Time to the end of the first cycle that began after the ack. A cycle that began just before may have used it already. */
 function appliedAfter({ sentMs, ackMs }: Ack, cycles: readonly Cycle[]): number[] {
   const cycle = cycles.find(({ beganMs }) => beganMs >= ackMs);
   return cycle === undefined ? [] : [cycle.endedMs - sentMs];
@@ -148,18 +148,18 @@ function published(
   nodes: readonly NodeObservation[],
   endedMs: number,
 ): Figures['publishMs'] {
-  const heard = new Map<string, number[]>();
+  const received = new Map<string, number[]>();
   for (const { machine, state, atMs } of nodes) {
     const key = `${machine} ${state}`;
-    heard.set(key, [...(heard.get(key) ?? []), atMs]);
+    received.set(key, [...(received.get(key) ?? []), atMs]);
   }
   const due = arrivals.filter(({ atMs }) => atMs < endedMs - PUBLISH_GRACE_MS);
   const took = due.map(({ machine, state, atMs }) => {
-    const at = heard.get(`${machine} ${state}`)?.find((each) => each >= atMs);
+    const at = received.get(`${machine} ${state}`)?.find((each) => each >= atMs);
     return at === undefined ? Number.NaN : at - atMs;
   });
-  const told = took.filter((ms) => !Number.isNaN(ms));
-  return { ...timed(told), missed: took.length - told.length };
+  const published = took.filter((ms) => !Number.isNaN(ms));
+  return { ...timed(published), missed: took.length - published.length };
 }
 
 export function lagIn(metrics: string): Quantiles {

@@ -1,9 +1,9 @@
-// How late the event loop of a process was.
+// Lag of the event loop of a process.
 
 import type { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type Quantiles, rounded } from '../quantiles.ts';
 
-/** Between two looks; a histogram counts it as part of each delay. */
+/** Sampling interval; the histogram includes it in each delay. */
 export const LAG_RESOLUTION_MS = 10;
 
 export function lagOf(histogram: ReturnType<typeof monitorEventLoopDelay>): Quantiles {

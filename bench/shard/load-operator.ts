@@ -1,5 +1,5 @@
 // A cheap operator, so that thousands of them fit beside the shard they load: roll-ups are assembled from rows encoded
-// in advance, and of frames only the kind is read unless the benchmark waits for their content. It answers bootstrap
+// in advance, and only the kind of a frame is read unless the benchmark waits for its content. It answers bootstrap
 // requests at once, acknowledges reclaims, and reconnects when its session is lost.
 
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
@@ -36,9 +36,9 @@ export interface NodeObservation {
 export interface LoadOperatorParts {
   readonly cluster: string;
   readonly address: string;
-  /** Plaintext without. */
+  /** null: plaintext. */
   readonly tls?: TlsFiles | null;
-  /** Each a `CapacityNeed`. */
+  /** Encoded `CapacityNeed` messages. */
   readonly rows: readonly Uint8Array[];
   readonly onAck: (ack: Ack) => void;
   readonly onNode: (event: NodeObservation) => void;
@@ -61,7 +61,7 @@ export class LoadOperator {
   readonly #rows: Uint8Array[];
   #body: Uint8Array;
   #isChanged = true;
-  /** Roll-ups that no ack has come for. */
+  /** Roll-ups without an ack so far. */
   #unacked: Omit<Ack, 'ackMs'>[] = [];
   #hasEventReader = false;
   nodeFrames = 0;
@@ -72,7 +72,7 @@ export class LoadOperator {
     this.#body = bodyOf(this.#rows);
   }
 
-  /** Hello and the whole demand. */
+  /** Sends a hello and the whole demand. */
   dial(): void {
     const { address, tls = null } = this.#parts;
     const client = connect(service, address, clientCredentials(address, { tls }), CHANNEL);
@@ -95,7 +95,7 @@ export class LoadOperator {
     this.rollUp();
   }
 
-  /** Replaces rows; they go with the next roll-up. */
+  /** Replaces rows; they are sent with the next roll-up. */
   change(rows: readonly (readonly [place: number, row: Uint8Array])[]): void {
     for (const [place, row] of rows) this.#rows[place] = row;
     this.#body = bodyOf(this.#rows);
@@ -121,7 +121,7 @@ export class LoadOperator {
     return sentMs;
   }
 
-  /** From now on node states are read, not only counted. */
+  /** Starts to read node states, which were only counted before. */
   readNews(): void {
     this.#hasEventReader = true;
   }
@@ -149,7 +149,7 @@ export class LoadOperator {
     }
   }
 
-  /** A roll-up that another one overtook is never acknowledged itself, so an ack settles everything sent so far. */
+  /** A superseded roll-up is never acknowledged itself, so an ack settles everything sent so far. */
   #acknowledged(ackMs: number): void {
     for (const sent of this.#unacked) this.#parts.onAck({ ...sent, ackMs });
     this.#unacked = [];

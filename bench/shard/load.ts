@@ -1,7 +1,7 @@
-// A load generator in a process of its own: the operators of some of the clusters. All dial at once, as they do when their
-// shard comes back; then each sends its demand at its own time within the interval. A tenth of the roll-ups has a tenth
+// A load generator in a process of its own: the operators of some of the clusters. All connect at once, as when their
+// shard restarts; then each sends its demand at its own time within the interval. A tenth of the roll-ups has a tenth
 // of its rows changed. With `probe` it is one small cluster instead, not niced, that reports four times a second and
-// raises its demand when told.
+// raises its demand on request.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Row } from '../../src/demo/workload/rows.ts';
@@ -18,7 +18,7 @@ import { fleetOf, type Settings } from './settings.ts';
 
 export interface LoadSetup {
   readonly settings: Settings;
-  /** Clusters from this on, up to but not including `to`. */
+  /** First cluster; `to` is exclusive. */
   readonly from: number;
   readonly to: number;
   readonly isProbe: boolean;
@@ -29,13 +29,13 @@ export interface LoadReport {
   readonly acks: readonly Ack[];
   readonly nodes: readonly NodeObservation[];
   readonly nodeFrames: number;
-  /** Why sessions were lost, each with how often. */
+  /** By reason: number of lost sessions. */
   readonly lost: ReadonlyMap<string, number>;
-  /** Of this process itself: figures of a generator that was late are worth little. */
+  /** Lag of this process: figures of a generator that lagged are not reliable. */
   readonly lagMs: Quantiles;
 }
 
-export type LoadTold =
+export type LoadMessage =
   | { readonly kind: 'ready'; readonly seconds: number; readonly rows: number; readonly rollupBytes: number }
   /** Every cluster has had its first ack. */
   | { readonly kind: 'acked' }
@@ -44,16 +44,16 @@ export type LoadTold =
 
 export type LoadOrder =
   | { readonly kind: 'dial'; readonly address: string }
-  /** Roll-ups go on at their interval, and news is read. */
+  /** Starts roll-ups at their interval, and reads node states. */
   | { readonly kind: 'begin' }
   /** Raises the demand of the probe by one machine. */
   | { readonly kind: 'raise' }
-  /** OutstandingRequests for what came since the last report. */
+  /** Requests everything since the last report. */
   | { readonly kind: 'report' };
 
 export const PROBE = 'probe';
 const PROBE_EVERY_MS = 250;
-/** Part of the roll-ups that differ from the one before, and part of their rows that do. */
+/** Fraction of the roll-ups that differ from the previous one, and fraction of their rows that do. */
 const CHANGED_ROLLUPS = 0.1;
 const CHANGED_ROWS = 0.1;
 
@@ -70,16 +70,16 @@ class Load {
   readonly #workload: Workload;
   readonly #random: Random;
   readonly #clusters: readonly Cluster[];
-  readonly #tell: (told: LoadTold) => void;
+  readonly #send: (message: LoadMessage) => void;
   readonly #lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   readonly #acked = new Set<string>();
   #acks: Ack[] = [];
   #nodes: NodeObservation[] = [];
   #lost = new Map<string, number>();
 
-  constructor(setup: LoadSetup, tell: (told: LoadTold) => void) {
+  constructor(setup: LoadSetup, send: (message: LoadMessage) => void) {
     this.#setup = setup;
-    this.#tell = tell;
+    this.#send = send;
     const { settings, from, to, isProbe } = setup;
     this.#random = new Random(settings.seed, from, to);
     this.#workload = new Workload(fleetOf(settings), settings.seed, 'quiet');
@@ -100,7 +100,7 @@ class Load {
     };
   }
 
-  obey(order: LoadOrder): void {
+  handle(order: LoadOrder): void {
     if (order.kind === 'dial') this.#dial(order.address);
     if (order.kind === 'begin') this.#begin();
     if (order.kind === 'raise') this.#raise();
@@ -112,7 +112,7 @@ class Load {
     return { name, rows: [...rows], encoded, operator: null, changes: 0 };
   }
 
-  /** Something that any Idle machine of its kind can serve. */
+  /** A row that any Idle machine of its kind can serve. */
   #probeRow(): Row {
     const { maker } = this.#workload;
     const { rows } = this.#workload.planOf(0);
@@ -134,7 +134,7 @@ class Load {
         onNode: (event) => this.#nodes.push(event),
         onLost: (why) => this.#lost.set(why, (this.#lost.get(why) ?? 0) + 1),
       });
-      // The operator has its own list from here on.
+      // The operator owns the list from here on.
       cluster.encoded = [];
       cluster.operator.dial();
     }
@@ -144,7 +144,7 @@ class Load {
     this.#acks.push(ack);
     if (this.#acked.has(cluster)) return;
     this.#acked.add(cluster);
-    if (this.#acked.size === this.#clusters.length) this.#tell({ kind: 'acked' });
+    if (this.#acked.size === this.#clusters.length) this.#send({ kind: 'acked' });
   }
 
   #begin(): void {
@@ -175,13 +175,13 @@ class Load {
     const row = rows[0]!;
     rows[0] = { ...row, pods: row.pods + this.#workload.maker.podsPerMachine(row) };
     operator!.change([[0, this.#encode(rows[0], name)]]);
-    this.#tell({ kind: 'raised', atMs: operator!.rollUp() });
+    this.#send({ kind: 'raised', atMs: operator!.rollUp() });
   }
 
   #report(): void {
     const nodeFrames = this.#clusters.reduce((sum, { operator }) => sum + (operator?.nodeFrames ?? 0), 0);
     const lagMs = lagOf(this.#lag);
-    this.#tell({ kind: 'report', acks: this.#acks, nodes: this.#nodes, nodeFrames, lost: this.#lost, lagMs });
+    this.#send({ kind: 'report', acks: this.#acks, nodes: this.#nodes, nodeFrames, lost: this.#lost, lagMs });
     this.#lag.reset();
     this.#acks = [];
     this.#nodes = [];
@@ -191,9 +191,9 @@ class Load {
 
 if (import.meta.main) {
   const started = nowMs();
-  const tell = (told: LoadTold): void => void process.send!(told);
-  const load = new Load(JSON.parse(process.argv[2]!) as LoadSetup, tell);
-  process.on('message', (order: LoadOrder) => load.obey(order));
+  const send = (message: LoadMessage): void => void process.send!(message);
+  const load = new Load(JSON.parse(process.argv[2]!) as LoadSetup, send);
+  process.on('message', (order: LoadOrder) => load.handle(order));
   process.on('disconnect', () => process.exit());
-  tell({ kind: 'ready', seconds: (nowMs() - started) / 1000, ...load.size });
+  send({ kind: 'ready', seconds: (nowMs() - started) / 1000, ...load.size });
 }

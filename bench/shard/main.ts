@@ -10,7 +10,7 @@ import { measure } from './measure.ts';
 import { tableOf } from './report.ts';
 import type { Settings } from './settings.ts';
 
-const HELP = `bench shard: a shard over gRPC, its clusters and providers in processes apart
+const HELP = `bench shard: a shard over gRPC, its clusters and providers in separate processes
 
   --clusters N     clusters with a session (default 200)
   --needs N        Needs of each cluster (default 388)
@@ -18,10 +18,10 @@ const HELP = `bench shard: a shard over gRPC, its clusters and providers in proc
   --providers N    processes that serve them (default 2)
   --generators N   processes that share the clusters, niced (default 2)
   --interval T     between two roll-ups of a cluster, such as 10s (default 10s)
-  --settle T       after the start, before anything is measured (default 20s)
-  --seconds N      how long it is measured (default 60)
+  --settle T       from the start to the measurement (default 20s)
+  --seconds N      duration of the measurement (default 60)
   --seed N         (default 1)
-  --nice=N         niceness of shard and providers; below 0 where others use the machine (default 0)
+  --nice=N         niceness of shard and providers; below 0 on a shared machine (default 0)
   --heap MIB       heap of each thread of the shard (default 8192)
   --cpu-prof DIR   writes a profile of each thread of the shard
   --flag TEXT      one more flag for the shard, such as --flag=--phase1-workers=1; may be repeated
@@ -69,7 +69,7 @@ const wrong = Object.entries(settings).find(
 if (values.help) console.log(HELP);
 else if (wrong !== undefined) {
   const name = wrong[0].replace(/Ms$/, '');
-  console.error(`--${name} must be above 0: a whole number, or a time such as 10s. --help tells more.`);
+  console.error(`--${name} must be above 0: a whole number, or a time such as 10s. See --help.`);
   process.exitCode = 2;
 } else {
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));

@@ -1,15 +1,15 @@
-// One run: everything is started, the shard meets a fleet that is bound already and all clusters at once, things settle,
-// and then it is watched for a while.
+// One run: starts all processes, connects the shard to a fleet that is bound already and to all clusters at once, waits
+// until it settles, and then measures it for a while.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Progress } from '../ladder/progress.ts';
 import { rounded } from '../quantiles.ts';
-import { pause, saying, until } from '../waiting.ts';
+import { pause, showing, until } from '../waiting.ts';
 import { type ColdFigures, coldFigures, type Figures, type Watched, watchedFigures } from './figures.ts';
 import { LAG_RESOLUTION_MS, lagOf } from './lag.ts';
-import { type LoadOrder, type LoadReport, type LoadSetup, type LoadTold, PROBE } from './load.ts';
+import { type LoadMessage, type LoadOrder, type LoadReport, type LoadSetup, PROBE } from './load.ts';
 import { NICER, nowMs, startWorker, type Usage, usageOf, type Worker } from './processes.ts';
-import type { Call, ProviderOrder, ProviderSetup, ProviderTold } from './provider.ts';
+import type { Call, ProviderMessage, ProviderOrder, ProviderSetup } from './provider.ts';
 import type { Settings } from './settings.ts';
 import { ShardProcess } from './shard.ts';
 
@@ -20,8 +20,8 @@ export interface RunOptions {
   readonly progress: Progress;
 }
 
-type LoadProcess = Worker<LoadTold, LoadOrder>;
-type ProviderProcess = Worker<ProviderTold, ProviderOrder>;
+type LoadProcess = Worker<LoadMessage, LoadOrder>;
+type ProviderProcess = Worker<ProviderMessage, ProviderOrder>;
 
 interface Stage {
   readonly settings: Settings;
@@ -29,7 +29,7 @@ interface Stage {
   readonly providers: readonly ProviderProcess[];
   readonly generators: readonly LoadProcess[];
   readonly probe: LoadProcess;
-  /** Of all providers, as they come. */
+  /** Calls of all providers, as they arrive. */
   readonly calls: Call[];
   readonly ready: Promise<{ readonly addresses: readonly string[]; readonly seconds: number }>;
 }
@@ -55,9 +55,9 @@ function startStage(settings: Settings, progress: Progress, onExit: (error: Erro
   const providers = Array.from({ length: settings.providers }, (_, index) => {
     const setup: ProviderSetup = { settings, index };
     const options = { niceness: settings.niceness, heapMiB: HEAP_MIB, onExit };
-    const worker = startWorker<ProviderTold, ProviderOrder>(`${HERE}/provider.ts`, setup, options);
-    worker.listen((told) => {
-      if (told.kind === 'called') calls.push(told.call);
+    const worker = startWorker<ProviderMessage, ProviderOrder>(`${HERE}/provider.ts`, setup, options);
+    worker.listen((message) => {
+      if (message.kind === 'called') calls.push(message.call);
     });
     return worker;
   });
@@ -74,11 +74,11 @@ function startStage(settings: Settings, progress: Progress, onExit: (error: Erro
   const probe = load({ from: 0, to: 1, isProbe: true });
   // Subscribed now, because messages that arrive before the subscription are lost.
   const ready = Promise.all([
-    Promise.all(providers.map((each) => each.heard('ready'))),
-    ...[...generators, probe].map((each) => each.heard('ready')),
-  ]).then(([told]) => ({
-    addresses: told.map(({ address }) => address),
-    seconds: Math.max(...told.map(({ seconds }) => seconds)),
+    Promise.all(providers.map((each) => each.received('ready'))),
+    ...[...generators, probe].map((each) => each.received('ready')),
+  ]).then(([ready]) => ({
+    addresses: ready.map(({ address }) => address),
+    seconds: Math.max(...ready.map(({ seconds }) => seconds)),
   }));
   return { settings, progress, providers, generators, probe, calls, ready };
 }
@@ -88,10 +88,10 @@ async function runOn(
   { nodeFlags, flags, logFile }: RunOptions,
   onExit: (error: Error) => void,
 ): Promise<Figures> {
-  const { addresses, seconds } = await saying(
+  const { addresses, seconds } = await showing(
     stage.progress,
     stage.ready,
-    () => 'machines and clusters are made',
+    () => 'generating machines and clusters',
   );
   const { niceness } = stage.settings;
   const shard = await ShardProcess.start({
@@ -102,29 +102,29 @@ async function runOn(
     const watched = await watch(stage, shard);
     return { providerReadySeconds: rounded(seconds), cold, ...watchedFigures(stage.settings, watched) };
   } finally {
-    await saying(stage.progress, shard.stop(), () => 'the shard ends');
+    await showing(stage.progress, shard.stop(), () => 'stopping the shard');
   }
 }
 
 /** All operators connect at once, and the shard reads all Lists and roll-ups. */
 async function meet(stage: Stage, shard: ShardProcess): Promise<ColdFigures> {
   const { generators, probe, settings } = stage;
-  const everybody = [...generators, probe];
-  const acked = Promise.all(everybody.map((each) => each.heard('acked')));
-  for (const each of everybody) each.tell({ kind: 'dial', address: shard.sessions });
-  await saying(stage.progress, acked, () => 'every cluster says hello');
+  const all = [...generators, probe];
+  const acked = Promise.all(all.map((each) => each.received('acked')));
+  for (const each of all) each.send({ kind: 'dial', address: shard.sessions });
+  await showing(stage.progress, acked, () => 'connecting all clusters');
   const ackedMs = nowMs();
-  await saying(
+  await showing(
     stage.progress,
     until(() => shard.cycles.length > 0),
-    () => 'the first decision is due',
+    () => 'waiting for the first decision',
   );
-  for (const each of everybody) each.tell({ kind: 'begin' });
+  for (const each of all) each.send({ kind: 'begin' });
   const settledMs = nowMs() + settings.settleMs;
-  await saying(
+  await showing(
     stage.progress,
     pause(settings.settleMs),
-    () => `settles, ${leftOf(settledMs)} s to go, ${summary(shard)}`,
+    () => `settling, ${leftOf(settledMs)} s to go, ${summary(shard)}`,
   );
   const metrics = await shard.metrics();
   const reports = await reportsOf(generators);
@@ -148,10 +148,10 @@ async function watch(stage: Stage, shard: ShardProcess): Promise<Watched> {
   calls.length = 0;
   const lastMs = beganMs + settings.seconds * 1000;
   const probes = probing(stage, lastMs);
-  await saying(
+  await showing(
     stage.progress,
     pause(lastMs - nowMs()),
-    () => `watched, ${leftOf(lastMs)} s to go, ${summary(shard)}`,
+    () => `measuring, ${leftOf(lastMs)} s to go, ${summary(shard)}`,
   );
   const [after, endedMs] = [usage(), nowMs()];
   const metrics = await shard.metrics();
@@ -167,12 +167,12 @@ async function watch(stage: Stage, shard: ShardProcess): Promise<Watched> {
   };
 }
 
-/** Raises the demand of the probe again and again; how long each took to become a call, NaN where none came. */
+/** Raises the demand of the probe repeatedly; the time from each to a call, NaN where there was none. */
 async function probing({ probe, calls }: Stage, lastMs: number): Promise<number[]> {
   const took: number[] = [];
   while (nowMs() < lastMs - PROBE_PAUSE_MS) {
-    const raised = probe.heard('raised');
-    probe.tell({ kind: 'raise' });
+    const raised = probe.received('raised');
+    probe.send({ kind: 'raise' });
     const { atMs } = await raised;
     const isIt = (call: Call): boolean => call.cluster === PROBE && call.atMs >= atMs;
     await until(() => calls.some(isIt) || nowMs() > atMs + PROBE_WITHIN_MS);
@@ -185,8 +185,8 @@ async function probing({ probe, calls }: Stage, lastMs: number): Promise<number[
 function reportsOf(processes: readonly LoadProcess[]): Promise<LoadReport[]> {
   return Promise.all(
     processes.map((each) => {
-      const report = each.heard('report');
-      each.tell({ kind: 'report' });
+      const report = each.received('report');
+      each.send({ kind: 'report' });
       return report;
     }),
   );
@@ -194,8 +194,8 @@ function reportsOf(processes: readonly LoadProcess[]): Promise<LoadReport[]> {
 
 async function arrivalsOf({ providers }: Stage) {
   const reports = providers.map((each) => {
-    const report = each.heard('report');
-    each.tell({ kind: 'report' });
+    const report = each.received('report');
+    each.send({ kind: 'report' });
     return report;
   });
   return (await Promise.all(reports)).flatMap(({ arrivals }) => arrivals);

@@ -1,5 +1,5 @@
-// The processes of a run: started as children, ended by their channel or a signal, and what each of them used, read from
-// /proc. Times are the same in all of them: milliseconds since the epoch, in fractions.
+// The processes of a run: started as children, ended by their channel or a signal, and the usage of each, read from
+// /proc. Times are comparable between them: fractional milliseconds since the epoch.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,15 +10,15 @@ export function nowMs(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** How much nicer load generators are than the rest: they must not take the time of what they measure. */
+/** Added niceness of load generators, so that they do not use the CPU time of the processes they measure. */
 export const NICER = 10;
 
-export interface Worker<Told extends { readonly kind: string }, Order> {
+export interface Worker<Message extends { readonly kind: string }, Order> {
   readonly pid: number;
-  tell(order: Order): void;
-  /** Resolves to the first message of a kind that comes from now on. */
-  heard<K extends Told['kind']>(kind: K): Promise<Extract<Told, { readonly kind: K }>>;
-  listen(listener: (told: Told) => void): void;
+  send(order: Order): void;
+  /** Resolves to the next message of a kind. */
+  received<K extends Message['kind']>(kind: K): Promise<Extract<Message, { readonly kind: K }>>;
+  listen(listener: (message: Message) => void): void;
   stop(): void;
 }
 
@@ -28,14 +28,14 @@ export interface WorkerOptions {
   readonly onExit: (error: Error) => void;
 }
 
-/** `file` is a path in full. */
-export function startWorker<Told extends { readonly kind: string }, Order extends object>(
+/** `file`: an absolute path. */
+export function startWorker<Message extends { readonly kind: string }, Order extends object>(
   file: string,
   setup: object,
   { niceness, heapMiB, onExit }: WorkerOptions,
-): Worker<Told, Order> {
+): Worker<Message, Order> {
   const child: ChildProcess = fork(file, [JSON.stringify(setup)], {
-    // Loopback has no name that a certificate could be asked for, which Node would remark on.
+    // Suppresses the warning about TLS to an IP address: loopback has no name.
     execArgv: [`--max-old-space-size=${heapMiB}`, '--disable-warning=DEP0123'],
     serialization: 'advanced',
   });
@@ -46,15 +46,15 @@ export function startWorker<Told extends { readonly kind: string }, Order extend
   setPriority(child.pid!, niceness);
   return {
     pid: child.pid!,
-    tell: (order) => void child.send(order),
-    heard: (kind) =>
+    send: (order) => void child.send(order),
+    received: (kind) =>
       new Promise((resolve) => {
-        const look = (told: Told): void => {
-          if (told.kind !== kind) return;
-          child.off('message', look as never);
-          resolve(told as never);
+        const onMessage = (message: Message): void => {
+          if (message.kind !== kind) return;
+          child.off('message', onMessage as never);
+          resolve(message as never);
         };
-        child.on('message', look as never);
+        child.on('message', onMessage as never);
       }),
     listen: (listener) => void child.on('message', listener as never),
     stop: () => {
@@ -64,12 +64,12 @@ export function startWorker<Told extends { readonly kind: string }, Order extend
   };
 }
 
-/** What a process has used so far. */
+/** Usage of a process since its start. */
 export interface Usage {
   readonly cpuSeconds: number;
   readonly rssMiB: number;
   readonly peakRssMiB: number;
-  /** By thread: its name and the time it has had. */
+  /** By thread: its name and CPU time. */
   readonly threads: ReadonlyMap<string, { readonly name: string; readonly cpuSeconds: number }>;
 }
 
@@ -95,7 +95,7 @@ function nameIn(stat: string): string {
   return stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
 }
 
-/** User and system time: the 14th and 15th field, of which the 2nd may hold blanks. */
+/** User and system time: the 14th and 15th field, of which the 2nd may contain blanks. */
 function secondsIn(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;

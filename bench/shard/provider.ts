@@ -1,5 +1,5 @@
-// A provider in a process of its own: the kit over a cloud whose machines are there from the start, bound ones included,
-// and whose transitions take a few seconds. Says when calls came and when machines got where they were going.
+// A provider in a process of its own: the kit over a cloud whose machines exist from the start, bound ones included,
+// and whose transitions take a few seconds. Reports the times of calls and of completed transitions.
 
 import { type LedgerMachine, MachineState } from '../../src/model/index.ts';
 import {
@@ -19,31 +19,31 @@ import { fleetOf, type Settings } from './settings.ts';
 
 export interface ProviderSetup {
   readonly settings: Settings;
-  /** Of `settings.providers`, from 0. */
+  /** Index of this provider, from 0. */
   readonly index: number;
 }
 
 export interface Call {
   readonly command: 'create' | 'configure' | 'drain' | 'delete';
   readonly machine: string;
-  /** '' where the call names none. */
+  /** '' where the call has no cluster. */
   readonly cluster: string;
   readonly atMs: number;
 }
 
-/** A machine that got where it was going. */
+/** A completed transition. */
 export interface Arrival {
   readonly machine: string;
   readonly state: MachineState;
   readonly atMs: number;
 }
 
-export type ProviderTold =
+export type ProviderMessage =
   | { readonly kind: 'ready'; readonly address: string; readonly seconds: number; readonly machines: number }
   | { readonly kind: 'called'; readonly call: Call }
   | { readonly kind: 'report'; readonly arrivals: readonly Arrival[] };
 
-/** `report` asks for the arrivals since the last one. */
+/** `report` requests the arrivals since the last one. */
 export interface ProviderOrder {
   readonly kind: 'report';
 }
@@ -87,7 +87,7 @@ class SlowCloud implements Backend {
   }
 }
 
-/** This provider's part of the fleet, as a store has it that was filled before. */
+/** This provider's part of the fleet, as the content of its store. */
 function storeOf(workload: Workload, { settings: { providers }, index }: ProviderSetup): Store {
   return {
     ...NO_STORE,
@@ -111,7 +111,7 @@ function* rowsOf(workload: Workload, providers: number, index: number) {
   }
 }
 
-/** First what the cloud says of a machine, then where it is in its life, as the kit keeps them. */
+/** The two records that the kit stores for a machine: its offering, then its state. */
 function bodyOf(machine: LedgerMachine): { readonly body: Uint8Array; readonly describedBytes: number } {
   const wire = machineToWire(machine);
   const { state, host, lastError, cluster, shardMetadata } = wire;
@@ -127,8 +127,8 @@ const UNSAID = Machine.decode(new Uint8Array());
 
 async function serve(setup: ProviderSetup): Promise<void> {
   const started = nowMs();
-  const tell = (told: ProviderTold): void => void process.send!(told);
-  const cloud = new SlowCloud((call) => tell({ kind: 'called', call }));
+  const send = (message: ProviderMessage): void => void process.send!(message);
+  const cloud = new SlowCloud((call) => send({ kind: 'called', call }));
   const { settings } = setup;
   const workload = new Workload(fleetOf(settings), settings.seed, 'quiet');
   const provider = await Provider.open({
@@ -139,11 +139,11 @@ async function serve(setup: ProviderSetup): Promise<void> {
   });
   const server = await serveProvider(provider, '127.0.0.1:0', { tls: null });
   process.on('message', () => {
-    tell({ kind: 'report', arrivals: cloud.arrivals });
+    send({ kind: 'report', arrivals: cloud.arrivals });
     cloud.arrivals = [];
   });
   process.on('disconnect', () => process.exit());
-  tell({
+  send({
     kind: 'ready',
     address: server.address,
     seconds: (nowMs() - started) / 1000,

@@ -1,4 +1,4 @@
-// The figures of a run for people: at most 100 columns.
+// The figures of a run as text of at most 100 columns.
 
 import type { Quantiles } from '../quantiles.ts';
 import type { Figures } from './figures.ts';

@@ -1,4 +1,4 @@
-// How large a run is, and the fleet it has: the catalogue and shape of uber-50k in any size.
+// The size of a run, and its fleet: the catalogue and shape of uber-50k in any size.
 
 import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
 import { loadProfile } from '../profiles/load.ts';
@@ -12,13 +12,13 @@ export interface Settings {
   readonly providers: number;
   /** Processes that share the clusters. */
   readonly generators: number;
-  /** Between two roll-ups of a cluster. */
+  /** Interval between two roll-ups of a cluster. */
   readonly intervalMs: number;
-  /** Between the start of everything and what is measured. */
+  /** Time from the start to the measurement. */
   readonly settleMs: number;
   readonly seconds: number;
   readonly seed: number;
-  /** Of shard and providers. Below 0 on a shared machine, if the user is permitted to. */
+  /** Niceness of shard and providers. Below 0 on a shared machine, if the user is permitted to. */
   readonly niceness: number;
 }
 
@@ -26,7 +26,7 @@ export interface Settings {
 const SHARES = { configured: 65, idle: 10, speculative: 150 };
 const WHOLE = SHARES.configured + SHARES.idle + SHARES.speculative;
 
-/** The fleet that all processes make for themselves, each the part that it needs. */
+/** The fleet; each process generates the part that it needs. */
 export function fleetOf({ clusters, needs, machines }: Settings): ScaleProfile {
   const configured = Math.round((machines * SHARES.configured) / WHOLE);
   const idle = Math.round((machines * SHARES.idle) / WHOLE);

@@ -1,5 +1,5 @@
-// The shard under load, as its own process started by the command line, and what can be seen of it from outside: its
-// cycles as they are told, and its metrics.
+// The shard under load, as a separate process started by the command line, observed from outside: its
+// cycles, from the event stream, and its metrics.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, openSync, rmSync } from 'node:fs';
@@ -14,9 +14,9 @@ export interface ShardSetup {
   readonly nodeFlags: readonly string[];
   /** Flags for the shard. */
   readonly flags: readonly string[];
-  /** Where the folder of its data is made; that of temporary files without. */
+  /** Parent of its data directory; by default that of temporary files. */
   readonly dataRoot?: string;
-  /** Its log goes here. */
+  /** File for its log. */
   readonly logFile: string;
   readonly onExit: (error: Error) => void;
 }
@@ -29,7 +29,7 @@ export interface Cycle {
   readonly decided: Readonly<Record<string, number>>;
 }
 
-interface CycleNews {
+interface CycleEvent {
   readonly status: {
     readonly phase: string;
     readonly machines: number;
@@ -51,12 +51,12 @@ export class ShardProcess {
   readonly pid: number;
   readonly startedMs: number;
   readonly sessions: string;
-  /** With its scheme. */
+  /** URL of the API, scheme included. */
   readonly api: string;
   readonly listeningMs: number;
   readonly cycles: Cycle[] = [];
   /** As of the last cycle. */
-  status: CycleNews['status'] | null = null;
+  status: CycleEvent['status'] | null = null;
   readonly #child: ChildProcess;
   readonly #folder: string;
   readonly #aborting = new AbortController();
@@ -64,7 +64,8 @@ export class ShardProcess {
 
   private constructor(child: ChildProcess, folder: string, startedMs: number, line: string) {
     const [, sessions, api] = STARTED.exec(line) ?? [];
-    if (sessions === undefined || api === undefined) throw new Error(`the shard said: ${line}`);
+    if (sessions === undefined || api === undefined)
+      throw new Error(`unexpected first line of the shard: ${line}`);
     this.pid = child.pid!;
     this.#child = child;
     this.#folder = folder;
@@ -84,7 +85,7 @@ export class ShardProcess {
       stdio: ['ignore', 'pipe', openSync(logFile, 'w')],
     });
     setPriority(child.pid!, niceness);
-    // However this process ends, the shard must not stay behind.
+    // The shard must not outlive this process, however it ends.
     process.once('exit', () => child.kill('SIGKILL'));
     const line = await new Promise<string>((resolve, reject) => {
       child.stdout!.once('data', (text: Buffer) => resolve(String(text)));
@@ -102,7 +103,7 @@ export class ShardProcess {
     return await (await fetch(`${this.api}/metrics`)).text();
   }
 
-  /** Ends it as an operator would, and waits. */
+  /** Sends SIGTERM and waits for the end. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#aborting.abort();
@@ -133,14 +134,14 @@ export class ShardProcess {
   #hear(event: string): void {
     const data = /^event: cycle\ndata: (.*)$/m.exec(event)?.[1];
     if (data === undefined) return;
-    const { status } = JSON.parse(data) as CycleNews;
+    const { status } = JSON.parse(data) as CycleEvent;
     const { atMs, durationMs, unmet, decided } = status.cycle;
     this.status = status;
     this.cycles.push({ beganMs: atMs - durationMs, endedMs: atMs, durationMs, unmet, decided });
   }
 }
 
-/** The value of one series of a text of metrics; NaN if it is not there. */
+/** The value of one series in a metrics text; NaN if it is absent. */
 export function seriesIn(text: string, series: string): number {
   const line = text.split('\n').find((each) => each.startsWith(`${series} `));
   return line === undefined ? Number.NaN : Number(line.slice(series.length + 1));

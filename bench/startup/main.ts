@@ -1,4 +1,4 @@
-// `npm run --silent bench -- startup`: how long a command takes from its call to its end, from a checkout and from the
+// `npm run --silent bench -- startup`: the time of a command from its start to its end, in a checkout and in the
 // installed package. Every round starts each command once and, in between, Node alone with nothing to do: no command can be
 // faster than that, so it is the floor of the same machine at the same time.
 
@@ -14,23 +14,23 @@ const SCENARIO = resolve('examples/scenarios/first-look.yaml');
 
 interface Case {
   readonly name: string;
-  readonly words: readonly string[];
+  readonly args: readonly string[];
 }
 
 function casesFor(shard: string): readonly Case[] {
   return [
-    { name: '--version', words: ['--version'] },
-    { name: '--help', words: ['--help'] },
-    { name: 'explain CODE', words: ['explain', 'BF_USAGE'] },
-    { name: 'get machines --help', words: ['get', 'machines', '--help'] },
-    { name: 'get status', words: ['get', 'status', '--shard', shard] },
-    { name: 'get machines', words: ['get', 'machines', '--shard', shard] },
-    { name: 'decide FILE', words: ['decide', SCENARIO] },
-    { name: 'history --help', words: ['history', '--help'] },
-    { name: 'replay --help', words: ['replay', '--help'] },
-    { name: 'shard --print-config', words: ['shard', '--print-config'] },
-    { name: 'provider fake --help', words: ['provider', 'fake', '--help'] },
-    { name: 'up --help', words: ['up', '--help'] },
+    { name: '--version', args: ['--version'] },
+    { name: '--help', args: ['--help'] },
+    { name: 'explain CODE', args: ['explain', 'BF_USAGE'] },
+    { name: 'get machines --help', args: ['get', 'machines', '--help'] },
+    { name: 'get status', args: ['get', 'status', '--shard', shard] },
+    { name: 'get machines', args: ['get', 'machines', '--shard', shard] },
+    { name: 'decide FILE', args: ['decide', SCENARIO] },
+    { name: 'history --help', args: ['history', '--help'] },
+    { name: 'replay --help', args: ['replay', '--help'] },
+    { name: 'shard --print-config', args: ['shard', '--print-config'] },
+    { name: 'provider fake --help', args: ['provider', 'fake', '--help'] },
+    { name: 'up --help', args: ['up', '--help'] },
   ];
 }
 
@@ -55,16 +55,16 @@ function measured(
   cases: readonly Case[],
   rounds: number,
 ): PlaceFigures {
-  // Its own folder, so that the first call in a checkout finds nothing compiled; the package keeps nothing.
+  // A cache folder of its own, so that the first call in a checkout finds nothing compiled; the package has no cache.
   const cache = mkdtempSync(join(tmpdir(), 'bigfleet-startup-cache-'));
   const env = place === 'checkout' ? { ...process.env, NODE_COMPILE_CACHE: cache } : process.env;
   try {
-    const firstMs = cases.map(({ words }) => timeOf(bin, words, env));
+    const firstMs = cases.map(({ args }) => timeOf(bin, args, env));
     const floor: number[] = [];
     const times = cases.map((): number[] => []);
     for (let round = 0; round < rounds; round++) {
       floor.push(timeOf(node, ['-e', '0'], process.env));
-      for (const [i, { words }] of cases.entries()) times[i]!.push(timeOf(bin, words, env));
+      for (const [i, { args }] of cases.entries()) times[i]!.push(timeOf(bin, args, env));
     }
     const floorMs = withMin(floor);
     const figures = cases.map((each, i) => {
@@ -90,22 +90,22 @@ function ratio(a: number, b: number): number {
 }
 
 /** Throws if the command fails. */
-function timeOf(command: string, words: readonly string[], env: NodeJS.ProcessEnv): number {
+function timeOf(command: string, args: readonly string[], env: NodeJS.ProcessEnv): number {
   const started = performance.now();
-  const { status, stderr } = spawnSync(command, words, { encoding: 'utf8', env });
+  const { status, stderr } = spawnSync(command, args, { encoding: 'utf8', env });
   const took = performance.now() - started;
-  if (status !== 0) throw new Error(`${command} ${words.join(' ')} ended with ${status}: ${stderr}`);
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}: ${stderr}`);
   return took;
 }
 
-const HELP = `bench startup: from the call of a command to its end, in milliseconds
+const HELP = `bench startup: time of commands from start to end, in milliseconds
 
   --place NAME   checkout, package or both (default both); package packs and installs it first
   --rounds N     times each command is called (default 20)
   --json         one JSON document on standard output
 
 "first" is the first call, with nothing compiled in advance; "× floor" is the median as a multiple of
-that of Node with nothing to do.
+that of an empty Node program.
 
 example:
   npm run --silent bench -- startup --place checkout --rounds 10
@@ -121,7 +121,7 @@ const places = PLACES.filter((place) => values.place === 'both' || values.place 
 const rounds = Number(values.rounds);
 if (values.help) console.log(HELP);
 else if (places.length === 0 || !(rounds >= 1)) {
-  console.error('--place is checkout, package or both; --rounds is at least 1. --help tells more.');
+  console.error('--place is checkout, package or both; --rounds is at least 1. See --help.');
   process.exitCode = 2;
 } else await run();
 

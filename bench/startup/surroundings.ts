@@ -1,4 +1,4 @@
-// What the start-up benchmark needs around the command: the package as npm installs it, and a shard to ask.
+// Environment of the start-up benchmark: the package as npm installs it, and a shard to query.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,9 +27,9 @@ export function installedPackage(): Installed {
   };
 }
 
-function npm(words: readonly string[], cwd: string): string {
-  const { status, stdout, stderr } = spawnSync('npm', words, { encoding: 'utf8', cwd });
-  if (status !== 0) throw new Error(`npm ${words.join(' ')} ended with ${status}: ${stderr}`);
+function npm(args: readonly string[], cwd: string): string {
+  const { status, stdout, stderr } = spawnSync('npm', args, { encoding: 'utf8', cwd });
+  if (status !== 0) throw new Error(`npm ${args.join(' ')} ended with ${status}: ${stderr}`);
   return stdout.trim();
 }
 
@@ -38,11 +38,11 @@ export interface Shard {
   stop(): Promise<void>;
 }
 
-/** A shard in a process of its own. Its provider is not there, so it answers and has nothing else to do. */
+/** A shard in a process of its own. Its provider is unreachable, so it only answers queries. */
 export async function runningShard(): Promise<Shard> {
   const dataDir = mkdtempSync(join(tmpdir(), 'bigfleet-startup-shard-'));
-  const words = ['--provider', 'none=127.0.0.1:1', '--listen', '127.0.0.1:0', '--api', '127.0.0.1:0'];
-  const child = spawn(resolve('bin/bigfleet'), ['shard', ...words, '--data-dir', dataDir], {
+  const args = ['--provider', 'none=127.0.0.1:1', '--listen', '127.0.0.1:0', '--api', '127.0.0.1:0'];
+  const child = spawn(resolve('bin/bigfleet'), ['shard', ...args, '--data-dir', dataDir], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const ended = once(child, 'exit');

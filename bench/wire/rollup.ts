@@ -33,7 +33,7 @@ export interface Result {
   readonly cases: readonly CaseResult[];
 }
 
-/** One timed step on roll-up number `round`; what it returns is looked at, so that no work is optimised away. */
+/** One timed step on roll-up number `round`; its result is used, so that no work is optimised away. */
 type Step = (round: number) => unknown;
 
 export function run(options: Options): Result {
