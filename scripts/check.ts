@@ -1,5 +1,5 @@
 // `npm run check`: every check but the tests. Runs all of them and names the ones that failed, so that one run
-// shows everything there is to mend. `npm run check -- types lint` runs only those.
+// shows everything to fix. `npm run check -- types lint` runs only those.
 
 import { spawnSync } from 'node:child_process';
 import { styleText } from 'node:util';

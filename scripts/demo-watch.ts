@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { MachineView, Page, ProviderView, ShortfallView, StatusView } from '../src/shard/index.ts';
 
-/** Machines of which the last looks saw something that a line must say. */
+/** Machines with a change in the last polls that a line must report. */
 interface Seen {
   readonly failedPurchases: Set<string>;
   readonly losses: Set<string>;
@@ -30,7 +30,7 @@ export class DemoWatch {
     this.#url = url;
   }
 
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     const status = await this.#get<StatusView>('/v1/status');
     const machines = await this.#list();
     for (const machine of machines.values()) this.#follow(machine);
@@ -49,7 +49,7 @@ export class DemoWatch {
     return problems;
   }
 
-  /** The end of a record: how things are, and why the first Needs go without. */
+  /** The end of a record: the status, and why the first Needs are unmet. */
   async report(): Promise<readonly string[]> {
     const status = await this.#get<StatusView>('/v1/status');
     const { items } = await this.#get<Page<ShortfallView>>('/v1/shortfalls?limit=20');
@@ -76,7 +76,7 @@ export class DemoWatch {
   #checkCost({ costPerHour, cost }: StatusView, machines: ReadonlyMap<string, MachineView> | null): void {
     const parts = Object.values(cost.byPart).reduce((sum, part) => sum + part, 0);
     if (Math.abs(parts - costPerHour) > TOLERANCE)
-      this.#problems.add(`The parts of the cost come to ${parts}, the total is ${costPerHour}.`);
+      this.#problems.add(`The parts of the cost add up to ${parts}, the total is ${costPerHour}.`);
     if (machines === null) return;
     let sum = 0;
     for (const { state, hostRef, pricePerHour } of machines.values()) {
@@ -94,15 +94,18 @@ export class DemoWatch {
       const failed = hosts.filter(({ state }) => state === 'FAILED').length;
       const isDark = failed >= 5 && failed * 2 > hosts.length;
       if (isDark && breaker === 'closed' && health.state === 'fine')
-        this.#problems.add(`Provider ${name} is called fine, and ${failed} machines of zone ${zone} failed.`);
+        this.#problems.add(
+          `Provider ${name} is reported as fine, but ${failed} machines of zone ${zone} failed.`,
+        );
     }
   }
 
   *#judgeLines(lines: readonly string[]): Generator<string> {
     for (const line of lines) {
-      if (/undefined|NaN|\[object|\bnull\b/.test(line)) yield `A line with a hole: ${line}`;
+      if (/undefined|NaN|\[object|\bnull\b/.test(line)) yield `A line with a missing value: ${line}`;
       const [, bought] = / bought ([^ ]+) \(/.exec(line) ?? [];
-      if (bought !== undefined && !this.#hostsSeen.has(bought)) yield `Bought, and no host was seen: ${line}`;
+      if (bought !== undefined && !this.#hostsSeen.has(bought))
+        yield `Reported as bought, but no host was seen: ${line}`;
     }
   }
 
@@ -110,11 +113,11 @@ export class DemoWatch {
     const { failedPurchases, losses } = this.#seen;
     const failures = total(lines, /failed to buy (?:(\d+) machines|[^ ]+ \()/);
     if (failures < failedPurchases.size)
-      yield `${failedPurchases.size} purchases failed, and lines tell of ${failures}.`;
+      yield `${failedPurchases.size} purchases failed, but lines report ${failures}.`;
     const lost =
       total(lines, /lost (?:(\d+)(?: of \d+)? machines|[^ ]+ \()/) +
       total(lines, /failed to (?:bind|reclaim|preempt|release) (?:(\d+) machines|[^ ]+ \()/);
-    if (lost < losses.size) yield `${losses.size} machines were lost, and lines tell of ${lost}.`;
+    if (lost < losses.size) yield `${losses.size} machines were lost, but lines report ${lost}.`;
   }
 
   async #list(): Promise<Map<string, MachineView>> {
@@ -140,7 +143,7 @@ function statesOf(machines: ReadonlyMap<string, MachineView>): readonly (readonl
   return Array.from(machines.values(), ({ id, state, hostRef }) => [id, state, hostRef]);
 }
 
-/** Machines that lines tell of: one each, or the number they name. */
+/** Machines that lines report: one each, or the number they name. */
 function total(lines: readonly string[], pattern: RegExp): number {
   return lines.reduce((sum, line) => {
     const found = pattern.exec(line);

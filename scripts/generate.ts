@@ -1,4 +1,4 @@
-// `npm run generate`: everything that is made from something else and committed: the wire types from api/proto,
+// `npm run generate`: all committed files that are generated: the wire types from api/proto,
 // docs/reference/errors.md from the error catalogue, docs/reference/configuration.md from the settings of a shard,
 // docs/reference/openapi.json and the table in docs/reference/api.md from the routes of its API, the import rules in
 // docs/internals/architecture.md, the invariants in docs/internals/robustness.md from the simulation, and the pages with
@@ -36,11 +36,11 @@ const EXIT_CODES = [
   '| exit code | meaning |',
   '|---|---|',
   '| 0 | Done. |',
-  '| 1 | It failed at what it set out to do, or the answer is no: a shard that ended by itself or could not write (`BF_SHARD_ENDED`, `BF_STORE_FAILED`), one that did not answer or refused (`BF_SHARD_UNREACHABLE`, `BF_TLS_FAILED`, `BF_SHARD_REFUSED`), a cycle that comes out differently, a provider that is not certified, a story of which nothing is known, a defect (`BF_UNEXPECTED`). |',
-  '| 2 | What it was given cannot be used, and nothing was begun: words, files, addresses, a journal, or a state file or data directory that is broken or in use by another process (`BF_STORE_LOCKED`). Every code but those above. |',
-  '| 130 | It was asked twice to end, and did so at once. |',
+  '| 1 | The command failed, or the answer is no: a shard that ended by itself or could not write (`BF_SHARD_ENDED`, `BF_STORE_FAILED`), one that did not answer or refused (`BF_SHARD_UNREACHABLE`, `BF_TLS_FAILED`, `BF_SHARD_REFUSED`), a replayed cycle with another digest, a provider that is not certified, a history without entries, a defect (`BF_UNEXPECTED`). |',
+  '| 2 | Invalid input, and nothing was begun: arguments, files, addresses, a journal, or a state file or data directory that is broken or in use by another process (`BF_STORE_LOCKED`). Every code but those above. |',
+  '| 130 | It received a second signal and ended at once. |',
   '',
-  'A command whose reader goes away, as with `| head`, ends without a word and with the code it had by then.',
+  'A command whose reader closes the pipe, as `| head` does, ends silently with the code it had by then.',
   '',
   '## Errors for programs',
   '',
@@ -50,7 +50,7 @@ const EXIT_CODES = [
   '{"code": "BF_USAGE", "message": "…", "remedy": "…", "problems": [{"code": "BF_USAGE", "path": "", "message": "…"}]}',
   '```',
   '',
-  '`problems` has one entry for each thing that is wrong; `path` says where, and is empty if there is no such place.',
+  '`problems` has one entry for each problem; `path` says where it is, and is empty if there is no such place.',
 ];
 
 const check = process.argv.includes('--check');
@@ -63,7 +63,7 @@ try {
       ...differences(fresh, GENERATED_TYPES),
       ...Object.entries(PAGES).flatMap(([file, page]) => (page() === read(file) ? [] : [file])),
     ];
-    for (const file of stale) console.error(`${file} is not what "npm run generate" makes.`);
+    for (const file of stale) console.error(`${file} is out of date: run "npm run generate".`);
     process.exitCode = stale.length === 0 ? 0 : 1;
   } else {
     rmSync(GENERATED_TYPES, { recursive: true, force: true });
@@ -105,7 +105,7 @@ function withImportRules(): string {
   return betweenMarkers(read('docs/internals/architecture.md'), 'imports', table);
 }
 
-/** The page with the list of invariants, which is written once, beside the code that watches them. */
+/** The page with the list of invariants, which is defined once, beside the code that checks them. */
 function withInvariants(): string {
   const rows = Object.entries(INVARIANTS).map(([name, text]) => [`\`${name}\``, text]);
   const table = markdownTable([{ header: 'name' }, { header: 'what holds' }], rows);
@@ -120,7 +120,7 @@ function errorPage(): string {
     '# Error codes',
     '',
     'Every refusal carries one of these codes; they do not change. `bigfleet explain CODE` prints an entry.',
-    'This page is made from `src/model/errors.ts` by `npm run generate`.',
+    'This page is generated from `src/model/errors.ts` by `npm run generate`.',
     '',
     '| code | what happened | what to do |',
     '|---|---|---|',

@@ -1,6 +1,6 @@
 // `npm run browser:install`: Chromium for the tests of the page, from the packages of the system (apt). Does nothing if
-// there is one. Exit code 0: Chromium is there. 1: it is not, and the last line says why; tests then say that they have not
-// looked at the page. `-- --seconds N` limits how long it tries.
+// it is installed. Exit code 0: Chromium is installed. 1: it is not, and the last line says why; tests then report that they
+// did not check the page. `-- --seconds N` limits the time it tries.
 
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
@@ -22,7 +22,7 @@ if (now.path !== null) console.log(`Chromium is installed at ${now.path}.`);
 else console.error(`Chromium is not installed: ${problem ?? now.why}.`);
 process.exit(now.path === null ? 1 : 0);
 
-/** What kept it from being installed; null if nothing did. */
+/** Why it could not be installed; null if it was. */
 function install(): string | null {
   const prefix = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
   if (!runs('apt-get', ['--version'])) return 'this system has no apt-get; install Chromium by other means';

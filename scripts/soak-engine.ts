@@ -1,5 +1,5 @@
-// `npm run soak:engine -- --minutes 10`: the checks of test/engine/loop-checks.ts on fresh random fleets for as long
-// as you like. The first fault ends the run with exit code 1: its smallest scenario is saved as a file that
+// `npm run soak:engine -- --minutes 10`: the checks of test/engine/loop-checks.ts on new random fleets for the requested
+// time. The first fault ends the run with exit code 1: its smallest scenario is saved as a file that
 // `bigfleet decide` opens, and the command that repeats it is printed.
 
 import { readFileSync } from 'node:fs';
@@ -65,7 +65,7 @@ function soak(): number {
 
 interface Fault {
   readonly input: DecisionInput;
-  /** The second half of a check's input: who is lost, who grows, how long moves take. */
+  /** The second half of a check's input: which machines are lost, which rows grow, how long moves take. */
   readonly delays: number;
 }
 
@@ -97,7 +97,7 @@ function report(check: FleetCheck, seed: number, { input, delays }: Fault): numb
   saveScenario(file, small);
   console.error(`FAULT "${check.name}", seed ${seed}`);
   for (const problem of problemsOf(check, small, delays)) console.error(`  ${problem}`);
-  console.error(`Look at it:  npm run bigfleet -- decide ${file}`);
+  console.error(`Open it:     npm run bigfleet -- decide ${file}`);
   console.error(
     `Repeat it:   npm run soak:engine -- --check "${check.name}" --repeat ${file} --delays ${delays}`,
   );

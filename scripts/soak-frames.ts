@@ -1,22 +1,22 @@
-// `npm run soak:frames -- --minutes 10`: frames of hostile operators through the byte checks and the decoder, for as long
-// as you like. First every single mutation of every field, then several at once, drawn from the seed. The first frame for
-// which something does not hold is written to .cache/ and ends the run with exit code 1.
+// `npm run soak:frames -- --minutes 10`: frames of hostile operators through the byte checks and the decoder, for the
+// requested time. First every single mutation of every field, then several at once, drawn from the seed. The first frame
+// that violates an invariant is written to .cache/ and ends the run with exit code 1.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { optionsGiven } from '../bench/options.ts';
-import { CLUSTER, DecoderLane } from '../test/hostile/frame-fuzz-checks.ts';
+import { CLUSTER, FrameReader } from '../test/hostile/frame-fuzz-checks.ts';
 import { FrameFuzzer } from '../test/hostile/frame-fuzzer.ts';
 import { megabytesInUse } from '../test/hostile/memory.ts';
 
 const USAGE = `npm run soak:frames -- [--minutes N] [--seed N] [--from N]
 npm run soak:frames -- --repeat FILE
 
-Builds frames of hostile operators and reads them as a shard does. Each must be read or refused, return little, keep
-nothing in memory, and leave the last good roll-up in place.
+Builds frames of hostile operators and reads them as a shard does. Each must be read or refused, have a small result, keep
+nothing in memory, and leave the last valid roll-up known.
 
   --minutes N    how long; 1 by default. A fraction is possible
   --seed N       which frames; drawn from the clock by default, and printed
-  --from N       begins at this frame of the seed; 0 by default
+  --from N       first frame of the seed; 0 by default
   --repeat FILE  reads one frame that an earlier run wrote to .cache/
 
 npm run soak:frames -- --minutes 10
@@ -52,7 +52,7 @@ process.exitCode = values.repeat === undefined ? soak() : repeat(values.repeat);
 
 function soak(): number {
   const fuzzer = new FrameFuzzer(seed);
-  const lane = new DecoderLane(fuzzer);
+  const lane = new FrameReader(fuzzer);
   console.log(`Seed ${seed}, ${count(fuzzer.singles)} single mutations, then several at once.`);
   fuzzer.prepare();
   const startMegabytes = megabytesInUse();
@@ -101,9 +101,9 @@ function report(index: number, label: string, bytes: Uint8Array, error: unknown)
   return 1;
 }
 
-/** In all four ways a frame may be read. */
+/** Reads the frame in all four ways. */
 function repeat(file: string): number {
-  const lane = new DecoderLane(new FrameFuzzer(0));
+  const lane = new FrameReader(new FrameFuzzer(0));
   try {
     for (const way of [0, 1, 2, 3]) lane.check(readFileSync(file), way);
   } catch (error) {

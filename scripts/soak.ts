@@ -1,5 +1,5 @@
 // `npm run soak`: whole simulated fleets, each from one seed, until one breaks an invariant or the time is up. A fault is
-// printed with the command that replays it, and made as small as it goes. Exit code 0: no fault. 1: one. 2: wrong words.
+// printed with the command that replays it, and shrunk. Exit code 0: no fault. 1: one. 2: invalid arguments.
 
 import { parseArgs } from 'node:util';
 import {
@@ -21,7 +21,7 @@ npm run soak -- --seed S [--verbose] [--no-shrink]
 /** Between progress lines. */
 const PROGRESS_MS = 10_000;
 
-function wordsOf() {
+function optionsOf() {
   try {
     return parseArgs({
       options: {
@@ -39,18 +39,21 @@ function wordsOf() {
   }
 }
 
-type Words = NonNullable<ReturnType<typeof wordsOf>>;
+type Options = NonNullable<ReturnType<typeof optionsOf>>;
 
-const words = wordsOf();
-const numbers = [words?.seeds, words?.minutes, words?.seed, words?.from].filter((word) => word !== undefined);
-const modes = [words?.seeds, words?.minutes, words?.seed].filter((word) => word !== undefined);
-if (words === null || words.help || modes.length !== 1 || numbers.some((word) => !(Number(word) >= 0))) {
+const options = optionsOf();
+const numbers = [options?.seeds, options?.minutes, options?.seed, options?.from].filter(
+  (word) => word !== undefined,
+);
+const modes = [options?.seeds, options?.minutes, options?.seed].filter((word) => word !== undefined);
+if (options === null || options.help || modes.length !== 1 || numbers.some((word) => !(Number(word) >= 0))) {
   console.error(USAGE);
-  process.exit(words?.help === true ? 0 : 2);
+  process.exit(options?.help === true ? 0 : 2);
 }
-process.exitCode = words.seed === undefined ? await soak(words) : await one(Number(words.seed), words);
+process.exitCode =
+  options.seed === undefined ? await soak(options) : await one(Number(options.seed), options);
 
-async function one(seed: number, { verbose, 'no-shrink': noShrink }: Words): Promise<number> {
+async function one(seed: number, { verbose, 'no-shrink': noShrink }: Options): Promise<number> {
   const started = performance.now();
   const result = await runWorld(drawPlan(seed), verbose ? { onLine: (line) => console.log(line) } : {});
   const ms = Math.round(performance.now() - started);
@@ -59,7 +62,7 @@ async function one(seed: number, { verbose, 'no-shrink': noShrink }: Words): Pro
   return violation === undefined ? 0 : await report({ seed, violation }, !noShrink);
 }
 
-async function soak({ seeds, minutes, from, 'no-shrink': noShrink }: Words): Promise<number> {
+async function soak({ seeds, minutes, from, 'no-shrink': noShrink }: Options): Promise<number> {
   const started = performance.now();
   const untilMs = minutes === undefined ? Number.POSITIVE_INFINITY : started + Number(minutes) * 60_000;
   const first = Number(from ?? (minutes === undefined ? 1 : Date.now() % 2 ** 30));

@@ -1,6 +1,6 @@
-// `npm run verify:defects`: puts every defect of testing/mutants/defects.ts back, one at a time, into a copy of the source, and
-// lets the simulation look for it. Prints the table of docs/internals/robustness.md. Exit code 0: all were found. 1: one was not. 2: the source has changed
-// under a defect.
+// `npm run verify:defects`: injects every defect of testing/mutants/defects.ts, one at a time, into a copy of the source
+// and runs the simulation until an invariant is violated. Prints the table of docs/internals/robustness.md. Exit code 0: all
+// were found. 1: one was not. 2: the place of a defect has changed.
 
 import { spawn } from 'node:child_process';
 import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -8,10 +8,10 @@ import { join, resolve } from 'node:path';
 import { optionsGiven } from '../bench/options.ts';
 import { DEFECTS, type Defect } from '../testing/mutants/defects.ts';
 
-const USAGE = `npm run verify:defects -- [--only WORDS] [--seeds N] [--jobs N]
-  --only WORDS  only defects whose name holds these words
-  --seeds N     worlds for each at most (default 1000)
-  --jobs N      defects at once (default 2)`;
+const USAGE = `npm run verify:defects -- [--only TEXT] [--seeds N] [--jobs N]
+  --only TEXT   only defects whose name contains TEXT
+  --seeds N     maximum number of worlds per defect (default 1000)
+  --jobs N      concurrent defects (default 2)`;
 
 interface Found {
   readonly defect: Defect;
@@ -25,28 +25,28 @@ interface Found {
 /** What the simulation runs: the product and the simulated world around it. */
 const COPIED = ['src', 'testing'];
 
-const words = optionsGiven({
+const options = optionsGiven({
   only: { type: 'string', default: '' },
   seeds: { type: 'string', default: '1000' },
   jobs: { type: 'string', default: '2' },
   help: { type: 'boolean', default: false },
 });
-const chosen = DEFECTS.filter(({ name }) => name.includes(words.only));
-if (words.help || chosen.length === 0 || !(Number(words.seeds) > 0) || !(Number(words.jobs) > 0)) {
+const chosen = DEFECTS.filter(({ name }) => name.includes(options.only));
+if (options.help || chosen.length === 0 || !(Number(options.seeds) > 0) || !(Number(options.jobs) > 0)) {
   console.error(USAGE);
-  process.exit(words.help ? 0 : 2);
+  process.exit(options.help ? 0 : 2);
 }
 const root = resolve(import.meta.dirname, '..');
 const moved = (await Promise.all(chosen.map(placeProblem))).filter((problem) => problem !== null);
 if (moved.length > 0) {
   console.error(
-    `The source has changed under these defects; adapt testing/mutants/defects.ts:\n${moved.join('\n')}`,
+    `The source has changed at the places of these defects; update testing/mutants/defects.ts:\n${moved.join('\n')}`,
   );
   process.exit(2);
 }
 const found: Found[] = [];
 const left = [...chosen];
-await Promise.all(Array.from({ length: Number(words.jobs) }, work));
+await Promise.all(Array.from({ length: Number(options.jobs) }, work));
 const inOrder = chosen.map((defect) => found.find((one) => one.defect === defect)!);
 console.log('| defect | found by | seed | s |\n|---|---|---|---|');
 for (const { defect, seed, invariant, seconds } of inOrder)
@@ -84,7 +84,7 @@ async function lookFor(defect: Defect): Promise<Found> {
   };
 }
 
-/** Why a defect cannot be put in its place: its text must occur exactly once in its file. null: it can. */
+/** Why a defect cannot be injected: its text must occur exactly once in its file. null: it can. */
 async function placeProblem({ file, text, name }: Defect): Promise<string | null> {
   const source = await readFile(join(root, file), 'utf8').catch(() => null);
   if (source === null) return `  ${name}: there is no file ${file}.`;
@@ -109,7 +109,7 @@ async function putBack({ file, text, replacement }: Defect, copy: string): Promi
 }
 
 function soak(copy: string): Promise<string> {
-  const args = ['scripts/soak.ts', '--seeds', words.seeds, '--no-shrink'];
+  const args = ['scripts/soak.ts', '--seeds', options.seeds, '--no-shrink'];
   const child = spawn(process.execPath, args, { cwd: copy, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   const take = (text: Buffer): void => {

@@ -1,4 +1,4 @@
-// Runs `bigfleet up`, causes everything that its keys cause, records what it says as text, and compares every line with what
+// Runs `bigfleet up`, starts every demo scenario of its keys, records its output as text, and compares every line with what
 // the shard's machines did. `npm run verify:demo`; about four minutes. The records are in .cache/demo, one file a key.
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -12,7 +12,7 @@ import { DemoWatch } from './demo-watch.ts';
 
 const RECORDS = '.cache/demo';
 
-/** Key, name of the story, and how long to watch. A zone stays dark for 60 s; losses of a minute are told at its end. */
+/** Key, name of the demo scenario, and how long to watch. A zone is down for 60 s; losses are printed once a minute. */
 const DEMO_SCENARIOS = [
   { key: 'start', name: null, seconds: 25 },
   { key: 'b', name: 'deploy-burst', seconds: 20 },
@@ -36,7 +36,7 @@ try {
   const url = await begin(child);
   const watch = new DemoWatch(url);
   mkdirSync(RECORDS, { recursive: true });
-  for (const story of DEMO_SCENARIOS) problems.push(...(await tell(url, watch, story)));
+  for (const scenario of DEMO_SCENARIOS) problems.push(...(await recordScenario(url, watch, scenario)));
 } finally {
   child.kill('SIGTERM');
   await once(child, 'exit');
@@ -46,7 +46,7 @@ for (const problem of problems) console.log(problem);
 console.log(problems.length === 0 ? 'Every line was true.' : `${problems.length} problems.`);
 process.exit(problems.length === 0 ? 0 : 1);
 
-/** Reads lines from now on; returns where the demo is. */
+/** Starts reading lines; resolves to the address of the demo. */
 async function begin({ stdout }: ChildProcess): Promise<string> {
   const reader = createInterface({ input: stdout! });
   const found = Promise.withResolvers<string>();
@@ -59,26 +59,26 @@ async function begin({ stdout }: ChildProcess): Promise<string> {
   return await found.promise;
 }
 
-async function tell(
+async function recordScenario(
   url: string,
   watch: DemoWatch,
-  story: (typeof DEMO_SCENARIOS)[number],
+  scenario: (typeof DEMO_SCENARIOS)[number],
 ): Promise<readonly string[]> {
   const from = lines.length;
-  console.log(`${story.key}: ${story.name ?? 'the start'}, ${story.seconds} s …`);
-  if (story.name !== null) lines.push(`--- ${await cause(url, story.name)}`);
-  const untilMs = Date.now() + story.seconds * 1000;
+  console.log(`${scenario.key}: ${scenario.name ?? 'the start'}, ${scenario.seconds} s …`);
+  if (scenario.name !== null) lines.push(`--- ${await cause(url, scenario.name)}`);
+  const untilMs = Date.now() + scenario.seconds * 1000;
   while (Date.now() < untilMs) {
-    await watch.look();
+    await watch.poll();
     await sleep(250);
   }
-  if (story.name === 'freeze') lines.push(`--- ${await order(url, '/v1/freezes', 'DELETE')}`);
-  const said = lines.slice(from);
+  if (scenario.name === 'freeze') lines.push(`--- ${await order(url, '/v1/freezes', 'DELETE')}`);
+  const printed = lines.slice(from);
   writeFileSync(
-    join(RECORDS, `${story.key}.txt`),
-    `${[...said, '', ...(await watch.report())].join('\n')}\n`,
+    join(RECORDS, `${scenario.key}.txt`),
+    `${[...printed, '', ...(await watch.report())].join('\n')}\n`,
   );
-  return watch.judge(said).map((problem) => `${story.key}: ${problem}`);
+  return watch.judge(printed).map((problem) => `${scenario.key}: ${problem}`);
 }
 
 async function cause(url: string, name: string): Promise<string> {

@@ -1,5 +1,5 @@
 // Kills the process of a shard at every point of every transition, starts it again, and checks that nothing was lost or
-// done twice. `npm run verify:kill [-- POINT…]`; about a quarter of a minute a point, a few at a time.
+// repeated. `npm run verify:kill [-- POINT…]`; about a quarter of a minute a point, a few at a time.
 
 import { FAILPOINTS, type Failpoint } from '../src/shard/failpoints.ts';
 import { type KillReport, runKillScenario } from '../test/e2e/kill-scenario.ts';

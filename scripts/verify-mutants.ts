@@ -1,6 +1,6 @@
-// `npm run verify:mutants`: every mutant of test/conformance/mutants against every behaviour of the suite. The healthy
-// kit must pass all of them, and every mutant must fail at least the behaviours it is named by. Prints a table, and with
-// `-o json` everything for programs. Exit code 0: the suite caught them all. 1: it did not. 2: wrong words.
+// `npm run verify:mutants`: every mutant of testing/mutants/providers against every behaviour of the suite. The healthy
+// kit must pass all of them, and every mutant must fail at least the behaviours that it lists. Prints a table, and with
+// `-o json` everything for programs. Exit code 0: the suite detected all of them. 1: it did not. 2: invalid arguments.
 
 import { parseArgs } from 'node:util';
 import { BEHAVIOURS, PROFILES } from '../src/provider/index.ts';
@@ -8,25 +8,25 @@ import type { Mutant } from '../testing/mutants/providers/mutant.ts';
 import { HEALTHY, MUTANTS } from '../testing/mutants/providers/provider.ts';
 import { failedIn, tryMutant } from '../testing/mutants/providers/trial.ts';
 
-const USAGE = `npm run --silent verify:mutants -- [--only WORDS] [--jobs N] [-o table|json]
-  --only WORDS  only mutants whose name holds these words
-  --jobs N      mutants at once (default 3: they mostly wait)`;
+const USAGE = `npm run --silent verify:mutants -- [--only TEXT] [--jobs N] [-o table|json]
+  --only TEXT   only mutants whose name contains TEXT
+  --jobs N      concurrent mutants (default 3: they mostly wait)`;
 
 interface Verdict {
   readonly name: string;
   readonly area: string;
   readonly isRight: boolean;
-  /** Named and failed. */
+  /** Listed by the mutant, and failed. */
   readonly caughtBy: readonly string[];
-  /** Named and not failed. */
+  /** Listed by the mutant, and not failed. */
   readonly missedBy: readonly string[];
-  /** Failed without being named. */
+  /** Failed, and not listed by the mutant. */
   readonly others: readonly string[];
   readonly skipped: readonly string[];
   readonly seconds: number;
 }
 
-function wordsOf() {
+function optionsOf() {
   try {
     return parseArgs({
       options: {
@@ -86,31 +86,32 @@ function lineOf({ name, isRight, caughtBy, missedBy, others }: Verdict): string 
   return `${isRight ? 'ok   ' : 'WRONG'}  ${name.padEnd(52)}  ${parts.join(' · ') || 'nothing fails'}`;
 }
 
-/** Behaviours that no mutant fails: nothing shows yet that they can fail. */
+/** Behaviours that no mutant fails, so that nothing shows that they can fail. */
 function untried(verdicts: readonly Verdict[]): readonly string[] {
   const failed = new Set(verdicts.flatMap(({ caughtBy, others }) => [...caughtBy, ...others]));
   return BEHAVIOURS.map(({ id }) => id).filter((id) => !failed.has(id));
 }
 
-const words = wordsOf();
-const jobs = Number(words?.jobs);
-const isKnownOutput = words?.output === 'table' || words?.output === 'json';
-if (words === null || words.help || !Number.isInteger(jobs) || jobs < 1 || !isKnownOutput) {
+const options = optionsOf();
+const jobs = Number(options?.jobs);
+const isKnownOutput = options?.output === 'table' || options?.output === 'json';
+if (options === null || options.help || !Number.isInteger(jobs) || jobs < 1 || !isKnownOutput) {
   console.error(USAGE);
-  process.exit(words?.help === true ? 0 : 2);
+  process.exit(options?.help === true ? 0 : 2);
 }
-const chosen = [HEALTHY, ...MUTANTS].filter(({ name }) => name.includes(words.only));
+const chosen = [HEALTHY, ...MUTANTS].filter(({ name }) => name.includes(options.only));
 if (chosen.length === 0) {
-  console.error(`No mutant is named "${words.only}".`);
+  console.error(`No mutant is named "${options.only}".`);
   process.exit(2);
 }
 const verdicts = await verdictsOn(chosen, jobs);
 const wrong = verdicts.filter(({ isRight }) => !isRight).length;
-if (words.output === 'json') {
+if (options.output === 'json') {
   console.log(JSON.stringify({ verdicts, untried: untried(verdicts) }, null, 2));
 } else {
   for (const verdict of verdicts) console.log(lineOf(verdict));
-  if (words.only === '') console.log(`Behaviours no mutant fails: ${untried(verdicts).join(' ') || 'none'}`);
+  if (options.only === '')
+    console.log(`Behaviours no mutant fails: ${untried(verdicts).join(' ') || 'none'}`);
   console.log(wrong === 0 ? `All ${verdicts.length} as expected.` : `${wrong} of ${verdicts.length} WRONG.`);
 }
 process.exit(wrong === 0 ? 0 : 1);

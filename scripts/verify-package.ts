@@ -1,4 +1,4 @@
-// `npm run verify:package`: packs the package, installs it into an empty folder and uses it there as a stranger would. Every
+// `npm run verify:package`: packs the package, installs it into an empty folder and uses it there as a new user would. Every
 // example is type-checked against the published declarations and run, and its output compared with its expected.txt.
 
 import { execFileSync, spawn } from 'node:child_process';
@@ -154,7 +154,7 @@ function runExample(consumer: string, name: string): void {
   }
 }
 
-/** Serves an example and lets the suite of the installed command judge it. */
+/** Serves an example and runs the suite of the installed command against it. */
 async function certify(consumer: string, name: string): Promise<void> {
   const started = performance.now();
   const main = join(consumer, 'examples', name, 'main.ts');
@@ -167,8 +167,8 @@ async function certify(consumer: string, name: string): Promise<void> {
   try {
     const address = await addressOf(server.stdout);
     const bin = join(consumer, 'node_modules/.bin/bigfleet');
-    const words = ['provider', 'conformance', '--target', address, '--only', 'lifecycle,B302'];
-    const report = execFileSync(bin, words, { cwd: consumer, encoding: 'utf8' });
+    const args = ['provider', 'conformance', '--target', address, '--only', 'lifecycle,B302'];
+    const report = execFileSync(bin, args, { cwd: consumer, encoding: 'utf8' });
     if (!report.includes('CERTIFIED'))
       throw new Error(`The suite does not certify examples/${name}:\n${report}`);
   } finally {

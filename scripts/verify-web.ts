@@ -1,6 +1,6 @@
 // `npm run verify:web`: the page of a real demo in a real browser. Starts `bigfleet up` on a free port with a directory of
-// its own, opens the page in Chromium, and goes through every check; about two minutes. Texts and pictures of the page are
-// left in .cache/web. Exit code 0: all fine. 1: something is not. 3: there is no Chromium, and nothing was checked.
+// its own, opens the page in Chromium, and runs every check; about two minutes. Texts and screenshots of the page are
+// left in .cache/web. Exit code 0: all checks passed. 1: one failed. 3: there is no Chromium, and nothing was checked.
 
 import { rmSync } from 'node:fs';
 import { styleText } from 'node:util';
@@ -9,30 +9,30 @@ import { type Demo, demoDirectory, startDemo } from '../test/browser/demo.ts';
 import * as figures from '../test/browser/figures-checks.ts';
 import * as form from '../test/browser/form-checks.ts';
 import * as history from '../test/browser/history-checks.ts';
-import * as stories from '../test/browser/scenario-checks.ts';
+import * as scenarios from '../test/browser/scenario-checks.ts';
 import { OUTPUT, Stage } from '../test/browser/stage.ts';
 
 const SIZE = { clusters: 4, machines: 200 };
 
 type Check = readonly [name: string, run: (stage: Stage) => Promise<void>];
 
-/** In this order: stories change the fleet, and what they leave behind is what the later checks look at. */
+/** The order matters: demo scenarios change the fleet, and later checks read the result. */
 const CHECKS: readonly Check[] = [
   ['figures are those of the API, and costs add up', figures.figuresAreThoseOfTheApi],
   ['clusters are those of the API', figures.clustersAreThoseOfTheApi],
   ['the keyboard reaches every button and shows where it is', form.showsTheFocus],
-  ['a deploy burst is seen', stories.deployBurstIsSeen],
-  ['a GPU gang is seen', stories.gpuGangIsSeen],
-  ['freezing and its end are seen', stories.freezeIsSeenAndEnds],
-  ['a spot wave is seen as losses', stories.spotWaveIsSeen],
-  ['a zone outage is seen as losses, and at its cloud', stories.zoneOutageIsSeen],
-  ['failures are shown as such', stories.failuresAreShownAsSuch],
+  ['a deploy burst is shown', scenarios.deployBurstIsSeen],
+  ['a GPU gang is shown', scenarios.gpuGangIsSeen],
+  ['a freeze and its end are shown', scenarios.freezeIsSeenAndEnds],
+  ['a spot wave is shown as losses', scenarios.spotWaveIsSeen],
+  ['a zone outage is shown as losses, and at its cloud', scenarios.zoneOutageIsSeen],
+  ['failures are shown as such', scenarios.failuresAreShownAsSuch],
   ['figures are those of the API after all of it', figures.figuresAreThoseOfTheApi],
   ['light and dark have no serious accessibility violation', form.isReadableInLightAndDark],
-  ['no width scrolls sideways', form.fitsEveryWidth],
-  ['names that are markup are text', form.showsHostileNamesAsText],
+  ['no width scrolls horizontally', form.fitsEveryWidth],
+  ['names that contain markup are shown as text', form.showsHostileNamesAsText],
   ['a reload keeps the last hour', history.reloadKeepsTheHour],
-  ['the browser has nothing to complain about', figures.nothingToComplainAbout],
+  ['the browser reports no error', figures.nothingToComplainAbout],
 ];
 
 const { path, why } = findChromium();
@@ -42,7 +42,7 @@ if (path === null) {
 }
 rmSync(OUTPUT, { recursive: true, force: true });
 const failed = await verified(path);
-console.log(`Texts and pictures of the page are in ${OUTPUT}.`);
+console.log(`Texts and screenshots of the page are in ${OUTPUT}.`);
 console.log(`${CHECKS.length + 1 - failed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
 
@@ -58,8 +58,8 @@ async function verified(chromium: string): Promise<number> {
       demo = await startDemo(directory.path, { ...SIZE, port: Number(new URL(demo.url).port) });
       return demo;
     };
-    // After all others, since the browser complains of a shard that is gone.
-    const last: Check = ['a restart of the shard is seen', (each) => history.restartIsSeen(each, restart)];
+    // After all others, since the browser reports failed requests while the shard is down.
+    const last: Check = ['a restart of the shard is shown', (each) => history.restartIsSeen(each, restart)];
     let failures = 0;
     for (const check of [...CHECKS, last]) if (!(await passes(check, stage))) failures++;
     await stage.close();

@@ -85,4 +85,4 @@ for (const verdict of plan.verdicts) {
   console.log(`${key.cluster} (priority ${priority}): ${satisfied ? 'met' : `unmet, ${unmet?.reason}`}`);
 }
 const unmet = explain(input, keyOf(input.needs[1]!));
-console.log(`held by better rows: ${unmet?.obstacles.machines['claimed-by-better']}`);
+console.log(`claimed by better rows: ${unmet?.obstacles.machines['claimed-by-better']}`);

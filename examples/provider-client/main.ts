@@ -1,4 +1,4 @@
-// Calls a provider without a shard: reads its inventory, buys one host, follows it until it runs and gives it back.
+// Calls a provider without a shard: reads its inventory, buys one host, polls it until it runs and releases it.
 //   npx node -C bigfleet-source examples/provider-client/main.ts [ADDRESS]
 // Without an address it serves a fake cloud in this process.
 
@@ -28,7 +28,7 @@ const fake = await FakeProvider.open({
 const server = await serveProvider(fake, '127.0.0.1:0', { tls: null });
 
 // Every change carries a fencing token. Epoch and sequence must grow over time, and the epoch must outlive the process;
-// here the time does for both.
+// here the current time is used for both.
 let sequence = BigInt(Date.now());
 const client = new ProviderClient({
   transport: grpcTransport({ address: process.argv[2] ?? server.address, tls: null }),

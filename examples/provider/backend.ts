@@ -28,7 +28,7 @@ export class NimbusBackend implements Backend {
     this.#slots = slots;
   }
 
-  /** Everything you could have, one record per quota slot. Ids are for ever: the same slot has the same id next year. */
+  /** Everything on offer, one record per quota slot. Ids are permanent: the same slot has the same id next year. */
   async describe(): Promise<readonly Offering[]> {
     const flavours = await this.#nimbus.flavours();
     return Array.from({ length: this.#slots }, (_, i) => {
@@ -55,19 +55,19 @@ export class NimbusBackend implements Backend {
     await this.#until(host!.ref, 'running', signal);
   }
 
-  /** Leave this one out if hosts cannot be given back. */
+  /** Omit this one if hosts cannot be released. */
   async delete({ host }: Subject, { signal }: Operation): Promise<void> {
     await this.#nimbus.terminate(host!.ref);
     await this.#until(host!.ref, 'gone', signal);
   }
 
-  /** Asks until it is so. The signal fires when the kit gives up; whatever comes after that is dropped, so stop. */
+  /** Polls until the condition holds. The signal fires when the kit gives up; later results are dropped, so stop. */
   async #until(server: string, wanted: ServerStatus, signal: AbortSignal): Promise<void> {
     while ((await this.#nimbus.status(server)) !== wanted) await sleep(POLL_MS, undefined, { signal });
   }
 }
 
-/** Tells the kit when nothing is left, so that shards stop buying this type in this zone for a while. */
+/** Reports to the kit when the cloud is out of stock, so that shards stop buying this type in this zone for a while. */
 function asKitError(error: unknown): never {
   if (error instanceof NimbusError && error.code === 'NoServersLeft') {
     throw new OutOfStockError(error.message, { cause: error });
@@ -89,12 +89,12 @@ function offeringOf(flavour: Flavour, number: number): Offering {
       ['cpu', cpus * 1000],
       ['memory', memoryGiB * GIB],
     ]),
-    // What is left for pods once the kubelet has taken its share.
+    // What remains for pods after the kubelet's reservation.
     allocatable: new Map([
       ['cpu', cpus * 1000 - 100],
       ['memory', (memoryGiB - 1) * GIB],
     ]),
-    // Anything a workload may ask for that is no field above; never the zone or the type again.
+    // Anything a workload may require that is not a field above; never the zone or the type again.
     labels: new Map([['nimbus.example/generation', '1']]),
     // null: a quota slot, to be created. A host you own already goes here and starts Idle.
     host: null,

@@ -1,5 +1,5 @@
-// Stand-in for the SDK of a cloud. Nimbus exists only in this file and forgets everything with the process; put your
-// cloud's SDK in its place and delete it. As in most clouds, calls return at once and the work goes on behind them.
+// Stand-in for the SDK of a cloud. Nimbus exists only in this file and loses its state with the process; put your
+// cloud's SDK in its place and delete it. As in most clouds, calls return at once and the work continues asynchronously.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -9,7 +9,7 @@ export interface Flavour {
   readonly cpus: number;
   readonly memoryGiB: number;
   readonly dollarsPerHour: number;
-  /** Chance that Nimbus takes such a server back within an hour; 0 for ordinary ones. */
+  /** Probability that Nimbus interrupts such a server within an hour; 0 for ordinary ones. */
   readonly reclaimRate: number;
 }
 
@@ -17,7 +17,7 @@ export type ServerStatus = 'booting' | 'running' | 'joined' | 'evicting' | 'gone
 
 const STEP_MS = 5;
 
-/** As SDKs do it: one class of error, and a code that says which. */
+/** As in most SDKs: one class of error, with a code. */
 export class NimbusError extends Error {
   readonly code: 'NoServersLeft';
 
@@ -45,7 +45,7 @@ export class Nimbus {
     ]);
   }
 
-  /** The same token twice gives the same server, as real clouds have it. */
+  /** The same token twice returns the same server, as in real clouds. */
   async launch(flavour: string, zone: string, token: string): Promise<string> {
     const known = this.#byToken.get(token);
     if (known !== undefined) return known;
@@ -70,7 +70,7 @@ export class Nimbus {
     this.#become(server, 'evicting', 'gone');
   }
 
-  /** Servers it has never heard of, such as those of an earlier run of this file, count as running. */
+  /** Unknown servers, such as those of an earlier run of this file, count as running. */
   async status(server: string): Promise<ServerStatus> {
     return this.#servers.get(server) ?? 'running';
   }

@@ -24,7 +24,7 @@ const MAX_TEXT = 1_300;
 export const CLUSTER = 'fuzz-00';
 
 /** Reads frames as a session does, without a session. */
-export class DecoderLane {
+export class FrameReader {
   readonly outcomes = new Map<string, number>();
   readonly #good: Uint8Array;
   readonly #goodLater: Uint8Array;

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { CLUSTER, DecoderLane } from './frame-fuzz-checks.ts';
+import { CLUSTER, FrameReader } from './frame-fuzz-checks.ts';
 import { FrameFuzzer, type FuzzedFrame } from './frame-fuzzer.ts';
 import { megabytesInUse } from './memory.ts';
 
@@ -20,7 +20,7 @@ const CHECK_EVERY = 100;
  */
 const MEGABYTES_ABOVE_START = 12;
 
-function checked(lane: DecoderLane, { index, label, bytes }: FuzzedFrame): void {
+function checked(lane: FrameReader, { index, label, bytes }: FuzzedFrame): void {
   try {
     lane.check(bytes, index);
   } catch (cause) {
@@ -31,7 +31,7 @@ function checked(lane: DecoderLane, { index, label, bytes }: FuzzedFrame): void 
 describe('frames built field by field', () => {
   it(`given ${FRAMES} of them, then each is read or refused, none is retained, and the last valid roll-up stays known`, () => {
     const fuzzer = new FrameFuzzer(SEED);
-    const lane = new DecoderLane(fuzzer);
+    const lane = new FrameReader(fuzzer);
     fuzzer.prepare();
     const startMegabytes = megabytesInUse();
     let large = 0;
@@ -65,7 +65,7 @@ describe('frames built field by field', () => {
 
   it('given a frame that a soak found, then it is read or refused', () => {
     const file = process.env['BIGFLEET_FRAME'];
-    const lane = new DecoderLane(new FrameFuzzer(SEED));
+    const lane = new FrameReader(new FrameFuzzer(SEED));
     const bytes = file === undefined ? new Uint8Array() : readFileSync(file);
     for (const way of [0, 1, 2, 3]) lane.check(bytes, way);
   });
