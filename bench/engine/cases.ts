@@ -124,7 +124,7 @@ const inversions: Case = {
   readyClusters: new Set(times(10, (i) => clusterName(10 + i))),
 };
 
-/** Per cluster 2,000 machines of each of the five types; a row wants a third of them all, less what rounding takes. */
+/** Per cluster 2,000 machines of each of the five types; a row wants a third of them all, rounded down. */
 const THIRD = 0.333 * 2000;
 const highDemand = plain(
   'phase3-high-demand',

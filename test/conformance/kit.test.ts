@@ -75,7 +75,7 @@ describe('a command that starts no provider', () => {
     ['echo no such flag >&2; exit 3 # {port}', 'it ended (exit code 3): no such flag', 60_000],
     ['(sleep 1; echo no such flag >&2) & exit 3 # {port}', 'it ended (exit code 3): no such flag', 60_000],
     ['sleep 60 # {port}', 'UNAVAILABLE', 300],
-  ])('is reported: %s', PATIENT, async (command, why, startMs) => {
+  ])('given %s, then the reason is reported', PATIENT, async (command, why, startMs) => {
     const running = runConformance({ start: command, timings: { startMs } });
     await expect(running).rejects.toThrow(`BF_START_FAILED`);
     await expect(running).rejects.toThrow(why);

@@ -78,7 +78,7 @@ describe.concurrent('a provider that hangs', PATIENT, () => {
     await world.served('b');
     await world.until('the provider counts as down', async () => (await world.metric(isDown)) === 1);
     expect((await world.machines('?cluster=b')).map(({ provider }) => provider)).toEqual(['good', 'good']);
-    // Its machines keep serving: an unreachable provider is not taken for a loss.
+    // Its machines keep serving: an unreachable provider does not mean that they are lost.
     expect((await world.machines('?cluster=a&state=configured')).map(({ provider }) => provider)).toEqual([
       'stuck',
       'stuck',

@@ -336,7 +336,7 @@ export class World {
   }
 
   async served(...clusters: readonly string[]): Promise<void> {
-    await this.until(`${clusters.join(', ') || 'everybody'} is served`, () => this.isServed(...clusters));
+    await this.until(`${clusters.join(', ') || 'every cluster'} is served`, () => this.isServed(...clusters));
   }
 
   /** Waits for a condition. An exception counts as not fulfilled yet. */

@@ -30,7 +30,7 @@ describe('a gang that no rack could ever hold', () => {
   const plain = aNeed({ firstSeenMs: 3 });
   const bound = [
     inRack('own', Configured, 'a', { cluster: 'c1', stamp: stampOf(infeasible) }),
-    inRack('nobodys', Configured, 'a', { cluster: 'c1' }),
+    inRack('orphan', Configured, 'a', { cluster: 'c1' }),
     inRack('small1', Configured, 'b', { cluster: 'c1', stamp: stampOf(small) }),
     inRack('small2', Configured, 'b', { cluster: 'c1', stamp: stampOf(small) }),
     inRack('plain', Configured, 'b', { cluster: 'c1', stamp: stampOf(plain) }),

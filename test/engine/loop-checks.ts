@@ -55,7 +55,7 @@ function delaysFrom(seed: number): Delays {
 
 /**
  * Delays under which counts are exact: any, if every row has a cluster to itself. Waiting rows of one cluster are
- * credited with each other's machines, and no record says which row took which; if replacements arrive at different
+ * credited with each other's machines, and no record says which row claimed which; if replacements arrive at different
  * times such a claim jumps to the newest machine, and occasionally one machine too many is bought or preempted. So
  * there all moves take the same time.
  */
@@ -219,8 +219,8 @@ function wouldServe(machine: LedgerMachine, need: Need, { domain }: Verdict): bo
 }
 
 /**
- * P24: a gang whose own machines cover it, with none bound elsewhere or on their way, keeps its domain, whatever
- * happens to Idle and Speculative machines, as long as no better row, short of what it had in the pool, takes one of them.
+ * P24: a gang whose own machines cover it, with none bound elsewhere or in flight, keeps its domain, whatever
+ * happens to Idle and Speculative machines, as long as no better-ranked row that lost free machines claims one of them.
  */
 function gangsStay(input: DecisionInput, seed: number): readonly string[] {
   const { steps } = runToRest(startLoop(input), { decide: onEngine, delays: 0 });

@@ -69,7 +69,7 @@ export function shortOf(need: Need, offers: readonly ResourceVector[]): Resource
   return short;
 }
 
-/** Whether an offer has some of what is short. */
+/** Whether an offer has some of a resource that is short. */
 export function adds(offer: ResourceVector, short: ResourceVector): boolean {
   return [...short].some(([name, units]) => units > 0 && (offer.get(name) ?? 0) > 0);
 }

@@ -112,7 +112,7 @@ describe('worker threads', () => {
       await comeUp(engine, 2);
       try {
         engine.decide(input.nowMs, input.options);
-        // Only machines of c1 and c2 change; of what a thread knows, a class does.
+        // Only machines of c1 and c2 change, and one class that the threads have copied.
         const more = { ...bound('b1', needs[0]!), pricePerHour: 9 };
         fleet.machines.load([more]);
         fleet.machines.update(fleet.machines.slotOf('a2')!, { blocked: true });

@@ -70,7 +70,7 @@ const MANY_NAMES: Readonly<Record<string, Attack>> = {
   },
   'resources beside amounts below zero': {
     // These are accepted and count as demand, so there are fewer. A fleet counts 16 resources: four names for all rows,
-    // and the priority tells rows apart.
+    // and the priority distinguishes rows.
     rowsOf: (bytes) =>
       manyRows(bytes / 10, (_, i) =>
         row(amount(rope(zeros(190), text(`name ${i % 4}`)), '-1'), integer(3, varint(i))),

@@ -28,7 +28,7 @@ export class FrameReader {
   readonly outcomes = new Map<string, number>();
   readonly #good: Uint8Array;
   readonly #goodLater: Uint8Array;
-  /** Shared by all clusters, as in a shard: whatever a frame leaves in it stays in memory. */
+  /** Shared by all clusters, as in a shard: entries that a frame adds to it stay in memory. */
   readonly #shared = new SharedParts();
   /** Has accepted the valid roll-up, and must not be affected by other frames. */
   readonly #settled = new RollupIntake(CLUSTER, this.#shared);

@@ -1,5 +1,5 @@
-// Names at their limits and one byte beyond, through real sessions: what is accepted is shown, what is set aside is named
-// with its reason, and nothing longer than a limit reaches the files of the shard.
+// Names at their limits and one byte beyond, through real sessions: accepted rows are shown, rows set aside are listed
+// with the reason, and nothing longer than a limit reaches the files of the shard.
 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -15,7 +15,7 @@ import type { CycleView, MachineView, Order, OrderResult, ShardEvent } from '../
 import { batchOf, HandClock, REPORT, record } from './actuation-scene.ts';
 
 const SECOND_MS = 1000;
-/** What is reclaimed in the first seconds after a start is unknown, so nothing is; see RECLAIM_WINDOW_MS. */
+/** After a start the Reclaims of the last seconds are unknown, so none is admitted before this time; see RECLAIM_WINDOW_MS. */
 export const SETTLED_MS = 11_000;
 
 type Command = ProviderRequest['command'];

@@ -334,7 +334,7 @@ function finishMachine(
   });
 }
 
-/** A key by what it names: the need, its fold, a row that is not reported, or none. */
+/** A key that names the need, its fold, a row that is not reported, or null. */
 function keyNamed(who: string, need: Need | undefined): NeedKey | null {
   if (who === 'none' || need === undefined) return null;
   if (who === 'own') return keyOf(need);

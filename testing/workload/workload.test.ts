@@ -28,7 +28,7 @@ describe('a generated fleet', () => {
     ['uber-5k', 'quiet', 'bca62a22780229e0'],
     ['uber-5k', 'full', 'acc2928664ae3587'],
     ['uber-5k', 'cold', '32bbd3ff4904600c'],
-  ] as const)('%s, %s', (name, beginning, digest) => {
+  ] as const)('given %s, %s and seed 1, then its bytes are the recorded ones', (name, beginning, digest) => {
     expect(digestOf(workloadOf(name, 1, beginning))).toBe(digest);
     expect(digestOf(workloadOf(name, 1, beginning))).toBe(digest);
     expect(digestOf(workloadOf(name, 2, beginning))).not.toBe(digest);

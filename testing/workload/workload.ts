@@ -1,4 +1,4 @@
-// Generates a fleet from a profile and a seed, byte-identical on every machine. What can be regenerated is not kept, so
+// Generates a fleet from a profile and a seed, byte-identical on every machine. Parts that can be regenerated are not kept, so
 // the largest profile is streamed: a cluster's rows are generated on request, machines one after the other.
 
 import { Words } from '../../src/demo/workload/row-objects.ts';
