@@ -1,8 +1,12 @@
-// Points at which a test kills the process to check its recovery: before and after every write, and at every step of every
-// transition. A failpoint without a listener costs one read of a variable.
+// Points at which `npm run verify:kill` and test/e2e/kill-scenario.ts kill the process to check its recovery: before and
+// after every write, and at every step of every transition. A failpoint without a listener costs one read of a variable.
 
 const COMMANDS = ['create', 'configure', 'drain', 'delete'] as const;
-/** `decided`: the ledger is updated. `saved`: the file is too. `answered`: the answer is not yet posted to the controller. */
+/**
+ * Stages of a provider call. `decided`: the ledger is updated. `saved`: the file is too. `calling`: just before the call.
+ * `answered`: the answer is not yet posted to the controller. `adopted`: the machine as the provider answered it is in the
+ * ledger. `seen`: a List or Get shows that the transition has ended.
+ */
 const STAGES = ['decided', 'saved', 'calling', 'answered', 'adopted', 'seen'] as const;
 
 export type Failpoint =

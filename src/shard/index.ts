@@ -7,7 +7,7 @@ export type {
   ActuationObserver,
   ActuationParts,
   RefusedAction,
-} from './actuation/actuation-parts.ts';
+} from './actuation/actuation-types.ts';
 export type { Block } from './actuation/blocked-machines.ts';
 export type { CallSchedulerLimits } from './actuation/call-scheduler.ts';
 export { CALL_SCHEDULER_LIMITS, CallScheduler } from './actuation/call-scheduler.ts';
@@ -66,8 +66,8 @@ export { shardReport } from './planning/report.ts';
 export type { Shortfall, ShortfallGauges } from './planning/shortfalls.ts';
 export { Shortfalls } from './planning/shortfalls.ts';
 export type {
+  ControllerEnvironment,
   ControllerSetup,
-  ControllerSurroundings,
   DecisionController,
   MakeController,
 } from './process/controller-protocol.ts';

@@ -27,7 +27,7 @@ export const DEFECTS: readonly Defect[] = [
     file: 'src/shard/actuation/action-executor.ts',
     text: "      case 'transient':\n      case 'permanent':",
     replacement:
-      "      case 'transient':\n        this.#takeBack(task, 'provider_error');\n        break;\n      case 'permanent':",
+      "      case 'transient':\n        this.#takeBack(inFlight, 'provider_error');\n        break;\n      case 'permanent':",
   },
   {
     name: 'lost update',

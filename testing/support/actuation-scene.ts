@@ -131,7 +131,7 @@ export class Scene {
       observer: {
         started: () => {},
         ended: (record) => this.ended.push(record),
-        passed: () => {},
+        leftTransition: () => {},
         bootstrapAnswered: () => {},
         overdue: (machine, state) => say('overdue', machine, state),
       },

@@ -35,7 +35,7 @@ export class ControllerScene {
       clock: this.hand,
       monotonicMs: () => this.hand.now(),
       emit: (effect) => this.effects.push(effect),
-      tell: (event) => this.events.push(event),
+      publish: (event) => this.events.push(event),
       store,
       options: { ...DEFAULT_CONTROLLER, shard: 's', epoch: 1n, providers: ['p'], seed: 1, ...options },
     });

@@ -62,7 +62,7 @@ export class Recorded {
     this.recorder = new Recorder({
       ...{ sink, fleet: this.fleet, clock: this.clock, epoch },
       limits: { ...JOURNAL_LIMITS, ...limits },
-      tell: (event) => this.told.push(event),
+      publish: (event) => this.told.push(event),
       ...(slice === undefined ? {} : { slice }),
     });
   }

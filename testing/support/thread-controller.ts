@@ -7,7 +7,7 @@ import { Fleet } from '../../src/fleet/index.ts';
 import { type Need, type RollupDelta, rowsAfter } from '../../src/model/index.ts';
 import type { ControllerEvent, Effect } from '../../src/shard/events.ts';
 import type {
-  ControllerSurroundings,
+  ControllerEnvironment,
   DecisionController,
   MakeController,
 } from '../../src/shard/process/controller-protocol.ts';
@@ -39,13 +39,13 @@ export async function planWith(workers: number): Promise<string> {
 }
 
 class ObedientController implements DecisionController {
-  readonly around: ControllerSurroundings;
+  readonly around: ControllerEnvironment;
   readonly #fleet = new Fleet();
   readonly #rows = new Map<string, readonly Need[]>();
   readonly #heard: string[] = [];
   isIdle = true;
 
-  constructor(around: ControllerSurroundings) {
+  constructor(around: ControllerEnvironment) {
     this.around = around;
   }
 
@@ -108,7 +108,7 @@ const COMMANDS: Readonly<Record<string, (controller: ObedientController, argumen
   burst: (controller, count) => {
     for (let i = 0; i < Number(count); i++) controller.say(`${i}`);
   },
-  event: ({ around }, event) => around.tell({ kind: 'log', level: 'info', event, fields: {} }),
+  event: ({ around }, event) => around.publish({ kind: 'log', level: 'info', event, fields: {} }),
   work: (controller, ms) => {
     controller.isIdle = false;
     controller.around.clock.after(Number(ms), () => {

@@ -9,6 +9,7 @@ import { stampToMetadata } from '../../wire/index.ts';
 import type { CallOutcome, ProviderRequest } from '../events.ts';
 import { failpoint } from '../failpoints.ts';
 import type { MachineLedger } from '../inventory/machine-ledger.ts';
+import { type ActionInFlight, type Failure, isAcquiring, whatBecameOf } from './action-in-flight.ts';
 import type { ActionOutcome } from './action-records.ts';
 import type { ActuationLimits } from './actuation-limits.ts';
 import type { BlockedMachines } from './blocked-machines.ts';
@@ -16,25 +17,24 @@ import type { BootstrapRequests } from './bootstrap-requests.ts';
 import type { CallScheduler } from './call-scheduler.ts';
 import type { Instructions } from './instructions.ts';
 import { failedAs } from './pending-actions.ts';
-import { type Failure, isAcquiring, type Task, whatBecameOf } from './task.ts';
 
 export interface ActionExecutorParts {
   readonly ledger: MachineLedger;
   readonly scheduler: CallScheduler;
   readonly bootstrapRequests: BootstrapRequests;
-  readonly holds: BlockedMachines;
+  readonly blocked: BlockedMachines;
   readonly instructions: Instructions;
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: ActuationLimits;
   /** The provider accepted the call; the outcome follows from later states of the machine. */
-  readonly accepted: (task: Task) => void;
-  readonly ended: (task: Task, outcome: ActionOutcome) => void;
+  readonly accepted: (inFlight: ActionInFlight) => void;
+  readonly ended: (inFlight: ActionInFlight, outcome: ActionOutcome) => void;
   readonly soldOut: (machine: string, why: string) => void;
   readonly quarantine: (machine: string, why: string) => void;
   readonly fenced: (provider: string, machine: string) => void;
   /** Whether a shutdown, a freeze or a quarantine has stopped the action since it was accepted. */
-  readonly isStopped: (task: Task) => boolean;
+  readonly isStopped: (inFlight: ActionInFlight) => boolean;
 }
 
 export class ActionExecutor {
@@ -44,75 +44,76 @@ export class ActionExecutor {
     this.#parts = parts;
   }
 
-  start(task: Task): void {
-    if (task.command === 'configure') this.#ask(task);
-    else this.#call(task);
+  start(inFlight: ActionInFlight): void {
+    if (inFlight.command === 'configure') this.#ask(inFlight);
+    else this.#call(inFlight);
   }
 
   /** Withdraws an action that was never sent to the provider. False: it was sent, and its outcome must be awaited. */
-  callOff(task: Task, message: string): boolean {
-    const isUntouched = task.attempts === 0 && (task.stage === 'queued' || task.stage === 'asking');
-    if (!isUntouched || !task.cancel()) return false;
-    task.message = message;
-    this.#takeBack(task, 'ctx_canceled');
+  callOff(inFlight: ActionInFlight, message: string): boolean {
+    const isUntouched =
+      inFlight.attempts === 0 && (inFlight.stage === 'queued' || inFlight.stage === 'asking');
+    if (!isUntouched || !inFlight.cancel()) return false;
+    inFlight.message = message;
+    this.#takeBack(inFlight, 'ctx_canceled');
     return true;
   }
 
   /** Stops further mutations of an action. One that waits for a retry is read with one more Get instead of the retry. */
-  recall(task: Task, message: string): void {
-    const { retryOf } = task;
-    if (this.callOff(task, message) || retryOf === null || !task.cancel()) return;
-    task.retryOf = null;
-    this.#look(task, retryOf);
+  recall(inFlight: ActionInFlight, message: string): void {
+    const { retryOf } = inFlight;
+    if (this.callOff(inFlight, message) || retryOf === null || !inFlight.cancel()) return;
+    inFlight.retryOf = null;
+    this.#look(inFlight, retryOf);
   }
 
-  #ask(task: Task): void {
-    const { cluster, machine, need } = task.action;
-    const { requirements } = task.binding!.profile;
-    task.stage = 'asking';
+  #ask(inFlight: ActionInFlight): void {
+    const { cluster, machine, need } = inFlight.action;
+    const { requirements } = inFlight.binding!.profile;
+    inFlight.stage = 'asking';
     failpoint('bootstrap.asked');
-    task.cancel = this.#parts.bootstrapRequests.ask(
+    inFlight.cancel = this.#parts.bootstrapRequests.ask(
       { cluster, machine, need: need!, requirements },
       (answer) => {
         if (answer.kind === 'blob') {
-          task.blob = { bytes: answer.blob, validUntilMs: answer.validUntilMs };
+          inFlight.blob = { bytes: answer.blob, validUntilMs: answer.validUntilMs };
           failpoint('bootstrap.answered');
-          this.#call(task);
+          this.#call(inFlight);
           return;
         }
-        task.message = answer.message;
-        this.#takeBack(task, answer.kind === 'no-session' ? 'no_session' : 'blob_error');
+        inFlight.message = answer.message;
+        this.#takeBack(inFlight, answer.kind === 'no-session' ? 'no_session' : 'blob_error');
       },
     );
   }
 
-  #call(task: Task): void {
-    const { provider } = task;
-    const { machine } = task.action;
-    task.stage = 'queued';
-    task.cancel = this.#parts.scheduler.submit({
+  #call(inFlight: ActionInFlight): void {
+    const { provider } = inFlight;
+    const { machine } = inFlight.action;
+    inFlight.stage = 'queued';
+    inFlight.cancel = this.#parts.scheduler.submit({
       provider,
       machine,
-      request: this.#requestOf(task),
+      request: this.#requestOf(inFlight),
       // Work of lower priority must not delay a preemption, so it skips the queue.
-      isUrgent: task.action.kind === 'Preempt',
-      starting: () => this.#starting(task),
-      ended: (outcome) => this.#called(task, outcome),
+      isUrgent: inFlight.action.kind === 'Preempt',
+      starting: () => this.#starting(inFlight),
+      ended: (outcome) => this.#called(inFlight, outcome),
     });
   }
 
-  #starting(task: Task): void {
-    task.stage = 'called';
-    task.attempts++;
-    task.retryOf = null;
+  #starting(inFlight: ActionInFlight): void {
+    inFlight.stage = 'called';
+    inFlight.attempts++;
+    inFlight.retryOf = null;
     // The operator's eviction and the provider's drain run concurrently; the drain does not wait for the operator's ack.
-    if (task.command === 'drain' && task.attempts === 1) {
-      this.#parts.instructions.give(task.id, task.action);
+    if (inFlight.command === 'drain' && inFlight.attempts === 1) {
+      this.#parts.instructions.give(inFlight.id, inFlight.action);
       failpoint('reclaim.instructed');
     }
   }
 
-  #requestOf({ command, action, blob, binding }: Task): ProviderRequest {
+  #requestOf({ command, action, blob, binding }: ActionInFlight): ProviderRequest {
     switch (command) {
       case 'configure': {
         const metadata = stampToMetadata(binding!.stamp);
@@ -126,140 +127,143 @@ export class ActionExecutor {
     }
   }
 
-  #called(task: Task, outcome: CallOutcome): void {
+  #called(inFlight: ActionInFlight, outcome: CallOutcome): void {
     switch (outcome.kind) {
       case 'accepted':
       case 'found':
-        this.#adopt(task, outcome.machine);
-        failpoint(`${task.command}.adopted`);
+        this.#adopt(inFlight, outcome.machine);
+        failpoint(`${inFlight.command}.adopted`);
         break;
       case 'fenced':
-        task.message = 'The provider has seen a newer shard of this name.';
-        this.#takeBack(task, 'fenced');
-        this.#parts.fenced(task.provider, task.action.machine);
+        inFlight.message = 'The provider has seen a newer shard of this name.';
+        this.#takeBack(inFlight, 'fenced');
+        this.#parts.fenced(inFlight.provider, inFlight.action.machine);
         break;
       case 'stock-out':
         // Before the Get, so that queued purchases of the same offering are withdrawn immediately.
-        this.#parts.soldOut(task.action.machine, outcome.message);
-        this.#look(task, outcome);
+        this.#parts.soldOut(inFlight.action.machine, outcome.message);
+        this.#look(inFlight, outcome);
         break;
       case 'denied':
       case 'transient':
       case 'permanent':
       case 'unknown-machine':
-        this.#look(task, outcome);
+        this.#look(inFlight, outcome);
         break;
     }
   }
 
   /** Reads the machine after a failed call: an error does not tell whether the provider carried the mutation out. */
-  #look(task: Task, failure: Failure): void {
-    const { provider } = task;
-    const { machine } = task.action;
-    task.stage = 'looking';
-    task.message = messageOf(failure);
+  #look(inFlight: ActionInFlight, failure: Failure): void {
+    const { provider } = inFlight;
+    const { machine } = inFlight.action;
+    inFlight.stage = 'looking';
+    inFlight.message = messageOf(failure);
     this.#parts.scheduler.submit({
       provider,
       machine,
       request: { command: 'get' },
       ended: (outcome) => {
-        if (outcome.kind === 'found') this.#resolve(task, failure, outcome.machine);
-        else if (outcome.kind === 'unknown-machine') this.#lose(task);
-        else this.#lookLater(task, failure);
+        if (outcome.kind === 'found') this.#resolve(inFlight, failure, outcome.machine);
+        else if (outcome.kind === 'unknown-machine') this.#lose(inFlight);
+        else this.#lookLater(inFlight, failure);
       },
     });
   }
 
-  #lookLater(task: Task, failure: Failure): void {
+  #lookLater(inFlight: ActionInFlight, failure: Failure): void {
     const { clock, random, limits } = this.#parts;
-    task.blindLooks++;
-    if (isAcquiring(task.command) && task.blindLooks >= limits.attempts) {
+    inFlight.blindLooks++;
+    if (isAcquiring(inFlight.command) && inFlight.blindLooks >= limits.attempts) {
       // Revert the move so that another machine may serve the row. If the mutation did happen, a later List shows it.
-      this.#parts.ledger.withdraw(task.action.machine, task.before);
-      this.#parts.holds.lostSight(task.action.machine, task.message);
-      this.#parts.ended(task, OUTCOMES[failure.kind]);
+      this.#parts.ledger.withdraw(inFlight.action.machine, inFlight.before);
+      this.#parts.blocked.lostSight(inFlight.action.machine, inFlight.message);
+      this.#parts.ended(inFlight, OUTCOMES[failure.kind]);
       return;
     }
-    task.stage = 'waiting';
-    clock.after(backoffMs(random, limits.retry, task.blindLooks), () => this.#look(task, failure));
+    inFlight.stage = 'waiting';
+    clock.after(backoffMs(random, limits.retry, inFlight.blindLooks), () => this.#look(inFlight, failure));
   }
 
-  #resolve(task: Task, failure: Failure, machine: Machine): void {
-    const became = whatBecameOf(task, machine);
-    if (became === 'done') this.#adopt(task, machine);
-    else if (became === 'not-done' && this.#isWorthARetry(task, failure)) this.#retryLater(task, failure);
-    else this.#giveUp(task, failure, machine, became === 'not-done');
+  #resolve(inFlight: ActionInFlight, failure: Failure, machine: Machine): void {
+    const became = whatBecameOf(inFlight, machine);
+    if (became === 'done') this.#adopt(inFlight, machine);
+    else if (became === 'not-done' && this.#isWorthARetry(inFlight, failure))
+      this.#retryLater(inFlight, failure);
+    else this.#giveUp(inFlight, failure, machine, became === 'not-done');
   }
 
-  #isWorthARetry(task: Task, { kind }: Failure): boolean {
+  #isWorthARetry(inFlight: ActionInFlight, { kind }: Failure): boolean {
     const { limits, isStopped } = this.#parts;
-    if (task.attempts >= limits.attempts || isStopped(task)) return false;
+    if (inFlight.attempts >= limits.attempts || isStopped(inFlight)) return false;
     // A denied acquisition may be replaced by another provider's machine; a denied drain or delete has no substitute.
-    return kind === 'transient' || (kind === 'denied' && !isAcquiring(task.command));
+    return kind === 'transient' || (kind === 'denied' && !isAcquiring(inFlight.command));
   }
 
-  #retryLater(task: Task, failure: Failure): void {
+  #retryLater(inFlight: ActionInFlight, failure: Failure): void {
     const { clock, random, limits } = this.#parts;
-    task.stage = 'waiting';
-    task.retryOf = failure;
-    const cancel = clock.after(backoffMs(random, limits.retry, task.attempts), () => {
-      const isStale = task.blob !== null && task.blob.validUntilMs <= clock.now();
-      if (isStale) this.#ask(task);
-      else this.#call(task);
+    inFlight.stage = 'waiting';
+    inFlight.retryOf = failure;
+    const cancel = clock.after(backoffMs(random, limits.retry, inFlight.attempts), () => {
+      const isStale = inFlight.blob !== null && inFlight.blob.validUntilMs <= clock.now();
+      if (isStale) this.#ask(inFlight);
+      else this.#call(inFlight);
     });
-    task.cancel = () => {
+    inFlight.cancel = () => {
       cancel();
       return true;
     };
   }
 
-  #giveUp(task: Task, failure: Failure, machine: Machine, isUntouched: boolean): void {
-    this.#observe(task, machine);
-    if (isUntouched && failure.kind === 'stock-out') this.#parts.holds.check(machine.id);
-    else if (isUntouched && failure.kind === 'permanent') this.#parts.quarantine(machine.id, task.message);
-    else if (isUntouched && failure.kind === 'denied' && isAcquiring(task.command)) this.#denied(task);
-    else if (isUntouched) this.#parts.holds.backOff(machine.id, task.message);
-    if (isUntouched) this.#parts.ended(task, OUTCOMES[failure.kind]);
+  #giveUp(inFlight: ActionInFlight, failure: Failure, machine: Machine, isUntouched: boolean): void {
+    this.#observe(inFlight, machine);
+    if (isUntouched && failure.kind === 'stock-out') this.#parts.blocked.check(machine.id);
+    else if (isUntouched && failure.kind === 'permanent')
+      this.#parts.quarantine(machine.id, inFlight.message);
+    else if (isUntouched && failure.kind === 'denied' && isAcquiring(inFlight.command))
+      this.#denied(inFlight);
+    else if (isUntouched) this.#parts.blocked.backOff(machine.id, inFlight.message);
+    if (isUntouched) this.#parts.ended(inFlight, OUTCOMES[failure.kind]);
     else if (machine.state === MachineState.Failed) {
-      task.message = machine.lastError;
-      this.#parts.ended(task, failedAs(machine.lastError));
-    } else this.#parts.ended(task, 'transition_error');
+      inFlight.message = machine.lastError;
+      this.#parts.ended(inFlight, failedAs(machine.lastError));
+    } else this.#parts.ended(inFlight, 'transition_error');
   }
 
   /** A denial blocks the provider. The machine of a denied probe backs off, so that the next probe uses another one. */
-  #denied({ action, isProbe, message }: Task): void {
-    if (isProbe) this.#parts.holds.backOff(action.machine, message);
-    else this.#parts.holds.check(action.machine);
+  #denied({ action, isProbe, message }: ActionInFlight): void {
+    if (isProbe) this.#parts.blocked.backOff(action.machine, message);
+    else this.#parts.blocked.check(action.machine);
   }
 
-  #adopt(task: Task, machine: Machine): void {
-    this.#observe(task, machine);
-    const isBack = task.command === 'configure' && machine.state === MachineState.Idle;
-    if (isBack) this.#parts.ended(task, 'transition_raced_to_idle');
+  #adopt(inFlight: ActionInFlight, machine: Machine): void {
+    this.#observe(inFlight, machine);
+    const isBack = inFlight.command === 'configure' && machine.state === MachineState.Idle;
+    if (isBack) this.#parts.ended(inFlight, 'transition_raced_to_idle');
     else {
-      this.#parts.holds.succeeded(machine.id);
-      this.#parts.accepted(task);
+      this.#parts.blocked.succeeded(machine.id);
+      this.#parts.accepted(inFlight);
     }
   }
 
-  #lose(task: Task): void {
-    this.#parts.ledger.lose(task.action.machine);
-    this.#parts.ended(task, 'inventory_miss');
+  #lose(inFlight: ActionInFlight): void {
+    this.#parts.ledger.lose(inFlight.action.machine);
+    this.#parts.ended(inFlight, 'inventory_miss');
   }
 
-  #observe(task: Task, machine: Machine): void {
-    this.#parts.ledger.observe(machine, task.provider, this.#parts.clock.now());
+  #observe(inFlight: ActionInFlight, machine: Machine): void {
+    this.#parts.ledger.observe(machine, inFlight.provider, this.#parts.clock.now());
   }
 
   /** Reverts the move of an action that was not carried out; an abandoned Configure keeps the target of the machine. */
-  #takeBack(task: Task, outcome: ActionOutcome): void {
+  #takeBack(inFlight: ActionInFlight, outcome: ActionOutcome): void {
     const { ledger, clock } = this.#parts;
-    const { machine } = task.action;
+    const { machine } = inFlight.action;
     const state = ledger.statusOf(machine)?.state;
-    if (task.command === 'configure' && state === MachineState.Configuring)
+    if (inFlight.command === 'configure' && state === MachineState.Configuring)
       ledger.move(machine, { command: Command.Abandon }, clock.now());
-    else ledger.withdraw(machine, task.before);
-    this.#parts.ended(task, outcome);
+    else ledger.withdraw(machine, inFlight.before);
+    this.#parts.ended(inFlight, outcome);
   }
 }
 

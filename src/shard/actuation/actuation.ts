@@ -27,9 +27,10 @@ import { rowOf } from '../planning/leaving.ts';
 import { capacityLabel } from '../planning/queries/action-view.ts';
 import { needRef } from '../planning/queries/need-names.ts';
 import { ActionExecutor } from './action-executor.ts';
+import { type ActionInFlight, COMMAND_OF, isAcquiring, recordOf } from './action-in-flight.ts';
 import { type ActionOutcome, type ActionRecord, RecordList } from './action-records.ts';
 import type { TransitionalState } from './actuation-limits.ts';
-import type { ActuationParts, Passing, Refusal, RefusedAction } from './actuation-parts.ts';
+import type { ActuationParts, InTransition, Refusal, RefusedAction } from './actuation-types.ts';
 import {
   type Block,
   type BlockedMachine,
@@ -43,11 +44,10 @@ import { Instructions } from './instructions.ts';
 import { errorClassOf } from './outcome-class.ts';
 import { PassageTimes } from './passage-times.ts';
 import { PendingActions } from './pending-actions.ts';
-import { COMMAND_OF, isAcquiring, recordOf, type Task } from './task.ts';
 
 export class Actuation {
   readonly #parts: ActuationParts;
-  readonly #holds: BlockedMachines;
+  readonly #blocked: BlockedMachines;
   readonly #bootstrapRequests: BootstrapRequests;
   readonly #instructions: Instructions;
   readonly #executor: ActionExecutor;
@@ -55,10 +55,10 @@ export class Actuation {
   readonly #drainTimes: DrainTimes;
   readonly #passageTimes = new PassageTimes();
   /** By machine: actions that the provider has not accepted yet. */
-  readonly #tasks = new Map<string, Task>();
+  readonly #inFlight = new Map<string, ActionInFlight>();
   readonly #pending: PendingActions;
   /** By provider that denied mutations: the one action that probes whether it still does. */
-  readonly #probes = new Map<string, Task>();
+  readonly #probes = new Map<string, ActionInFlight>();
   readonly #records: RecordList;
   /** By machine: the state whose deadline it exceeded. It counts as Failed until the provider reports another state. */
   readonly #stuck = new Map<string, TransitionalState>();
@@ -73,8 +73,8 @@ export class Actuation {
     this.#parts = parts;
     const { ledger, scheduler, clock, random, emit, limits, observer } = parts;
     this.#records = new RecordList(limits.records);
-    this.#pending = new PendingActions((task, outcome) => this.#record(task, outcome));
-    this.#holds = new BlockedMachines({
+    this.#pending = new PendingActions((inFlight, outcome) => this.#record(inFlight, outcome));
+    this.#blocked = new BlockedMachines({
       ledger,
       clock,
       random,
@@ -98,11 +98,11 @@ export class Actuation {
         random,
         limits,
         bootstrapRequests: this.#bootstrapRequests,
-        holds: this.#holds,
+        blocked: this.#blocked,
       },
       instructions: this.#instructions,
-      accepted: (task) => this.#accepted(task),
-      ended: (task, outcome) => this.#end(task, outcome),
+      accepted: (inFlight) => this.#accepted(inFlight),
+      ended: (inFlight, outcome) => this.#end(inFlight, outcome),
       soldOut: (machine, why) => this.#soldOut(machine, why),
       quarantine: (machine, why) => this.quarantine(machine, 'shard', why),
       fenced: (provider, machine) => this.#fenced(provider, machine),
@@ -118,7 +118,7 @@ export class Actuation {
       clock,
       allowedMs: (id, state) => this.#allowedMs(id, state),
       overdue: (id, state, sinceMs) => this.#overdue(id, state, sinceMs),
-      passed: (id, from, to, seconds) => this.#passed(id, from, to, seconds),
+      leftTransition: (id, from, to, seconds) => this.#leftTransition(id, from, to, seconds),
     });
     ledger.listen((change) => this.#moved(change));
     scheduler.onBreaker((provider, state) => {
@@ -140,18 +140,18 @@ export class Actuation {
     leavingOf: (action: Action) => Leaving | null = () => null,
   ): readonly RefusedAction[] {
     const refused: RefusedAction[] = [];
-    const taken: Task[] = [];
+    const taken: ActionInFlight[] = [];
     for (const action of actions) {
-      const task = this.#take(action, leavingOf);
-      if (typeof task === 'string') refused.push({ action, why: task });
-      else taken.push(task);
+      const inFlight = this.#take(action, leavingOf);
+      if (typeof inFlight === 'string') refused.push({ action, why: inFlight });
+      else taken.push(inFlight);
     }
     for (const { command } of taken) failpoint(`${command}.decided`);
     if (taken.length > 0) this.#parts.machineFacts.flush();
-    for (const task of taken) {
-      failpoint(`${task.command}.saved`);
-      this.#parts.observer.started(recordOf(task));
-      this.#executor.start(task);
+    for (const inFlight of taken) {
+      failpoint(`${inFlight.command}.saved`);
+      this.#parts.observer.started(recordOf(inFlight));
+      this.#executor.start(inFlight);
     }
     return refused;
   }
@@ -185,7 +185,7 @@ export class Actuation {
 
   /** Whether an unaccepted action owns the machine. Until the action lets go, records of the machine are not trusted. */
   isBusy(machine: string): boolean {
-    return this.#tasks.has(machine);
+    return this.#inFlight.has(machine);
   }
 
   /** Subscribes to machines that an action has let go of. `mustLook`: the machine's state is unknown and must be read. */
@@ -194,49 +194,49 @@ export class Actuation {
   }
 
   /** Whether a provider's record adds anything. False: it repeats the stuck state that the shard already gave up on. */
-  isShardEvent(machine: Machine): boolean {
+  isNewInformation(machine: Machine): boolean {
     return this.#stuck.get(machine.id) !== machine.state;
   }
 
   /** Called after a provider's record of the machine was applied to the ledger. */
   seen(machine: string): void {
     if (this.#parts.machineFacts.verdictsOn(machine).quarantine !== null) this.#restoreQuarantine(machine);
-    this.#holds.seen(machine);
+    this.#blocked.seen(machine);
   }
 
   /** Pending actions, then ended ones, oldest first. */
   *actions(): Generator<ActionRecord> {
-    for (const task of this.#tasks.values()) yield recordOf(task);
-    for (const task of this.#pending.values()) yield recordOf(task);
+    for (const inFlight of this.#inFlight.values()) yield recordOf(inFlight);
+    for (const inFlight of this.#pending.values()) yield recordOf(inFlight);
     yield* this.#records;
   }
 
   /** The pending action of a machine; null if it has none. */
   actionOf(machine: string): ActionRecord | null {
-    const task = this.#tasks.get(machine) ?? this.#pending.get(machine);
-    return task === undefined ? null : recordOf(task);
+    const inFlight = this.#inFlight.get(machine) ?? this.#pending.get(machine);
+    return inFlight === undefined ? null : recordOf(inFlight);
   }
 
   /** Whether a machine has a pending action, whose outcome a change of the machine's state may determine. */
   hasAction(machine: string): boolean {
-    return this.#tasks.has(machine) || this.#pending.get(machine) !== undefined;
+    return this.#inFlight.has(machine) || this.#pending.get(machine) !== undefined;
   }
 
   /** `queued`: waiting for the scheduler; `inFlight`: every other unaccepted stage; `accepted`: pending at a provider. */
   get counts(): { readonly queued: number; readonly inFlight: number; readonly accepted: number } {
     let queued = 0;
-    for (const { stage } of this.#tasks.values()) if (stage === 'queued') queued++;
-    return { queued, inFlight: this.#tasks.size - queued, accepted: this.#pending.size };
+    for (const { stage } of this.#inFlight.values()) if (stage === 'queued') queued++;
+    return { queued, inFlight: this.#inFlight.size - queued, accepted: this.#pending.size };
   }
 
   /** Why a machine is blocked; null if it is not. */
   holdOf(machine: string): Block | null {
-    const hold = this.#holds.of(machine);
-    return hold === null ? null : { kind: hold.kind, why: hold.why, untilMs: hold.untilMs };
+    const block = this.#blocked.of(machine);
+    return block === null ? null : { kind: block.kind, why: block.why, untilMs: block.untilMs };
   }
 
   /** The transitional state of a machine with its start and expected end; null if it is in a stable state. */
-  passageOf(machine: string): Passing | null {
+  passageOf(machine: string): InTransition | null {
     const passage = this.#deadlines.passageOf(machine);
     if (passage === null) return null;
     const { state, sinceMs } = passage;
@@ -245,11 +245,11 @@ export class Actuation {
   }
 
   get blocked(): Iterable<BlockedMachine> {
-    return this.#holds.machines;
+    return this.#blocked.machines;
   }
 
   get blockedOfferings(): readonly BlockedOffering[] {
-    return this.#holds.offerings;
+    return this.#blocked.offerings;
   }
 
   get mutedClusters(): readonly MutedCluster[] {
@@ -260,8 +260,8 @@ export class Actuation {
   retry(machine: string): boolean {
     if (this.#parts.ledger.statusOf(machine) === null) return false;
     this.#stuck.delete(machine);
-    this.#holds.forget(machine);
-    this.#holds.release(machine);
+    this.#blocked.forget(machine);
+    this.#blocked.unblock(machine);
     this.#parts.machineFacts.judge(machine, { quarantine: null, isForgotten: false });
     if (!this.isBusy(machine)) this.#free(machine, true);
     return true;
@@ -271,20 +271,20 @@ export class Actuation {
   quarantine(machine: string, by: string, why: string): boolean {
     if (this.#parts.ledger.statusOf(machine) === null) return false;
     this.#parts.machineFacts.judge(machine, { quarantine: { by, why, sinceMs: this.#parts.clock.now() } });
-    this.#holds.quarantine(machine, why);
-    const task = this.#tasks.get(machine);
-    if (task !== undefined) this.#executor.recall(task, why);
+    this.#blocked.quarantine(machine, why);
+    const inFlight = this.#inFlight.get(machine);
+    if (inFlight !== undefined) this.#executor.recall(inFlight, why);
     return true;
   }
 
   /** Applies the freezes in force: frozen actions are withdrawn, unless the provider may have begun them already. */
   frozen(isFrozen: (action: Action) => boolean): void {
     this.#isFrozen = isFrozen;
-    for (const task of [...this.#tasks.values()]) {
-      if (!isFrozen(task.action)) continue;
-      this.#executor.recall(task, 'A freeze covers the action.');
+    for (const inFlight of [...this.#inFlight.values()]) {
+      if (!isFrozen(inFlight.action)) continue;
+      this.#executor.recall(inFlight, 'A freeze covers the action.');
       // Its offering or provider may have been blocked while the action was in flight.
-      this.#holds.check(task.action.machine);
+      this.#blocked.check(inFlight.action.machine);
     }
   }
 
@@ -299,16 +299,17 @@ export class Actuation {
   stop(): void {
     this.#isStopped = true;
     this.#parts.scheduler.stopMutations();
-    for (const task of [...this.#tasks.values()]) this.#executor.recall(task, 'The shard is shutting down.');
+    for (const inFlight of [...this.#inFlight.values()])
+      this.#executor.recall(inFlight, 'The shard is shutting down.');
   }
 
   /** Whether an action still has to read the outcome of its call, and the scheduler still makes calls. */
   get isLooking(): boolean {
     if (this.#parts.scheduler.isStopped) return false;
-    return [...this.#tasks.values()].some(({ stage }) => stage === 'looking' || stage === 'waiting');
+    return [...this.#inFlight.values()].some(({ stage }) => stage === 'looking' || stage === 'waiting');
   }
 
-  #take(action: Action, leavingOf: (action: Action) => Leaving | null): Task | Refusal {
+  #take(action: Action, leavingOf: (action: Action) => Leaving | null): ActionInFlight | Refusal {
     const { ledger, scheduler, limits } = this.#parts;
     const { machine, kind } = action;
     if (this.#isStopped) return 'stopped';
@@ -318,7 +319,7 @@ export class Actuation {
     if (before === null || provider === undefined) return 'inventory_miss';
     const command = COMMAND_OF[kind];
     if (before.state !== COMMANDS[command].from) return 'stale_state';
-    if (this.#holds.check(machine) || (isAcquiring(command) && this.#isBeingTried(provider))) return 'held';
+    if (this.#blocked.check(machine) || (isAcquiring(command) && this.#isBeingTried(provider))) return 'held';
     const isFull = scheduler.waitingAt(provider) >= limits.queuePerProvider;
     if (isFull && kind !== 'Preempt') return 'dropped';
     const binding = kind === 'Bootstrap' ? this.#bindingOf(action.need!) : null;
@@ -328,17 +329,19 @@ export class Actuation {
     // Read before the move below overwrites the machine's state.
     const about = this.#about(action, before, leavingOf(action));
     this.#move(action, binding?.stamp ?? null);
-    return this.#newTask({ action, command, provider, before, about, binding });
+    return this.#begin({ action, command, provider, before, about, binding });
   }
 
-  #bindingOf(need: NeedKey): Task['binding'] | undefined {
+  #bindingOf(need: NeedKey): ActionInFlight['binding'] | undefined {
     const profile = this.#parts.profileOf(need);
     return profile === undefined ? undefined : { profile, stamp: stampOf(profile, need) };
   }
 
-  #newTask(decided: Pick<Task, 'action' | 'command' | 'provider' | 'before' | 'about' | 'binding'>): Task {
+  #begin(
+    decided: Pick<ActionInFlight, 'action' | 'command' | 'provider' | 'before' | 'about' | 'binding'>,
+  ): ActionInFlight {
     const { epoch, clock, scheduler } = this.#parts;
-    const task: Task = {
+    const inFlight: ActionInFlight = {
       ...decided,
       isProbe: isAcquiring(decided.command) && scheduler.permitOf(decided.provider) === 'half-open',
       id: `${epoch.toString(36)}-${(++this.#actions).toString(36)}`,
@@ -352,13 +355,13 @@ export class Actuation {
       message: '',
       cancel: () => true,
     };
-    this.#tasks.set(decided.action.machine, task);
-    if (task.isProbe) this.#probes.set(task.provider, task);
-    return task;
+    this.#inFlight.set(decided.action.machine, inFlight);
+    if (inFlight.isProbe) this.#probes.set(inFlight.provider, inFlight);
+    return inFlight;
   }
 
   /** Snapshot of the rows and the machine at the decision, kept because the record of an action outlives both. */
-  #about(action: Action, before: MachineStatus, leaving: Leaving | null): Task['about'] {
+  #about(action: Action, before: MachineStatus, leaving: Leaving | null): ActionInFlight['about'] {
     const { ledger, profileOf } = this.#parts;
     const { need, machine, preemptorPriority } = action;
     const known = ledger.recordOf(machine);
@@ -391,30 +394,30 @@ export class Actuation {
     }
   }
 
-  #accepted(task: Task): void {
+  #accepted(inFlight: ActionInFlight): void {
     const { ledger, clock } = this.#parts;
-    const { machine } = task.action;
-    this.#letGo(task);
-    task.acceptedMs = clock.now();
-    this.#pending.add(task, ledger.statusOf(machine), ledger.particularsOf(machine).lastError);
-    this.#free(machine, this.#holds.isLost(machine));
+    const { machine } = inFlight.action;
+    this.#letGo(inFlight);
+    inFlight.acceptedMs = clock.now();
+    this.#pending.add(inFlight, ledger.statusOf(machine), ledger.particularsOf(machine).lastError);
+    this.#free(machine, this.#blocked.isLost(machine));
   }
 
-  #end(task: Task, outcome: ActionOutcome): void {
-    const { machine } = task.action;
-    this.#letGo(task);
-    this.#record(task, outcome);
-    this.#free(machine, this.#holds.isLost(machine));
+  #end(inFlight: ActionInFlight, outcome: ActionOutcome): void {
+    const { machine } = inFlight.action;
+    this.#letGo(inFlight);
+    this.#record(inFlight, outcome);
+    this.#free(machine, this.#blocked.isLost(machine));
   }
 
-  #letGo(task: Task): void {
-    this.#tasks.delete(task.action.machine);
-    if (task.isProbe) this.#probes.delete(task.provider);
+  #letGo(inFlight: ActionInFlight): void {
+    this.#inFlight.delete(inFlight.action.machine);
+    if (inFlight.isProbe) this.#probes.delete(inFlight.provider);
   }
 
-  #record(task: Task, outcome: ActionOutcome): void {
-    const errorClass = errorClassOf(outcome, task);
-    const record = recordOf(task, { endedMs: this.#parts.clock.now(), outcome, errorClass });
+  #record(inFlight: ActionInFlight, outcome: ActionOutcome): void {
+    const errorClass = errorClassOf(outcome, inFlight);
+    const record = recordOf(inFlight, { endedMs: this.#parts.clock.now(), outcome, errorClass });
     this.#records.add(record);
     this.#parts.observer.ended(record);
   }
@@ -430,47 +433,47 @@ export class Actuation {
     if (after?.state !== MachineState.Draining) this.#grace.delete(id);
     if (seen !== null && seen.state !== MachineState.Failed) this.#stuck.delete(id);
     if (after === null) {
-      this.#holds.forget(id);
+      this.#blocked.forget(id);
       this.#stuck.delete(id);
     } else if (before?.state === MachineState.Failed && after.state !== MachineState.Failed) {
       if (this.#parts.machineFacts.verdictsOn(id).isForgotten)
         this.#parts.machineFacts.judge(id, { isForgotten: false });
     }
     if (before?.state === MachineState.Creating && after?.state === MachineState.Idle)
-      this.#holds.inStock(id);
+      this.#blocked.inStock(id);
     const isFailedBuy = before?.state === MachineState.Creating && seen?.state === MachineState.Failed;
     if (isFailedBuy && isSoldOut(seen.lastError)) this.#soldOut(id, codedText(seen.lastError).text);
   }
 
   /** Blocks the machine's offering and withdraws queued purchases of the same offering. */
   #soldOut(machine: string, why: string): void {
-    this.#holds.soldOut(machine, why);
-    for (const task of [...this.#tasks.values()]) {
-      if (task.command !== 'create' || task.action.machine === machine) continue;
-      if (!this.#holds.isSoldOut(task.action.machine)) continue;
-      if (this.#executor.callOff(task, why)) this.#holds.check(task.action.machine);
+    this.#blocked.soldOut(machine, why);
+    for (const inFlight of [...this.#inFlight.values()]) {
+      if (inFlight.command !== 'create' || inFlight.action.machine === machine) continue;
+      if (!this.#blocked.isSoldOut(inFlight.action.machine)) continue;
+      if (this.#executor.callOff(inFlight, why)) this.#blocked.check(inFlight.action.machine);
     }
   }
 
   #holdOrRelease(provider: string): void {
     const { scheduler } = this.#parts;
     if (scheduler.breakerOf(provider) !== 'closed')
-      this.#holds.holdProvider(provider, 'provider-unreachable', 'The provider does not answer.');
+      this.#blocked.blockProvider(provider, 'provider-unreachable', 'The provider does not answer.');
     else if (scheduler.permitOf(provider) === 'open')
-      this.#holds.holdProvider(
+      this.#blocked.blockProvider(
         provider,
         'provider-denies',
         `The provider denies it: ${scheduler.denialOf(provider)}`,
       );
-    else this.#holds.releaseProvider(provider);
+    else this.#blocked.unblockProvider(provider);
   }
 
   /** Withdraws queued acquisitions at a provider that denies them, so that other providers may serve their rows. */
   #denied(provider: string): void {
     const why = this.#parts.scheduler.denialOf(provider);
-    for (const task of [...this.#tasks.values()]) {
-      if (task.provider !== provider || !isAcquiring(task.command)) continue;
-      if (this.#executor.callOff(task, why)) this.#holds.check(task.action.machine);
+    for (const inFlight of [...this.#inFlight.values()]) {
+      if (inFlight.provider !== provider || !isAcquiring(inFlight.command)) continue;
+      if (this.#executor.callOff(inFlight, why)) this.#blocked.check(inFlight.action.machine);
     }
   }
 
@@ -488,7 +491,7 @@ export class Actuation {
 
   #restoreQuarantine(machine: string): void {
     const { quarantine } = this.#parts.machineFacts.verdictsOn(machine);
-    this.#holds.quarantine(machine, quarantine!.why);
+    this.#blocked.quarantine(machine, quarantine!.why);
   }
 
   #allowedMs(id: string, state: TransitionalState): number {
@@ -497,8 +500,8 @@ export class Actuation {
     return allowed + (this.#grace.get(id) ?? RECLAIM_GRACE_SECONDS) * 1000;
   }
 
-  #passed(id: string, from: TransitionalState, to: MachineState, seconds: number): void {
-    this.#parts.observer.passed(id, from, to, seconds);
+  #leftTransition(id: string, from: TransitionalState, to: MachineState, seconds: number): void {
+    this.#parts.observer.leftTransition(id, from, to, seconds);
     const provider = this.#parts.ledger.ownerOf(id);
     if (provider !== undefined && to !== MachineState.Failed) this.#passageTimes.add(provider, from, seconds);
     if (from !== MachineState.Draining || to !== MachineState.Idle) return;

@@ -94,20 +94,20 @@ export class BlockedMachines {
     this.#failures.set(id, failures);
     const wait = backoffMs(random, machine, failures);
     const blocked: BlockedMachine = { machine: id, kind: 'backing-off', why, untilMs: clock.now() + wait };
-    this.#hold(blocked);
+    this.#block(blocked);
     clock.after(wait, () => {
-      if (this.#machines.get(id) === blocked) this.release(id);
+      if (this.#machines.get(id) === blocked) this.unblock(id);
     });
   }
 
   quarantine(id: string, why: string): void {
-    this.#hold({ machine: id, kind: 'quarantined', why, untilMs: null });
+    this.#block({ machine: id, kind: 'quarantined', why, untilMs: null });
   }
 
   /** Blocks a machine after a call whose outcome could not be read; an existing block is kept. */
   lostSight(id: string, why: string): void {
     if (this.#machines.has(id)) return;
-    this.#hold({ machine: id, kind: 'call-lost', why, untilMs: null });
+    this.#block({ machine: id, kind: 'call-lost', why, untilMs: null });
   }
 
   isLost(id: string): boolean {
@@ -134,7 +134,7 @@ export class BlockedMachines {
     if (offering !== null) this.#endOffering(offering);
   }
 
-  release(id: string): void {
+  unblock(id: string): void {
     this.#machines.delete(id);
     if (!this.#isBlocked(id)) this.#parts.ledger.setBlocked(id, false);
   }
@@ -173,14 +173,14 @@ export class BlockedMachines {
   }
 
   /** Blocks all free machines of a provider. A second call only replaces the reason. */
-  holdProvider(provider: string, kind: 'provider-unreachable' | 'provider-denies', why: string): void {
+  blockProvider(provider: string, kind: 'provider-unreachable' | 'provider-denies', why: string): void {
     const isKnown = this.#providers.has(provider);
     this.#providers.set(provider, { kind, why, untilMs: null });
     if (isKnown) return;
     for (const id of this.#freeOf(provider)) this.#parts.ledger.setBlocked(id, true);
   }
 
-  releaseProvider(provider: string): void {
+  unblockProvider(provider: string): void {
     if (this.#providers.delete(provider)) this.#releaseAll(this.#freeOf(provider));
   }
 
@@ -191,7 +191,7 @@ export class BlockedMachines {
     if (known?.blocked) this.#releaseAll(this.#speculativeOf(key));
   }
 
-  #hold(blocked: BlockedMachine): void {
+  #block(blocked: BlockedMachine): void {
     this.#machines.set(blocked.machine, blocked);
     this.#parts.ledger.setBlocked(blocked.machine, true);
   }

@@ -1,5 +1,5 @@
 // Deadlines of transitional states. The ledger reports every machine that enters or leaves such a state, whether an action or
-// a provider's record moved it; when the time allowed for the state has passed, `overdue` is called.
+// a provider's record moved it; when the time allowed for the state has leftTransition, `overdue` is called.
 
 import type { MachineStatus } from '../../fleet/index.ts';
 import type { MachineState } from '../../model/index.ts';
@@ -18,7 +18,7 @@ export interface DeadlinesParts {
   readonly allowedMs: (id: string, state: TransitionalState) => number;
   readonly overdue: (id: string, state: TransitionalState, sinceMs: number) => void;
   /** The machine left the state `from` for `to`, `seconds` after it entered it. */
-  readonly passed: (id: string, from: TransitionalState, to: MachineState, seconds: number) => void;
+  readonly leftTransition: (id: string, from: TransitionalState, to: MachineState, seconds: number) => void;
 }
 
 export class Deadlines {
@@ -36,7 +36,8 @@ export class Deadlines {
     if (passage !== undefined) {
       passage.cancel();
       this.#passages.delete(id);
-      if (after !== null) this.#parts.passed(id, passage.state, after.state, (now - passage.sinceMs) / 1000);
+      if (after !== null)
+        this.#parts.leftTransition(id, passage.state, after.state, (now - passage.sinceMs) / 1000);
     }
     if (after !== null && isTransitional(after.state)) this.#arm(id, after.state, now);
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { record, Scene, some } from '../../../testing/support/actuation-scene.ts';
 import { type ActionKind, COMMANDS, MachineState } from '../../model/index.ts';
-import { COMMAND_OF } from './task.ts';
+import { COMMAND_OF } from './action-in-flight.ts';
 
 const { Speculative, Idle, Configured, Configuring, Draining } = MachineState;
 const MINUTE_MS = 60_000;

@@ -1,13 +1,14 @@
-// Classifies the error of an ended action by its outcome and, where that is ambiguous, by the provider's message.
+// Classifies the error of an ended action by its outcome and, where that is ambiguous, by the provider's message, for the
+// action's record (actuation.ts), which metrics, API and history show.
 
 import { CapacityType } from '../../model/index.ts';
 import { classOfError, type ErrorClass, type ErrorSubject } from '../inventory/error-class.ts';
 import { capacityLabel } from '../planning/queries/action-view.ts';
+import type { ActionInFlight } from './action-in-flight.ts';
 import type { ActionOutcome } from './action-records.ts';
-import type { Task } from './task.ts';
 
-/** null after success. */
-export function errorClassOf(outcome: ActionOutcome, { message, about }: Task): ErrorClass | null {
+/** The class of the error; null after success. */
+export function errorClassOf(outcome: ActionOutcome, { message, about }: ActionInFlight): ErrorClass | null {
   switch (outcome) {
     case 'success':
       return null;
@@ -40,7 +41,7 @@ export function errorClassOf(outcome: ActionOutcome, { message, about }: Task): 
   }
 }
 
-function subjectOf({ zone, capacityType }: Task['about']): ErrorSubject {
+function subjectOf({ zone, capacityType }: ActionInFlight['about']): ErrorSubject {
   return { zone, isSpot: capacityType === SPOT };
 }
 

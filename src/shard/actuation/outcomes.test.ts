@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { NEED, OTHER_NEED, record, Scene } from '../../../testing/support/actuation-scene.ts';
 import { type ActionKind, COMMANDS, keyOf, type Machine, MachineState } from '../../model/index.ts';
 import { needId } from '../planning/queries/need-names.ts';
+import { COMMAND_OF } from './action-in-flight.ts';
 import { ACTUATION_LIMITS } from './actuation-limits.ts';
-import { COMMAND_OF } from './task.ts';
 
 const { Speculative, Creating, Idle, Configured, Draining, Deleting, Failed } = MachineState;
 

@@ -4,60 +4,60 @@
 import type { MachineStatus } from '../../fleet/index.ts';
 import { type Machine, MachineState } from '../../model/index.ts';
 import { isSoldOut } from '../inventory/sold-out.ts';
+import type { ActionInFlight, MutationCommand } from './action-in-flight.ts';
 import type { ActionOutcome } from './action-records.ts';
-import type { MutationCommand, Task } from './task.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
 
 export class PendingActions {
-  readonly #tasks = new Map<string, Task>();
-  readonly #ended: (task: Task, outcome: ActionOutcome) => void;
+  readonly #actions = new Map<string, ActionInFlight>();
+  readonly #ended: (inFlight: ActionInFlight, outcome: ActionOutcome) => void;
 
-  constructor(ended: (task: Task, outcome: ActionOutcome) => void) {
+  constructor(ended: (inFlight: ActionInFlight, outcome: ActionOutcome) => void) {
     this.#ended = ended;
   }
 
   get size(): number {
-    return this.#tasks.size;
+    return this.#actions.size;
   }
 
-  get(machine: string): Task | undefined {
-    return this.#tasks.get(machine);
+  get(machine: string): ActionInFlight | undefined {
+    return this.#actions.get(machine);
   }
 
-  values(): Iterable<Task> {
-    return this.#tasks.values();
+  values(): Iterable<ActionInFlight> {
+    return this.#actions.values();
   }
 
   /** Adds an action when the provider accepts it; `now` is the state of its machine at that moment. */
-  add(task: Task, now: MachineStatus | null, lastError: string): void {
-    this.#tasks.set(task.action.machine, task);
-    this.#look(task, now, lastError);
+  add(inFlight: ActionInFlight, now: MachineStatus | null, lastError: string): void {
+    this.#actions.set(inFlight.action.machine, inFlight);
+    this.#look(inFlight, now, lastError);
   }
 
   moved(machine: string, after: MachineStatus | null, seen: Machine | null): void {
-    const task = this.#tasks.get(machine);
-    if (task !== undefined) this.#look(task, after, seen?.lastError ?? '');
+    const inFlight = this.#actions.get(machine);
+    if (inFlight !== undefined) this.#look(inFlight, after, seen?.lastError ?? '');
   }
 
   /** Ends the pending action of a machine because another action starts on it. */
   supersede(machine: string): void {
-    const task = this.#tasks.get(machine);
-    if (task !== undefined) this.#end(task, 'superseded');
+    const inFlight = this.#actions.get(machine);
+    if (inFlight !== undefined) this.#end(inFlight, 'superseded');
   }
 
-  #look(task: Task, after: MachineStatus | null, lastError: string): void {
-    const outcome = outcomeOf(task, after, lastError);
+  #look(inFlight: ActionInFlight, after: MachineStatus | null, lastError: string): void {
+    const outcome = outcomeOf(inFlight, after, lastError);
     if (outcome === null) return;
-    if (after?.state === Failed) task.message = lastError;
+    if (after?.state === Failed) inFlight.message = lastError;
     else if (outcome === 'inventory_miss')
-      task.message = after === null ? 'The provider no longer has the machine.' : 'Its host is gone.';
-    this.#end(task, outcome);
+      inFlight.message = after === null ? 'The provider no longer has the machine.' : 'Its host is gone.';
+    this.#end(inFlight, outcome);
   }
 
-  #end(task: Task, outcome: ActionOutcome): void {
-    this.#tasks.delete(task.action.machine);
-    this.#ended(task, outcome);
+  #end(inFlight: ActionInFlight, outcome: ActionOutcome): void {
+    this.#actions.delete(inFlight.action.machine);
+    this.#ended(inFlight, outcome);
   }
 }
 
@@ -103,7 +103,7 @@ const HERE: Readonly<Partial<Record<MutationCommand, ReadonlySet<Sighted>>>> = {
 };
 
 function outcomeOf(
-  { command, action }: Task,
+  { command, action }: ActionInFlight,
   after: MachineStatus | null,
   lastError: string,
 ): ActionOutcome | null {

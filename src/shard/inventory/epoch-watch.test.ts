@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { EpochWatch } from './epoch-watch.ts';
 
 const kinds = (watch: EpochWatch, ...looks: readonly (readonly [string, bigint | null])[]): string[] =>
-  looks.map(([provider, newest]) => watch.look(provider, newest).kind);
+  looks.map(([provider, newest]) => watch.judge(provider, newest).kind);
 
 describe('epochs on machines', () => {
   it('given a directory that is not new, then lower ones are its past and higher ones a newer process', () => {
@@ -11,18 +11,18 @@ describe('epochs on machines', () => {
       'fine',
       'fine',
       'fine',
-      'give-way',
+      'fenced',
     ]);
   });
 
   it('given a new directory, then a past is told once', () => {
     const watch = new EpochWatch(10n, true);
-    expect(kinds(watch, ['a', 10n], ['a', 3n], ['b', 4n])).toEqual(['fine', 'past-lost', 'fine']);
+    expect(kinds(watch, ['a', 10n], ['a', 3n], ['b', 4n])).toEqual(['fine', 'state-lost', 'fine']);
   });
 
   it('given a new directory, then a higher one in the first reading is an earlier process, and a later one a live process', () => {
-    expect(kinds(new EpochWatch(10n, true), ['a', 12n])).toEqual(['begin-above']);
-    expect(kinds(new EpochWatch(10n, true), ['a', null], ['a', 12n])).toEqual(['fine', 'give-way']);
-    expect(kinds(new EpochWatch(10n, true), ['a', null], ['b', 12n])).toEqual(['fine', 'begin-above']);
+    expect(kinds(new EpochWatch(10n, true), ['a', 12n])).toEqual(['raise-epoch']);
+    expect(kinds(new EpochWatch(10n, true), ['a', null], ['a', 12n])).toEqual(['fine', 'fenced']);
+    expect(kinds(new EpochWatch(10n, true), ['a', null], ['b', 12n])).toEqual(['fine', 'raise-epoch']);
   });
 });

@@ -1,37 +1,40 @@
 // Compares the epochs on listed machines with the shard's own. Lower ones are from earlier starts. A higher one was written
 // by a process with a higher epoch, which may or may not still run. The time of its appearance tells which: a higher epoch
 // in the first read of a provider may be years old; one that appears later was written just now by a live process.
+//
+// process/shard.ts asks after every read of a provider. It logs `state-lost`; for `raise-epoch` it raises the epoch in the
+// data directory and ends, to be started again; for `fenced` it ends as fenced.
 
 export type EpochFinding =
   | { readonly kind: 'fine' }
-  /** The directory is new but the shard is not: its earlier state is lost. */
-  | { readonly kind: 'past-lost' }
-  /** The directory is new, and an earlier process had a higher epoch: the shard must restart above it. */
-  | { readonly kind: 'begin-above' }
-  /** A newer process acts for this shard, or the directory is older than the fleet. */
-  | { readonly kind: 'give-way' };
+  /** The data directory is new but the shard is not: its earlier state is lost. */
+  | { readonly kind: 'state-lost' }
+  /** The data directory is new, and an earlier process had a higher epoch: the shard must restart above it. */
+  | { readonly kind: 'raise-epoch' }
+  /** A newer process acts for this shard, or the data directory is older than the fleet. */
+  | { readonly kind: 'fenced' };
 
 export class EpochWatch {
   readonly #epoch: bigint;
   readonly #isNew: boolean;
   readonly #read = new Set<string>();
-  #hasToldLoss = false;
+  #hasReportedLoss = false;
 
-  /** `isNew`: this process created the directory, so it knows no epoch other than its own. */
+  /** `isNew`: this process created the data directory, so it knows no epoch other than its own. */
   constructor(epoch: bigint, isNew: boolean) {
     this.#epoch = epoch;
     this.#isNew = isNew;
   }
 
   /** `newest`: the highest epoch on the machines that a read of the provider reported as changed; null: there is none. */
-  look(provider: string, newest: bigint | null): EpochFinding {
+  judge(provider: string, newest: bigint | null): EpochFinding {
     const isFirst = !this.#read.has(provider);
     this.#read.add(provider);
     if (newest === null || newest === this.#epoch) return { kind: 'fine' };
-    if (newest > this.#epoch) return { kind: this.#isNew && isFirst ? 'begin-above' : 'give-way' };
-    if (!this.#isNew || this.#hasToldLoss) return { kind: 'fine' };
-    this.#hasToldLoss = true;
-    return { kind: 'past-lost' };
+    if (newest > this.#epoch) return { kind: this.#isNew && isFirst ? 'raise-epoch' : 'fenced' };
+    if (!this.#isNew || this.#hasReportedLoss) return { kind: 'fine' };
+    this.#hasReportedLoss = true;
+    return { kind: 'state-lost' };
   }
 }
 

@@ -19,8 +19,8 @@ const MAX_CLUSTERS = 10;
 
 export interface LossGatherParts {
   readonly clock: Clock;
-  readonly tellOne: (loss: LossView) => void;
-  readonly tellMany: (losses: LossesView) => void;
+  readonly reportOne: (loss: LossView) => void;
+  readonly reportMany: (losses: LossesView) => void;
 }
 
 /** Losses that are not reported yet. */
@@ -143,8 +143,8 @@ export class LossGather {
     this.#waiting -= batch.first.length;
     window.isToldDark ||= view.isDark;
     this.#told += isFew ? batch.count : 1;
-    if (isFew) for (const loss of batch.first) this.#parts.tellOne(loss);
-    else this.#parts.tellMany(view);
+    if (isFew) for (const loss of batch.first) this.#parts.reportOne(loss);
+    else this.#parts.reportMany(view);
   }
 
   #viewOf(window: Window, batch: Batch): LossesView {

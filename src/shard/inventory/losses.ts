@@ -37,8 +37,8 @@ export interface LossesParts {
   /** Called for every loss. */
   readonly lost: (loss: LossView, capacityType: CapacityType) => void;
   /** Report a single loss, and many losses of one zone at once. */
-  readonly tellOne: (loss: LossView) => void;
-  readonly tellMany: (losses: LossesView) => void;
+  readonly reportOne: (loss: LossView) => void;
+  readonly reportMany: (losses: LossesView) => void;
 }
 
 export class Losses {
@@ -47,8 +47,8 @@ export class Losses {
 
   constructor(parts: LossesParts) {
     this.#parts = parts;
-    const { clock, tellOne, tellMany } = parts;
-    this.#gather = new LossGather({ clock, tellOne, tellMany });
+    const { clock, reportOne, reportMany } = parts;
+    this.#gather = new LossGather({ clock, reportOne, reportMany });
     parts.ledger.listen((change) => this.#moved(change));
   }
 

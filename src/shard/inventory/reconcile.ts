@@ -257,7 +257,7 @@ export class Reconcile {
   #take(provider: string, machine: Machine): void {
     const { ledger, actuation, observer, clock } = this.#parts;
     const { id, state } = machine;
-    if (!actuation.isShardEvent(machine)) return;
+    if (!actuation.isNewInformation(machine)) return;
     const known = ledger.statusOf(id);
     if (known?.state === MachineState.Speculative && hasHost(state))
       observer.orphanFound(id, provider, state);

@@ -1,5 +1,5 @@
-// The journal's thread. Writes all queued messages in batches, and drops expired entries every EXPIRE_MS. An error ends the
-// thread, and with it the journal.
+// The journal's thread (worker side; started by journal-thread.ts), the only writer of the journal's file. Writes all queued
+// messages in batches, and drops expired entries every EXPIRE_MS. An error ends the thread, and with it the journal.
 
 import { renameSync, rmSync } from 'node:fs';
 import { BigFleetError } from '../../model/index.ts';

@@ -20,7 +20,7 @@ export interface RecorderParts {
   readonly epoch: bigint;
   readonly limits: JournalLimits;
   /** Notified when cycles are skipped. */
-  readonly tell: (event: ShardEvent) => void;
+  readonly publish: (event: ShardEvent) => void;
   /** Unchanged machines, and rows, written per cycle; `SLICE` by default. */
   readonly slice?: number;
 }
@@ -179,7 +179,7 @@ export class Recorder {
   }
 
   #leaveOut(fields: Readonly<Record<string, number>>): void {
-    if (!this.#hasGap) this.#parts.tell({ kind: 'log', level: 'warn', event: 'journal-gap', fields });
+    if (!this.#hasGap) this.#parts.publish({ kind: 'log', level: 'warn', event: 'journal-gap', fields });
     this.#hasGap = true;
   }
 

@@ -1,4 +1,5 @@
 // AvailableCapacity: a hint to each connected cluster how many more machines it could have for each profile it demands.
+// cycles.ts sends the hints after each cycle; no decision reads them.
 //
 //   HIGH    some are Idle; the count is of Idle and Speculative machines
 //   MEDIUM  none is Idle; the count is of Speculative machines, which have to be bought
@@ -18,7 +19,7 @@ import type { Fleet, Pattern, ProfileEntry } from '../../fleet/index.ts';
 import { canonicalResources, type Requirement, type ResourceVector } from '../../model/index.ts';
 import type { AvailableCapacityUpdate } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { requirementsToWire, resourcesToWire } from '../../wire/index.ts';
-import { type Answer, CapacitySurvey, type Question } from './capacity-survey.ts';
+import { type CapacityHint, CapacitySurvey, type ProfileDemand } from './capacity-survey.ts';
 
 /** Minimum interval between two frames of one cluster and profile: operators write an object for each frame. */
 const CAPACITY_INTERVAL_MS = 5000;
@@ -44,9 +45,9 @@ export interface ClusterCapacity {
   readonly updates: readonly AvailableCapacityUpdate[];
 }
 
-/** The last answer sent to a cluster for a profile. */
-interface Told {
-  readonly answer: Answer;
+/** The last hint sent to a cluster for a profile. */
+interface Sent {
+  readonly hint: CapacityHint;
   readonly atMs: number;
 }
 
@@ -55,10 +56,10 @@ interface Listener {
   rows: object | null;
   /** The current round has not visited the cluster yet. */
   isDue: boolean;
-  /** Stack of questions to answer: the last one is next. */
-  pending: Question[];
+  /** Stack of profiles to survey: the last one is next. */
+  pending: ProfileDemand[];
   /** By fingerprint. */
-  readonly told: Map<string, Told>;
+  readonly sent: Map<string, Sent>;
 }
 
 export class AvailableCapacity {
@@ -77,7 +78,7 @@ export class AvailableCapacity {
   }
 
   /**
-   * Frames to send to the connected clusters after a cycle. Profiles that are new to a cluster are answered at once, the
+   * Frames to send to the connected clusters after a cycle. Profiles that are new to a cluster get a hint at once, the
    * others in rounds.
    */
   updates(connected: Iterable<string>, nowMs: number): ClusterCapacity[] {
@@ -114,62 +115,63 @@ export class AvailableCapacity {
   #updatesOf(cluster: string, nowMs: number, survey: CapacitySurvey): AvailableCapacityUpdate[] {
     const number = this.#fleet.clusters.find(cluster);
     const listener = this.#listenerOf(cluster);
-    this.#ask(listener, number, nowMs, survey);
+    this.#queueProfiles(listener, number, nowMs, survey);
     const updates: AvailableCapacityUpdate[] = [];
     while (listener.pending.length > 0 && survey.visits < this.#maxVisits) {
-      const question = listener.pending.at(-1)!;
-      const { fingerprint } = question.profile.profile;
-      const told = listener.told.get(fingerprint);
-      const isRecent = told !== undefined && this.#isRecent(told, nowMs);
-      if (!isRecent && !survey.prepare(question, this.#maxVisits)) break;
+      const profileDemand = listener.pending.at(-1)!;
+      const { fingerprint } = profileDemand.profile.profile;
+      const sent = listener.sent.get(fingerprint);
+      const isRecent = sent !== undefined && this.#isRecent(sent, nowMs);
+      if (!isRecent && !survey.prepare(profileDemand, this.#maxVisits)) break;
       listener.pending.pop();
       if (isRecent) continue;
-      const answer = survey.answer(number, question);
-      if (told !== undefined && !this.#isShardEvent(answer, told, nowMs)) continue;
+      const hint = survey.hint(number, profileDemand);
+      if (sent !== undefined && !this.#isWorthSending(hint, sent, nowMs)) continue;
       survey.visits += FRAME_VISITS;
-      listener.told.set(fingerprint, { answer, atMs: nowMs });
-      updates.push(toWire(question.profile, answer));
+      listener.sent.set(fingerprint, { hint, atMs: nowMs });
+      updates.push(toWire(profileDemand.profile, hint));
     }
     return updates;
   }
 
-  /** Queues the questions of a cluster: all if the round is due for it, else those that are new in its rows. */
-  #ask(listener: Listener, cluster: number, nowMs: number, survey: CapacitySurvey): void {
+  /** Queues the profiles of a cluster: all if the round is due for it, else those that are new in its rows. */
+  #queueProfiles(listener: Listener, cluster: number, nowMs: number, survey: CapacitySurvey): void {
     const rows = this.#fleet.demand.rowsOf(cluster);
     if (!listener.isDue && listener.rows === rows) return;
     survey.visits += rows.length;
-    const questions = questionsOf(this.#fleet, cluster);
-    const { told, pending } = listener;
-    const isAsked = ({ profile: { profile } }: Question): boolean => told.has(profile.fingerprint);
-    // Rebuilt from the current rows: a question that was pending stays only if a row still asks it.
+    const demands = profileDemandsOf(this.#fleet, cluster);
+    const { sent, pending } = listener;
+    const isSent = ({ profile: { profile } }: ProfileDemand): boolean => sent.has(profile.fingerprint);
+    // Rebuilt from the current rows: a pending profile stays only if a row still demands it.
     const left = new Set(pending.map(({ profile }) => profile.profile.fingerprint));
-    listener.pending = [...questions.values()].filter(
-      (question) => listener.isDue || !isAsked(question) || left.has(question.profile.profile.fingerprint),
+    listener.pending = [...demands.values()].filter(
+      (profileDemand) =>
+        listener.isDue || !isSent(profileDemand) || left.has(profileDemand.profile.profile.fingerprint),
     );
     listener.rows = rows;
     listener.isDue = false;
-    for (const [fingerprint, last] of told) {
+    for (const [fingerprint, last] of sent) {
       // Kept until the interval has passed, so that a profile that comes and goes causes no extra frames.
-      if (!questions.has(fingerprint) && !this.#isRecent(last, nowMs)) told.delete(fingerprint);
+      if (!demands.has(fingerprint) && !this.#isRecent(last, nowMs)) sent.delete(fingerprint);
     }
   }
 
-  #isRecent({ atMs }: Told, nowMs: number): boolean {
+  #isRecent({ atMs }: Sent, nowMs: number): boolean {
     return isWithin(this.#intervalMs, atMs, nowMs);
   }
 
-  #isShardEvent(answer: Answer, told: Told, nowMs: number): boolean {
-    if (!sameOffer(told.answer, answer)) return true;
-    const difference = Math.abs(told.answer.count - answer.count);
+  #isWorthSending(hint: CapacityHint, sent: Sent, nowMs: number): boolean {
+    if (!sameOffer(sent.hint, hint)) return true;
+    const difference = Math.abs(sent.hint.count - hint.count);
     if (difference === 0) return false;
-    const isSmall = difference < told.answer.count * NEGLIGIBLE;
-    return !isSmall || !isWithin(NEGLIGIBLE_INTERVAL_MS, told.atMs, nowMs);
+    const isSmall = difference < sent.hint.count * NEGLIGIBLE;
+    return !isSmall || !isWithin(NEGLIGIBLE_INTERVAL_MS, sent.atMs, nowMs);
   }
 
   #listenerOf(cluster: string): Listener {
     let listener = this.#listeners.get(cluster);
     if (listener === undefined) {
-      listener = { rows: null, isDue: false, pending: [], told: new Map() };
+      listener = { rows: null, isDue: false, pending: [], sent: new Map() };
       this.#listeners.set(cluster, listener);
     }
     return listener;
@@ -177,7 +179,7 @@ export class AvailableCapacity {
 }
 
 /** By fingerprint: the profiles that the rows of a cluster demand, with their patterns. */
-function questionsOf({ demand, patterns }: Fleet, cluster: number): Map<string, Question> {
+function profileDemandsOf({ demand, patterns }: Fleet, cluster: number): Map<string, ProfileDemand> {
   const asked = new Map<ProfileEntry, Set<Pattern>>();
   const { offset, length } = demand.rowsOf(cluster);
   for (let row = offset; row < offset + length; row++) {
@@ -197,8 +199,8 @@ function isWithin(intervalMs: number, atMs: number, nowMs: number): boolean {
   return nowMs >= atMs && nowMs - atMs < intervalMs;
 }
 
-/** Whether two answers are equal except for their counts. */
-function sameOffer(a: Answer, b: Answer): boolean {
+/** Whether two hints are equal except for their counts. */
+function sameOffer(a: CapacityHint, b: CapacityHint): boolean {
   return (
     a.confidence === b.confidence &&
     a.costPerHour === b.costPerHour &&
@@ -210,8 +212,8 @@ function sameOffer(a: Answer, b: Answer): boolean {
 const wireRequirements = new WeakMap<readonly Requirement[], AvailableCapacityUpdate['requirements']>();
 const wireSizes = new WeakMap<ResourceVector, AvailableCapacityUpdate['resources']>();
 
-function toWire({ profile }: ProfileEntry, answer: Answer): AvailableCapacityUpdate {
-  const { count, confidence, costPerHour, size } = answer;
+function toWire({ profile }: ProfileEntry, hint: CapacityHint): AvailableCapacityUpdate {
+  const { count, confidence, costPerHour, size } = hint;
   return {
     supersedesKey: `available:${profile.fingerprint}`,
     requirements: kept(wireRequirements, profile.requirements, requirementsToWire),

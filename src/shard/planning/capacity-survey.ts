@@ -1,13 +1,14 @@
-// Capacity available for a profile, computed by class, not by machine. Answers are cached for the life of the survey,
-// because many clusters ask the same question. `refresh` drops what is cached by class and cluster number, which the next
-// commit may reassign.
+// Counts the machines that a cluster could still have for a profile, for the AvailableCapacity hints of
+// available-capacity.ts. Counted by class, not by machine. One survey is one round over all clusters; hints are cached for
+// it, because many clusters demand the same profile. `refresh` drops what is cached by class and cluster number, which the
+// next commit may reassign.
 
 import type { Fleet, Pattern, ProfileEntry } from '../../fleet/index.ts';
 import { effectiveCost, MachineState, type ResourceVector } from '../../model/index.ts';
 import { AvailableCapacityUpdate_Confidence as Confidence } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { Holders } from './holders.ts';
 
-export interface Answer {
+export interface CapacityHint {
   readonly count: number;
   readonly confidence: Confidence;
   readonly costPerHour: number;
@@ -16,7 +17,7 @@ export interface Answer {
 }
 
 /** A profile that a cluster demands. Its rows may differ in their largest pod, so there may be several patterns. */
-export interface Question {
+export interface ProfileDemand {
   readonly profile: ProfileEntry;
   readonly patterns: ReadonlySet<Pattern>;
 }
@@ -24,8 +25,8 @@ export interface Question {
 export class CapacitySurvey {
   readonly #fleet: Fleet;
   #holders: Holders;
-  /** Answers for free machines, which do not depend on the cluster; null: none is free. */
-  readonly #free = new Map<Pattern, Map<ProfileEntry, Answer | null>>();
+  /** Hints for free machines, which do not depend on the cluster; null: none is free. */
+  readonly #free = new Map<Pattern, Map<ProfileEntry, CapacityHint | null>>();
   /** Classes and machines visited so far: the cost of the survey. */
   visits = 0;
 
@@ -34,7 +35,7 @@ export class CapacitySurvey {
     this.#holders = new Holders(fleet.machines);
   }
 
-  /** To be called when the fleet may have changed. Cached answers may be stale, which is acceptable for hints. */
+  /** To be called when the fleet may have changed. Cached hints may be stale, which is acceptable for hints. */
   refresh(): void {
     this.#holders = new Holders(this.#fleet.machines);
   }
@@ -43,7 +44,7 @@ export class CapacitySurvey {
    * Examines which classes fit, up to `maxVisits` visits in all; false: the bound was reached first, call again later.
    * Where no two machines are alike, the first examination of a pattern takes longer than a decision.
    */
-  prepare({ patterns }: Question, maxVisits: number): boolean {
+  prepare({ patterns }: ProfileDemand, maxVisits: number): boolean {
     for (const pattern of patterns) {
       if (!pattern.isExamined) this.visits += pattern.examine(Math.max(0, maxVisits - this.visits));
       if (!pattern.isExamined) return false;
@@ -51,31 +52,31 @@ export class CapacitySurvey {
     return true;
   }
 
-  /** One answer for all rows of a profile: that of the pattern with the lowest confidence, then the lowest count. */
-  answer(cluster: number, { profile, patterns }: Question): Answer {
-    let hardest: Answer | null = null;
+  /** One hint for all rows of a profile: that of the pattern with the lowest confidence, then the lowest count. */
+  hint(cluster: number, { profile, patterns }: ProfileDemand): CapacityHint {
+    let worst: CapacityHint | null = null;
     for (const pattern of patterns) {
-      const answer = this.#freeFor(profile, pattern) ?? this.#notFreeFor(cluster, profile, pattern);
-      if (hardest === null || isHarder(answer, hardest)) hardest = answer;
+      const hint = this.#freeFor(profile, pattern) ?? this.#notFreeFor(cluster, profile, pattern);
+      if (worst === null || isWorse(hint, worst)) worst = hint;
     }
-    return hardest!;
+    return worst!;
   }
 
-  #freeFor(profile: ProfileEntry, pattern: Pattern): Answer | null {
-    let answers = this.#free.get(pattern);
-    if (answers === undefined) {
-      answers = new Map();
-      this.#free.set(pattern, answers);
+  #freeFor(profile: ProfileEntry, pattern: Pattern): CapacityHint | null {
+    let hints = this.#free.get(pattern);
+    if (hints === undefined) {
+      hints = new Map();
+      this.#free.set(pattern, hints);
     }
-    let answer = answers.get(profile);
-    if (answer === undefined) {
-      answer = this.#countFree(profile, pattern);
-      answers.set(profile, answer);
+    let hint = hints.get(profile);
+    if (hint === undefined) {
+      hint = this.#countFree(profile, pattern);
+      hints.set(profile, hint);
     }
-    return answer;
+    return hint;
   }
 
-  #countFree(profile: ProfileEntry, pattern: Pattern): Answer | null {
+  #countFree(profile: ProfileEntry, pattern: Pattern): CapacityHint | null {
     const { machines } = this.#fleet;
     const idle = new Tally(this.#fleet, profile);
     const speculative = new Tally(this.#fleet, profile);
@@ -83,11 +84,11 @@ export class CapacitySurvey {
       idle.add(c, machines.idleSlices[c]?.length ?? 0);
       speculative.add(c, machines.speculativeSlices[c]?.length ?? 0);
     }
-    if (idle.count > 0) return idle.answer(Confidence.CONFIDENCE_HIGH, idle.count + speculative.count);
-    return speculative.count > 0 ? speculative.answer(Confidence.CONFIDENCE_MEDIUM) : null;
+    if (idle.count > 0) return idle.hint(Confidence.CONFIDENCE_HIGH, idle.count + speculative.count);
+    return speculative.count > 0 ? speculative.hint(Confidence.CONFIDENCE_MEDIUM) : null;
   }
 
-  #notFreeFor(cluster: number, profile: ProfileEntry, pattern: Pattern): Answer {
+  #notFreeFor(cluster: number, profile: ProfileEntry, pattern: Pattern): CapacityHint {
     const { machines } = this.#fleet;
     const { priority } = profile.profile;
     const tally = new Tally(this.#fleet, profile);
@@ -100,7 +101,7 @@ export class CapacitySurvey {
       tally.add(c, count);
     }
     this.visits += this.#holders.visits - before;
-    if (tally.count > 0) return tally.answer(Confidence.CONFIDENCE_LOW);
+    if (tally.count > 0) return tally.hint(Confidence.CONFIDENCE_LOW);
     return { count: 0, confidence: Confidence.CONFIDENCE_NONE, costPerHour: 0, size: pattern.minUnit };
   }
 
@@ -134,14 +135,15 @@ class Tally {
     this.#cheapest = c;
   }
 
-  answer(confidence: Confidence, count = this.count): Answer {
+  hint(confidence: Confidence, count = this.count): CapacityHint {
     const { offered, price } = this.#fleet.classes;
-    // The effective cost of pinned work on interruptible machines is infinite, which the wire cannot carry.
+    // The effective cost of work in the highest interruption bucket (27, pinned) on interruptible machines is infinite,
+    // which the wire cannot carry.
     const costPerHour = Number.isFinite(this.#cost) ? this.#cost : price[this.#cheapest]!;
     return { count, confidence, costPerHour, size: offered[this.#cheapest]! };
   }
 }
 
-function isHarder(a: Answer, b: Answer): boolean {
+function isWorse(a: CapacityHint, b: CapacityHint): boolean {
   return a.confidence < b.confidence || (a.confidence === b.confidence && a.count < b.count);
 }

@@ -51,7 +51,7 @@ export interface ControllerParts {
   /** Monotonic milliseconds with an arbitrary origin, for durations. */
   readonly monotonicMs: () => number;
   readonly emit: (effect: Effect) => void;
-  readonly tell: (event: ShardEvent) => void;
+  readonly publish: (event: ShardEvent) => void;
   readonly store: ControllerStore;
   readonly options: ControllerOptions;
   /** History from earlier processes. */
@@ -209,23 +209,23 @@ export class Controller {
   }
 }
 
-function recorderOf({ journal, clock, options, tell }: ControllerParts, fleet: Fleet): Recorder | null {
+function recorderOf({ journal, clock, options, publish }: ControllerParts, fleet: Fleet): Recorder | null {
   if (journal === undefined) return null;
-  return new Recorder({ ...journal, fleet, clock, tell, epoch: options.epoch });
+  return new Recorder({ ...journal, fleet, clock, publish, epoch: options.epoch });
 }
 
 /** Parts that keep the events of the shard. */
 type Memories = Pick<ControllerState, 'recorder' | 'series' | 'events'>;
 
-/** Wraps `tell`: stamps every event with an id and a time, and stores it for later readers. */
+/** Wraps `publish`: stamps every event with an id and a time, and stores it for later readers. */
 function heardBy({ recorder, series, events }: Memories, parts: ControllerParts): ControllerParts {
-  const tell = (event: ShardEvent): void => {
+  const publish = (event: ShardEvent): void => {
     const stamped = events.add(event);
     recorder?.event(stamped);
     series.hear(stamped);
-    parts.tell(stamped);
+    parts.publish(stamped);
   };
-  return { ...parts, tell };
+  return { ...parts, publish };
 }
 
 function stateOf(

@@ -41,7 +41,7 @@ describe('cycles', () => {
     const controller = new Controller({
       ...{ clock, monotonicMs: () => nowMs, store: new MemoryControllerStore() },
       emit: () => {},
-      tell: () => {},
+      publish: () => {},
       options: { ...DEFAULT_CONTROLLER, shard: 's', epoch: 1n, providers: [], seed: 1 },
     });
     controller.start();
@@ -67,7 +67,7 @@ describe('cycles', () => {
     const controller = new Controller({
       ...{ clock, monotonicMs: () => 0, store: new MemoryControllerStore() },
       emit: () => {},
-      tell: () => {},
+      publish: () => {},
       options: { ...DEFAULT_CONTROLLER, shard: 's', epoch: 1n, providers: [], seed: 1 },
     });
     controller.start();

@@ -16,7 +16,7 @@ import {
   type Verdict,
 } from '../../model/index.ts';
 import { stampOf } from '../actuation/actuation.ts';
-import type { RefusedAction } from '../actuation/actuation-parts.ts';
+import type { RefusedAction } from '../actuation/actuation-types.ts';
 import { failpoint } from '../failpoints.ts';
 import type { CycleView, WaitingActionView } from '../views.ts';
 import { AvailableCapacity } from './available-capacity.ts';
@@ -389,11 +389,11 @@ export class Cycles {
     };
     const status = statusOf(this.#state, this.#last, this.#served);
     metrics.health(status.providers);
-    parts.tell({ kind: 'cycle', status });
+    parts.publish({ kind: 'cycle', status });
     metrics.cycle.observe((parts.monotonicMs() - cycle.began) / 1000);
   }
 
   #log(level: 'info' | 'warn', event: string, fields: Readonly<Record<string, unknown>>): void {
-    this.#state.parts.tell({ kind: 'log', level, event, fields });
+    this.#state.parts.publish({ kind: 'log', level, event, fields });
   }
 }

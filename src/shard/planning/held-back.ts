@@ -3,7 +3,7 @@
 
 import type { Fleet } from '../../fleet/index.ts';
 import { type Action, type ActionKind, excerpt, type Leaving, type NeedKey } from '../../model/index.ts';
-import type { RefusedAction } from '../actuation/actuation-parts.ts';
+import type { RefusedAction } from '../actuation/actuation-types.ts';
 import type { HeldBackView, WaitingActionView } from '../views.ts';
 import type { ControllerState } from './controller.ts';
 import type { Admission, WaitReason } from './guardrails.ts';

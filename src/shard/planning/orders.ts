@@ -23,7 +23,7 @@ export function logOrder({ parts }: ControllerState, order: Order, result: Order
     isDone: result.isDone,
     message: result.message,
   };
-  parts.tell({ kind: 'log', level: 'info', event: 'order', fields });
+  parts.publish({ kind: 'log', level: 'info', event: 'order', fields });
 }
 
 function resultOf(state: ControllerState, order: Order): OrderResult {

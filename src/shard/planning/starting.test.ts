@@ -20,7 +20,7 @@ function starting() {
     clock: hand,
     monotonicMs: () => hand.now(),
     emit: (effect) => effects.push(effect),
-    tell: (each) => events.push(each),
+    publish: (each) => events.push(each),
     store: new MemoryControllerStore(),
     options: { ...DEFAULT_CONTROLLER, shard: 's', epoch: 1n, providers: ['p'], seed: 1 },
   });

@@ -8,14 +8,14 @@ import { SqliteControllerStore } from '../storage/controller-store-sqlite.ts';
 import type { ShardEvent } from '../views.ts';
 import type { MakeController } from './controller-protocol.ts';
 
-export const makeController: MakeController = (surroundings, { options, file, journal }) => {
+export const makeController: MakeController = (environment, { options, file, journal }) => {
   killAtFailpoint();
   const store = new SqliteControllerStore(file);
   // Before the journal's thread opens the file, which renames an unreadable one.
-  const past = journal && readPast(journal.path, surroundings.clock.now());
-  const thread = journal && startJournal(journal, surroundings.tell);
+  const past = journal && readPast(journal.path, environment.clock.now());
+  const thread = journal && startJournal(journal, environment.publish);
   const controller = new Controller({
-    ...surroundings,
+    ...environment,
     ...{ options, store, past },
     journal: thread && { sink: thread, limits: journal.limits },
   });
@@ -36,10 +36,10 @@ export const makeController: MakeController = (surroundings, { options, file, jo
   };
 };
 
-function startJournal(start: JournalThreadStart, tell: (event: ShardEvent) => void): JournalThread {
+function startJournal(start: JournalThreadStart, publish: (event: ShardEvent) => void): JournalThread {
   const { path } = start;
   const log = (event: string, why: string): void =>
-    tell({ kind: 'log', level: 'error', event, fields: { path, why } });
+    publish({ kind: 'log', level: 'error', event, fields: { path, why } });
   return new JournalThread({
     ...start,
     onReplaced: (why) => log('journal-replaced', why),

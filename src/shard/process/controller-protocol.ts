@@ -1,4 +1,5 @@
-// Messages between the controller's thread and its owner, and the interface of the controller on that thread.
+// Messages between the main thread (controller-thread.ts) and the controller's thread (controller-worker.ts), and the
+// interface of the controller on that thread.
 
 import type { Clock } from '../../runtime/clock.ts';
 import type { Traffic } from '../../runtime/message-exchange.ts';
@@ -23,12 +24,12 @@ export interface DecisionController {
 }
 
 /** Clock, randomness and outputs that the thread provides to the controller. */
-export interface ControllerSurroundings {
+export interface ControllerEnvironment {
   readonly clock: Clock;
   readonly random: Random;
   readonly monotonicMs: () => number;
   readonly emit: (effect: Effect) => void;
-  readonly tell: (event: ShardEvent) => void;
+  readonly publish: (event: ShardEvent) => void;
 }
 
 /** Plain data that a controller is created from; copied to its thread. */
@@ -42,12 +43,12 @@ export interface ControllerSetup {
 
 /** A module that makes controllers exports this as `makeController`. */
 export type MakeController = (
-  surroundings: ControllerSurroundings,
+  environment: ControllerEnvironment,
   setup: ControllerSetup,
 ) => DecisionController | Promise<DecisionController>;
 
 export interface ControllerThreadStart {
-  /** URL of a module with a `makeController`. */
+  /** URL of a module with a `makeController`, so that tests can run another one (testing/support/thread-controller.ts). */
   readonly factory: string;
   readonly setup: ControllerSetup;
 }
@@ -70,7 +71,7 @@ export interface ToController extends Traffic {
 export interface FromController extends Traffic {
   readonly item:
     | { readonly kind: 'effect'; readonly effect: Effect }
-    | { readonly kind: 'news'; readonly event: ShardEvent }
+    | { readonly kind: 'shard-event'; readonly event: ShardEvent }
     /** The controller is closed; no message follows. */
     | { readonly kind: 'closed' };
   readonly request: never;

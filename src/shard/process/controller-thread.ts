@@ -64,7 +64,7 @@ export class ControllerThread implements ShardPort {
     return thread;
   }
 
-  /** Sets the executor of effects. Until it is set, all messages of the controller are queued: effects, news and answers. */
+  /** Sets the executor of effects. Until it is set, all messages of the controller are queued: effects, shard events and answers. */
   onEffect(carryOut: (effect: Effect) => void): void {
     this.#onEffect = carryOut;
     this.#isResumed = true;
@@ -155,7 +155,7 @@ export class ControllerThread implements ShardPort {
       case 'effect':
         this.#onEffect(item.effect);
         break;
-      case 'news':
+      case 'shard-event':
         for (const listener of this.#listeners) listener(item.event);
         break;
       case 'closed':

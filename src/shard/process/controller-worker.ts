@@ -1,5 +1,6 @@
-// The controller's thread. Handles messages in order and posts the results of one turn together. An uncaught error ends the
-// thread and is reported to its owner: a controller in an unknown state must not continue.
+// The controller's thread (worker side; started by controller-thread.ts). Handles messages in order and posts the results of
+// one turn of the event loop together. An uncaught error ends the thread and is reported to the main thread: a controller in
+// an unknown state must not continue.
 
 import { Random } from '../../runtime/random.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
@@ -71,7 +72,7 @@ const controller = await makeController(
     random: new Random(setup.options.seed),
     monotonicMs: () => performance.now(),
     emit: (effect) => port.queue({ kind: 'effect', effect }),
-    tell: (event) => port.queue({ kind: 'news', event }),
+    publish: (event) => port.queue({ kind: 'shard-event', event }),
   },
   setup,
 );

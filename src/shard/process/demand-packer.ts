@@ -2,9 +2,9 @@
 // second to pack and copy, which must not block the thread of the sessions. Small changes are sent at once; while a cluster
 // is being packed, its further demand is queued and coalesced.
 
+import { coalesced, type DemandEvent } from './coalesced-demand.ts';
 import type { ToController } from './controller-protocol.ts';
 import { DemandSender, type PackedDelta } from './demand-codec.ts';
-import { type DemandEvent, followedBy } from './demand-event.ts';
 
 /** Time to pack before the event loop runs other work. */
 const TURN_MS = 2;
@@ -31,7 +31,7 @@ export class DemandPacker {
 
   post(event: DemandEvent): void {
     const { cluster } = event.delta;
-    if (this.#begun.has(cluster)) this.#waiting.set(cluster, followedBy(this.#waiting.get(cluster), event));
+    if (this.#begun.has(cluster)) this.#waiting.set(cluster, coalesced(this.#waiting.get(cluster), event));
     else this.#work(this.#begin(event));
   }
 

@@ -6,7 +6,7 @@ import type { ControllerEvent, ControllerPort, Effect } from '../events.ts';
 import { Controller, type ControllerParts } from '../planning/controller.ts';
 import type { Answer, Order, OrderResult, QuestionName, Questions, ShardEvent } from '../views.ts';
 
-export interface InlineParts extends Omit<ControllerParts, 'emit' | 'tell'> {
+export interface InlineParts extends Omit<ControllerParts, 'emit' | 'publish'> {
   readonly onEffect: (effect: Effect) => void;
 }
 
@@ -26,7 +26,7 @@ export class InlineController implements ControllerPort {
       ...parts,
       clock: this.#clock,
       emit: (effect) => this.#later(() => onEffect(effect)),
-      tell: (event) => {
+      publish: (event) => {
         for (const listener of this.#listeners) listener(event);
       },
     });

@@ -5,7 +5,7 @@
 
 import type { ControllerEvent } from '../events.ts';
 import type { Controller } from '../sessions/sessions.ts';
-import { type DemandEvent, followedBy } from './demand-event.ts';
+import { coalesced, type DemandEvent } from './coalesced-demand.ts';
 
 export interface SlowController extends Controller {
   /** The queue of unprocessed events is full enough that callers should defer events where they can. */
@@ -41,7 +41,7 @@ export class PacedController implements Controller {
     const { cluster } = event.delta;
     const queued = this.#waiting.get(cluster);
     if (queued !== undefined) this.coalesced++;
-    this.#waiting.set(cluster, followedBy(queued, event));
+    this.#waiting.set(cluster, coalesced(queued, event));
     if (!this.#isEmptying) void this.#empty();
   }
 

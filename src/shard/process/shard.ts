@@ -131,10 +131,10 @@ async function assemble(
   };
   const onStop = ({ provider }: { readonly provider: string }): void => giveWay(provider, null);
   const lookAtEpoch = (provider: string, newest: bigint | null): void => {
-    const { kind } = watch.look(provider, newest);
-    if (kind === 'past-lost') log('warn', 'data-dir-lost', { provider, epoch, seen: newest });
-    if (kind === 'give-way') giveWay(provider, newest);
-    if (kind !== 'begin-above') return;
+    const { kind } = watch.judge(provider, newest);
+    if (kind === 'state-lost') log('warn', 'data-dir-lost', { provider, epoch, seen: newest });
+    if (kind === 'fenced') giveWay(provider, newest);
+    if (kind !== 'raise-epoch') return;
     // Once in the life of a directory, so that two live processes do not raise each other's epoch forever.
     providers.giveWay();
     directory.raiseTo(newest!);

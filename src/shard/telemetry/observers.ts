@@ -10,7 +10,7 @@ import {
   stateName,
 } from '../../model/index.ts';
 import type { ActionOutcome, ActionRecord } from '../actuation/action-records.ts';
-import type { ActuationObserver } from '../actuation/actuation-parts.ts';
+import type { ActuationObserver } from '../actuation/actuation-types.ts';
 import type { BreakerState } from '../actuation/breaker.ts';
 import type { LossesParts } from '../inventory/losses.ts';
 import type { MachineLedger } from '../inventory/machine-ledger.ts';
@@ -91,9 +91,9 @@ export class Observers {
   }
 
   readonly actuation: ActuationObserver = {
-    started: (record) => this.#tell({ kind: 'action-started', action: actionView(record) }),
+    started: (record) => this.#publish({ kind: 'action-started', action: actionView(record) }),
     ended: (record) => this.#ended(record),
-    passed: (_machine, from, to, seconds) => this.#passed(from, to, seconds),
+    leftTransition: (_machine, from, to, seconds) => this.#leftTransition(from, to, seconds),
     bootstrapAnswered: (seconds) => this.#parts.metrics.requestBootstrap.observe(seconds),
     overdue: (machine, state, seconds) =>
       this.#log('warn', 'machine-overdue', { machine: excerpt(machine), state: stateName(state), seconds }),
@@ -123,19 +123,19 @@ export class Observers {
   };
 
   /** Reported losses: one log line and one event each. */
-  readonly losses: Pick<LossesParts, 'tellOne' | 'tellMany'> = {
-    tellOne: (loss) => {
+  readonly losses: Pick<LossesParts, 'reportOne' | 'reportMany'> = {
+    reportOne: (loss) => {
       const { atMs: _, machine, cluster, need, zone, ...rest } = loss;
       const names = { machine: excerpt(machine), zone: excerpt(zone), cluster: excerpt(cluster) };
       this.#log('warn', 'machine-lost', { ...names, need: need === null ? null : excerpt(need.id), ...rest });
-      this.#tell({ kind: 'loss', loss });
+      this.#publish({ kind: 'loss', loss });
     },
-    tellMany: (losses) => {
+    reportMany: (losses) => {
       const { atMs: _, sinceMs: __, isDark, zone, clusters, ...rest } = losses;
       const lost = clusters.map(({ cluster, count }) => ({ cluster: excerpt(cluster), count }));
       const fields = { zone: excerpt(zone), clusters: lost, ...rest };
       this.#log(isDark ? 'error' : 'warn', isDark ? 'zone-dark' : 'machines-lost', fields);
-      this.#tell({ kind: 'losses', losses });
+      this.#publish({ kind: 'losses', losses });
     },
   };
 
@@ -172,20 +172,20 @@ export class Observers {
     results.of({ ...of, error_class: errorClass ?? NO_ERROR }).add(1);
     const action = actionView(record);
     if (outcome !== 'success') this.#log('warn', 'action-failed', failureFields(action));
-    this.#tell({ kind: 'action-ended', action });
+    this.#publish({ kind: 'action-ended', action });
   }
 
-  #passed(from: MachineState, to: MachineState, seconds: number): void {
+  #leftTransition(from: MachineState, to: MachineState, seconds: number): void {
     const { configurePhase, drainPhase } = this.#parts.metrics;
     if (from === State.Configuring && to === State.Configured) configurePhase.observe(seconds);
     if (from === State.Draining && to === State.Idle) drainPhase.observe(seconds);
   }
 
-  #tell(event: ShardEvent): void {
-    this.#parts.parts.tell(event);
+  #publish(event: ShardEvent): void {
+    this.#parts.parts.publish(event);
   }
 
   #log(level: 'info' | 'warn' | 'error', event: string, fields: Readonly<Record<string, unknown>>): void {
-    this.#tell({ kind: 'log', level, event, fields });
+    this.#publish({ kind: 'log', level, event, fields });
   }
 }

@@ -1,4 +1,5 @@
-// Events of a shard as live views receive them, and the series of figures that charts are drawn from.
+// Schemas of `/v1/events` and `/v1/series` (api/routes.ts, api/read-routes.ts): shard events, and figures over time for
+// charts. Types are exported by ../views.ts; the OpenAPI document is made from them.
 
 import * as z from 'zod';
 import { ActionView } from './actions.ts';
@@ -45,7 +46,7 @@ export const LossesView = view('LossesView', 'Losses in one zone within a minute
 });
 export type LossesView = View<typeof LossesView>;
 
-/** Absent in cycles, which are not kept. */
+/** Absent in `cycle` events, which the stream does not keep for replay. */
 const kept = {
   id: z.string().exactOptional().describe('To be sent as `Last-Event-ID`; absent in cycles.'),
   atMs: timeMs.exactOptional(),

@@ -1,4 +1,5 @@
-// Providers: how their calls and their machines do.
+// Schemas of `/v1/providers` and of the providers in `/v1/status`: state of a provider's calls and health of its machines, by
+// zone.
 
 import * as z from 'zod';
 import { count, errorClass, page, timeMs, type View, view } from './schema.ts';

@@ -1,4 +1,5 @@
-// What actuation is made of, what it tells its observer, and how it refuses an action.
+// Types of actuation's interface: its dependencies (`ActuationParts`, given by planning/controller.ts), its events for
+// metrics and logs (`ActuationObserver`, telemetry/observers.ts) and its refusals (planning/cycles.ts). No code.
 
 import type { Action, MachineState, NeedKey, Profile } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -10,11 +11,14 @@ import type { ActionOutcome, ActionRecord } from './action-records.ts';
 import type { ActuationLimits, TransitionalState } from './actuation-limits.ts';
 import type { CallScheduler } from './call-scheduler.ts';
 
-/** Why an action was refused. The ledger is unchanged, so the next cycle may decide the action again. */
+/**
+ * Why an action was refused. The ledger is unchanged, so the next cycle may decide the action again. These are also words
+ * of the API (`heldBack`) and the journal, so they do not change.
+ */
 export type Refusal =
   /** Another action on the machine is in flight. */
   | 'deduped'
-  /** The provider's queue already holds `queuePerProvider` actions. */
+  /** The provider's queue already has `queuePerProvider` actions. */
   | 'dropped'
   /** The machine is blocked (see blocked-machines.ts), or its provider is being probed after a denial. */
   | 'held'
@@ -23,7 +27,7 @@ export type Refusal =
   | Extract<ActionOutcome, 'stale_state' | 'inventory_miss' | 'missing_profile' | 'no_session'>;
 
 /** A machine in a transitional state. */
-export interface Passing {
+export interface InTransition {
   readonly state: TransitionalState;
   readonly sinceMs: number;
   /** `sinceMs` plus the provider's median time in this state; null if no median is known. */
@@ -40,7 +44,7 @@ export interface ActuationObserver {
   started(record: ActionRecord): void;
   ended(record: ActionRecord): void;
   /** A machine left the transitional state `from` after `seconds`. */
-  passed(machine: string, from: TransitionalState, to: MachineState, seconds: number): void;
+  leftTransition(machine: string, from: TransitionalState, to: MachineState, seconds: number): void;
   bootstrapAnswered(seconds: number): void;
   /** A machine exceeded the deadline of a transitional state, and the shard records it as Failed. */
   overdue(machine: string, state: TransitionalState, seconds: number): void;

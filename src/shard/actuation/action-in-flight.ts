@@ -1,4 +1,5 @@
-// One accepted action in flight: the decision, its progress, and the state of the machine before the move.
+// One accepted action in flight: the decision, its progress, and the state of the machine before the move. Made by
+// actuation.ts; action-executor.ts advances it until the provider accepts, then pending-actions.ts keeps it.
 
 import type { MachineStatus } from '../../fleet/index.ts';
 import {
@@ -20,7 +21,7 @@ export type Failure = Extract<
   { readonly kind: 'transient' | 'denied' | 'stock-out' | 'permanent' | 'unknown-machine' }
 >;
 
-export interface Task {
+export interface ActionInFlight {
   readonly id: string;
   readonly action: Action;
   readonly command: MutationCommand;
@@ -71,7 +72,7 @@ export function isAcquiring(command: MutationCommand): boolean {
 
 /** Infers from a record of the machine whether a mutation whose call failed was carried out. */
 export function whatBecameOf(
-  { command, action }: Task,
+  { command, action }: ActionInFlight,
   { state, cluster }: Machine,
 ): 'done' | 'not-done' | 'other' {
   if (state === COMMANDS[command].from) return 'not-done';
@@ -84,8 +85,8 @@ type Ended = Pick<ActionRecord, 'endedMs' | 'outcome' | 'errorClass'>;
 
 const PENDING: Ended = { endedMs: null, outcome: null, errorClass: null };
 
-export function recordOf(task: Task, ended: Ended = PENDING): ActionRecord {
-  const { id, action, about, provider, startedMs, acceptedMs, message, attempts } = task;
+export function recordOf(inFlight: ActionInFlight, ended: Ended = PENDING): ActionRecord {
+  const { id, action, about, provider, startedMs, acceptedMs, message, attempts } = inFlight;
   const { kind, machine, cluster, reason } = action;
   return {
     ...{ id, kind, machine, provider, cluster, ...about, reason },
