@@ -1,6 +1,7 @@
 // Checks from cycle to cycle whether met rows keep their machines. While demand and machines do not change, a claim that
-// moves is a defect: it would evict pods for nothing. Only machines that a cycle served again are compared; all other
-// claims are unchanged.
+// moves is a bug: it would evict pods for nothing. Only machines that a cycle served again are compared; all other claims
+// are unchanged. The shard calls it after each cycle (planning/cycles.ts) for the metric `met_claim_changes_total`; it
+// changes nothing.
 
 import { withRoom } from '../collections/columns.ts';
 import { MachineState } from '../model/index.ts';
@@ -15,7 +16,7 @@ export class ClaimWatch {
   /** By cluster: its Configured machines when it was last compared; some may have left it since. */
   readonly #known = new Map<number, Uint32Array>();
   /** Configured machines claimed in the last pass; these claims are made again in every cycle. */
-  #passed: Uint32Array = NO_SLOTS;
+  #claimedInPass: Uint32Array = NO_SLOTS;
   /** The cycle observed last, and its number. */
   #cycle: Cycle | null = null;
   #number = 0;
@@ -30,20 +31,20 @@ export class ClaimWatch {
     this.#before = withRoom(this.#before, fleet.machines.size);
     const unmet = new Set(cycle.result.unmet.map(({ rankedRow }) => rankedRow));
     // A slot that occurs twice is compared with itself the second time.
-    let changes = this.#look(cycle, this.#passed, unmet);
-    this.#passed = passedIn(cycle);
-    changes += this.#look(cycle, this.#passed, unmet);
+    let changes = this.#compare(cycle, this.#claimedInPass, unmet);
+    this.#claimedInPass = claimedInPass(cycle);
+    changes += this.#compare(cycle, this.#claimedInPass, unmet);
     for (const cluster of clusters) {
-      changes += this.#look(cycle, this.#known.get(cluster) ?? NO_SLOTS, unmet);
+      changes += this.#compare(cycle, this.#known.get(cluster) ?? NO_SLOTS, unmet);
       const configured = configuredOf(cycle, cluster);
-      changes += this.#look(cycle, configured, unmet);
+      changes += this.#compare(cycle, configured, unmet);
       if (configured.length === 0) this.#known.delete(cluster);
       else this.#known.set(cluster, configured);
     }
     return changes;
   }
 
-  #look({ claims, rankedRows, fleet }: Cycle, slots: Uint32Array, unmet: ReadonlySet<number>): number {
+  #compare({ claims, rankedRows, fleet }: Cycle, slots: Uint32Array, unmet: ReadonlySet<number>): number {
     const { state } = fleet.machines;
     const before = this.#before;
     let changes = 0;
@@ -72,7 +73,7 @@ function configuredOf({ fleet: { machines } }: Cycle, cluster: number): Uint32Ar
     : machines.arena.data.slice(slice.offset, slice.offset + slice.length);
 }
 
-function passedIn({ claims, fleet, pass }: Cycle): Uint32Array {
+function claimedInPass({ claims, fleet, pass }: Cycle): Uint32Array {
   if (pass.count === 0) return NO_SLOTS;
   const { state } = fleet.machines;
   return claims.slots

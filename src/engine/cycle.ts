@@ -7,7 +7,7 @@ import type { DecisionOptions } from '../model/index.ts';
 import { Actions } from './actions.ts';
 import { Bindable } from './assign/bindable.ts';
 import { Blockers } from './assign/blockers.ts';
-import { BoundIndex, BoundWalk, type BoundWalkView, MineWalk } from './assign/bound-machines.ts';
+import { BoundIndex, BoundWalk, type BoundWalkView, OwnAndOrphanWalk } from './assign/bound-machines.ts';
 import { Claims, type ClaimsView } from './assign/claims.ts';
 import { Credits, type CreditsView } from './assign/credits.ts';
 import { DirtyClusters } from './assign/dirty-clusters.ts';
@@ -18,7 +18,7 @@ import { PoolPass, type PoolPassView } from './assign/pool-pass.ts';
 import { NONE, RankedRows, type RankedRowsView, RowKind } from './assign/ranked-rows.ts';
 import { EvenList } from './assign/spread-credit.ts';
 import { Unfilled } from './assign/unfilled.ts';
-import { AvailabilityByDomain } from './candidates/domain-availability.ts';
+import { GangAvailability } from './candidates/domain-availability.ts';
 import { DomainCandidates } from './candidates/domain-candidates.ts';
 import { FreeMachines } from './candidates/free-machines.ts';
 import { CycleResult, type CycleResultView } from './cycle-result.ts';
@@ -60,10 +60,10 @@ export class Cycle {
   // Machines that rows may use.
   readonly walk: BoundWalkView;
   readonly bound: ReadonlyColumns<BoundIndex>;
-  readonly mine: MineWalk;
+  readonly ownAndOrphans: OwnAndOrphanWalk;
   readonly freeMachines: FreeMachines;
   /** Free machines by domain, for gangs. */
-  readonly availability: AvailabilityByDomain;
+  readonly availability: GangAvailability;
   readonly fittingMachines: FittingMachines;
 
   // The row being served.
@@ -74,7 +74,7 @@ export class Cycle {
   readonly sums: DomainSums;
   /** Candidates of the strict-spread row being served, and what it may claim while it is credited. */
   readonly domainCandidates: DomainCandidates;
-  readonly even: EvenList;
+  readonly evenList: EvenList;
 
   constructor(fleet: FleetView, isTrial = false) {
     this.fleet = fleet;
@@ -88,10 +88,10 @@ export class Cycle {
     this.rankedRows = new RankedRows();
     this.walk = new BoundWalk(fleet);
     this.bound = new BoundIndex(fleet, this.rankedRows, this.walk);
-    this.mine = new MineWalk(fleet, this.bound, this.rankedRows);
+    this.ownAndOrphans = new OwnAndOrphanWalk(fleet, this.bound, this.rankedRows);
     this.foldable = new Foldable(fleet, this.walk);
     this.freeMachines = new FreeMachines(fleet);
-    this.availability = new AvailabilityByDomain(this);
+    this.availability = new GangAvailability(this);
     this.infeasible = new Infeasible(this);
     this.dirtyClusters = new DirtyClusters(fleet, this.foldable, this.infeasible, changed, reshaped);
     this.bindable = new Bindable(fleet);
@@ -104,7 +104,7 @@ export class Cycle {
     this.fittingMachines = new FittingMachines(this);
     this.sums = new DomainSums(this);
     this.domainCandidates = new DomainCandidates(this);
-    this.even = new EvenList(this);
+    this.evenList = new EvenList(this);
   }
 
   /**
@@ -216,12 +216,12 @@ export class Cycle {
    */
   takeUp(): readonly number[] {
     for (const cluster of this.#served) this.dirtyClusters.entangle(cluster, false);
-    const late = this.#served.filter((cluster) => this.credits.putOff[cluster] === 1);
+    const late = this.#served.filter((cluster) => this.credits.deferred[cluster] === 1);
     if (late.length === 0) return late;
     this.foldable.answer();
     for (const cluster of late) {
       this.makeRankedRows(cluster);
-      this.dirtyClusters.entangle(cluster, this.bound.isEntangled(cluster));
+      this.dirtyClusters.entangle(cluster, this.bound.targetsOtherClusters(cluster));
     }
     return late;
   }

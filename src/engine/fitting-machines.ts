@@ -5,8 +5,8 @@
 import type { Pattern } from '../fleet/index.ts';
 import { effectiveCost, type FittingSupply, MachineState, type UnmetDetail } from '../model/index.ts';
 import { NONE } from './assign/ranked-rows.ts';
-import { Sizes } from './candidates/sizes.ts';
 import type { Cycle } from './cycle.ts';
+import { SizeNumbers } from './sizes.ts';
 import type { Unmet } from './unmet.ts';
 
 /** Machines that fit a pattern, claimed or not, and the sum of their resources by dimension. */
@@ -34,13 +34,13 @@ const MANY_CHANGES = 512;
 
 export class FittingMachines {
   readonly #cycle: Cycle;
-  readonly #sizes: Sizes;
+  readonly #sizes: SizeNumbers;
   readonly #patterns = new Map<number, PatternMachines>();
   #seen = -1;
 
   constructor(cycle: Cycle) {
     this.#cycle = cycle;
-    this.#sizes = new Sizes(cycle.fleet);
+    this.#sizes = new SizeNumbers(cycle.fleet);
   }
 
   /** Evicts invalid entries, and entries not used in the previous cycle. */
@@ -111,7 +111,7 @@ export class FittingMachines {
     const usable = new Float64Array(fleet.dimensions.count);
     const all = new Float64Array(fleet.dimensions.count);
     for (const c of pattern.fittingClasses()) {
-      const usableCount = availability.usableOf(c);
+      const usableCount = availability.unblockedOf(c);
       const inUse = availability.membersOf(c);
       const failed = fleet.machines.countOf(c, MachineState.Failed);
       const deleting = fleet.machines.countOf(c, MachineState.Deleting);

@@ -94,10 +94,10 @@ class Users {
     if (!claims.isFree(slot)) return claims.claimedBy[slot]! - 1;
     const state = fleet.machines.state[slot];
     // A target on a Speculative machine means ownership only, and a machine that is being deleted is on its way to no row.
-    const isComing =
+    const isInFlight =
       state === MachineState.Idle || state === MachineState.Creating || state === MachineState.Draining;
     const target = fleet.machines.target[slot]!;
-    return isComing && target !== 0 ? rankedRows.ofKey[target]! : NONE;
+    return isInFlight && target !== 0 ? rankedRows.ofKey[target]! : NONE;
   }
 }
 

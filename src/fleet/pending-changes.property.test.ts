@@ -188,7 +188,7 @@ describe('a commit of pending changes', () => {
           committed(fleet, before);
           const pending = new PendingChanges(fleet);
           for (const it of entries) pending.append(it);
-          const read = IDS.map((name) => [pending.statusOf(name), offered(pending.factsOf(name))]);
+          const read = IDS.map((name) => [pending.statusOf(name), offered(pending.classFactsOf(name))]);
           pending.commitMachines().writeRows();
           const { machines, classes } = fleet;
           const written = IDS.map((name) => {

@@ -60,7 +60,7 @@ describe('PendingChanges', () => {
     const entry: PendingChange = { kind: 'gone', id: 'm' };
     pending.append(entry);
     pending.append(entry);
-    expect(() => pending.append(entry)).toThrow(/BF_JOURNAL_FULL: The journal holds 2 entries/);
+    expect(() => pending.append(entry)).toThrow(/BF_JOURNAL_FULL: 2 changes are pending/);
     expect(pending.length).toBe(2);
     pending.commitMachines();
     expect(pending.length).toBe(0);

@@ -1,5 +1,5 @@
-// Pending changes of the ledgers since the last commit. Sessions and reconcile append; the single writer of the ledgers
-// commits, between two cycles. A cycle therefore reads ledgers that do not change, without a copy of them. Every change is
+// Pending changes of the ledgers since the last commit. Owned by `MachineLedger` on the controller's thread: roll-ups,
+// reconcile and actuation append through it, and each cycle begins with a commit. A cycle therefore reads ledgers that do not change, without a copy of them. Every change is
 // applied to the pending state when it is appended, so a reader sees the status that the commit is going to write.
 
 import { BigFleetError, type Machine, type NeedKey, type RollupDelta } from '../model/index.ts';
@@ -128,8 +128,8 @@ export class PendingChanges {
   }
 
   /** The class facts of a machine as the next commit will write them; null if it is not on record. */
-  factsOf(id: string): ClassFacts | null {
-    return this.#batch.machines.factsOf(id);
+  classFactsOf(id: string): ClassFacts | null {
+    return this.#batch.machines.classFactsOf(id);
   }
 
   /** Whether a machine has changed since the last commit. */
@@ -237,7 +237,7 @@ export class PendingChanges {
     if (this.#length >= this.limit) {
       throw new BigFleetError(
         'BF_JOURNAL_FULL',
-        `The journal holds ${this.limit} entries that wait to be applied.`,
+        `${this.limit} changes are pending, and no more may be kept in memory until the next cycle.`,
       );
     }
     this.#length++;

@@ -35,7 +35,7 @@ interface MachineView
   extends View<
     MachineTable,
     | ('size' | 'count' | 'idOf' | 'slotOf' | 'stateOf' | 'keepOrder' | 'idOrder')
-    | ('ownedBy' | 'comingTo' | 'countOf' | 'freeCountOf' | 'firstOf' | 'supply')
+    | ('ownedBy' | 'inFlightTo' | 'countOf' | 'unblockedCountOf' | 'firstOf' | 'supply')
   > {
   readonly stamps: View<StampTable>;
   readonly arena: View<SliceArena>;

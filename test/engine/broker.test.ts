@@ -21,24 +21,24 @@ const M1 = 1;
 const M2 = 2;
 const M3 = 3;
 
-/** A broker for `rows` rows over `machines` machines in one bucket each, all rows in flight. */
+/** A broker for `rows` rows over `machines` machines with one conflict key each, all rows in flight. */
 function aBroker({
   rows = 8,
   machines = 16,
   retries = RETRIES,
-  bucketsOf = (_slot: number): number[] => [0],
+  conflictKeysOf = (_slot: number): number[] => [0],
 } = {}): Broker {
-  const broker = new Broker(brokerMemory(rows, machines, 4, retries), bucketsOf);
+  const broker = new Broker(brokerMemory(rows, machines, 4, retries), conflictKeysOf);
   for (let i = 0; i < rows; i++) broker.next();
   return broker;
 }
 
 /** Proposes with current numbers, unless others are given. */
 function propose(broker: Broker, row: number, machines: number[], rest: Partial<Proposal> = {}): Outcome {
-  const buckets = rest.buckets ?? [0];
-  const observed = buckets.map((bucket) => broker.sequenceOf(bucket));
+  const conflictKeys = rest.conflictKeys ?? [0];
+  const observed = conflictKeys.map((conflictKey) => broker.sequenceOf(conflictKey));
   const view = { mode: Mode.Incremental, credited: 0, observed, clock: broker.clock, sensitive: false };
-  return broker.propose({ row, machines, buckets, ...view, ...rest });
+  return broker.propose({ row, machines, conflictKeys, ...view, ...rest });
 }
 
 function committed(outcome: Outcome): readonly number[] {
@@ -56,7 +56,7 @@ const MODES = [
 ] as const;
 
 describe('the commit broker', () => {
-  it('103: given a fresh bucket, when two machines are proposed at 0, then both are claimed and it is at 1', () => {
+  it('103: given a fresh conflict key, when two machines are proposed at 0, then both are claimed and it is at 1', () => {
     const broker = aBroker();
     expect(committed(propose(broker, 0, [M1, M2]))).toEqual([M1, M2]);
     expect(broker.sequenceOf(0)).toBe(1);
@@ -99,20 +99,20 @@ describe('the commit broker', () => {
     expect(propose(aBroker(), 0, []).status).toBe('conflict');
   });
 
-  it('108: given five commits, then the bucket is at 5, and another bucket is unchanged', () => {
-    const broker = aBroker({ bucketsOf: (slot) => [slot < 8 ? 0 : 1] });
+  it('108: given five commits, then the conflict key is at 5, and another is unchanged', () => {
+    const broker = aBroker({ conflictKeysOf: (slot) => [slot < 8 ? 0 : 1] });
     for (const row of [0, 1, 2, 3, 4]) propose(broker, row, [row]);
     expect([broker.sequenceOf(0), broker.sequenceOf(1)]).toEqual([5, 0]);
-    propose(broker, 5, [9], { buckets: [1] });
+    propose(broker, 5, [9], { conflictKeys: [1] });
     expect([broker.sequenceOf(0), broker.sequenceOf(1)]).toEqual([5, 1]);
   });
 
-  it('108: given a machine in two buckets, when it is claimed or released, then both numbers advance', () => {
-    const broker = aBroker({ bucketsOf: (slot) => (slot === M1 ? [0, 1] : [0]) });
+  it('108: given a machine with two conflict keys, when it is claimed or released, then both numbers advance', () => {
+    const broker = aBroker({ conflictKeysOf: (slot) => (slot === M1 ? [0, 1] : [0]) });
     propose(broker, 3, [M1]);
     expect([broker.sequenceOf(0), broker.sequenceOf(1)]).toEqual([1, 1]);
     propose(broker, 4, [M2]);
-    // Row 2 claims M2 of row 4, which releases its machine in bucket 0 alone.
+    // Row 2 claims M2 of row 4, which releases its machine of conflict key 0 alone.
     propose(broker, 2, [M2]);
     expect([broker.sequenceOf(0), broker.sequenceOf(1)]).toEqual([3, 1]);
   });
@@ -192,12 +192,12 @@ describe('the commit broker', () => {
   it('116: given a row that was solved before that claim, then it keeps its own', () => {
     const broker = aBroker();
     const { clock } = broker;
-    propose(broker, 5, [M1], { buckets: [1] });
+    propose(broker, 5, [M1], { conflictKeys: [1] });
     propose(broker, 6, [M2], { clock });
     expect(displaced(propose(broker, 2, [M1]))).toEqual([5]);
   });
 
-  it('116: given a gang that read a bucket, when a better row claims anything there, then the gang is displaced', () => {
+  it('116: given a gang that read a conflict key, when a better row claims anything of it, then the gang is displaced', () => {
     const broker = aBroker();
     propose(broker, 5, [M1, M2], { mode: Mode.AllOrNothing, sensitive: true });
     propose(broker, 6, [4]);
@@ -247,7 +247,7 @@ describe('the commit broker', () => {
         for (const { row, ...step } of steps) {
           for (let free = broker.next(); free !== -1; free = broker.next());
           if (broker.statusOf(row) !== RowStatus.InFlight) continue;
-          propose(broker, row, step.machines, { ...step, buckets: [0, 1, 2] });
+          propose(broker, row, step.machines, { ...step, conflictKeys: [0, 1, 2] });
           const owned = new Map<number, number[]>();
           for (let slot = 0; slot < 10; slot++) {
             const owner = broker.ownerOf(slot);

@@ -33,7 +33,7 @@ function solve(row: number): void {
       row,
       mode: Mode.Incremental,
       credited: 0,
-      buckets: [0],
+      conflictKeys: [0],
       observed,
       clock,
       sensitive: false,

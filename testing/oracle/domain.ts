@@ -15,9 +15,9 @@ import {
   idleInFlight,
   isOthersOwn,
   isOwn,
+  type OracleState,
   type Row,
   type Slot,
-  type World,
 } from './ledger.ts';
 import { Shortage } from './shortage.ts';
 
@@ -52,23 +52,23 @@ interface DomainKeys {
 }
 
 /** "A gang first picks one domain over creditable, free acquirable and Draining-for-it machines": all of them, best first. */
-export function domainsOf(world: World, row: Row): readonly Domain[] {
-  const bound = creditableBound(world, row).filter((slot) => coversMinUnit(row, slot));
-  const inOrder = [...bound].sort(boundOrder(world, row));
+export function domainsOf(oracleState: OracleState, row: Row): readonly Domain[] {
+  const bound = creditableBound(oracleState, row).filter((slot) => coversMinUnit(row, slot));
+  const inOrder = [...bound].sort(boundOrder(oracleState, row));
   // "Takes its own first": own bound and in-flight ones, then orphans, then other live rows' own (R38).
   const creditable = [
     ...inOrder.filter((slot) => isOwn(row, slot)),
-    ...idleInFlight(world, row),
-    ...creatingInFlight(world, row).filter((slot) => !slot.machine.blocked),
-    ...inOrder.filter((slot) => !isOwn(row, slot) && !isOthersOwn(world, row, slot)),
-    ...inOrder.filter((slot) => isOthersOwn(world, row, slot)),
+    ...idleInFlight(oracleState, row),
+    ...creatingInFlight(oracleState, row).filter((slot) => !slot.machine.blocked),
+    ...inOrder.filter((slot) => !isOwn(row, slot) && !isOthersOwn(oracleState, row, slot)),
+    ...inOrder.filter((slot) => isOthersOwn(oracleState, row, slot)),
   ];
   // A row that cannot bind may acquire nothing, so nothing is acquirable for it (R41).
   const idle = row.canBind
-    ? acquirable(world, row, MachineState.Idle).filter((slot) => slot.targetKey !== row.text)
+    ? acquirable(oracleState, row, MachineState.Idle).filter((slot) => slot.targetKey !== row.text)
     : [];
-  const speculative = row.canBind ? acquirable(world, row, MachineState.Speculative) : [];
-  const draining = drainingFor(world, row).filter((slot) => !slot.machine.blocked);
+  const speculative = row.canBind ? acquirable(oracleState, row, MachineState.Speculative) : [];
+  const draining = drainingFor(oracleState, row).filter((slot) => !slot.machine.blocked);
 
   const names = new Set<string>();
   for (const slot of [...creditable, ...idle, ...speculative, ...draining]) {
@@ -80,7 +80,7 @@ export function domainsOf(world: World, row: Row): readonly Domain[] {
         slots.filter((slot) => domainValue(slot, row.sameKey!) === name);
       return measure(row, name, {
         creditable: inside(creditable),
-        othersOwn: inside(creditable).filter((slot) => isOthersOwn(world, row, slot)),
+        othersOwn: inside(creditable).filter((slot) => isOthersOwn(oracleState, row, slot)),
         idle: inside(idle),
         speculative: inside(speculative),
         draining: inside(draining),

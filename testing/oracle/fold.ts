@@ -12,17 +12,17 @@ import {
   type Profile,
   withoutSame,
 } from '../../src/model/index.ts';
-import { byRank, foldRow, isOwn, matches, type Row, rowOf, type Slot, type World } from './ledger.ts';
+import { byRank, foldRow, isOwn, matches, type OracleState, type Row, rowOf, type Slot } from './ledger.ts';
 
 /** All rows after the fold, in rank order. Also fills in which keys are live. */
-export function foldNeeds(world: World, needs: readonly Need[]): readonly Row[] {
+export function foldNeeds(oracleState: OracleState, needs: readonly Need[]): readonly Row[] {
   const rows: Row[] = [];
   const groups = new Map<string, { readonly stripped: Profile; readonly members: Need[] }>();
   for (const need of needs) {
     // "Live row": a row after the fold, or a member of a fold; so every original Need is one.
-    world.liveKeys.add(keyText(keyOf(need)));
-    const row = rowOf(need, world.options);
-    if (row.kind !== 'gang' || !folds(world, row)) {
+    oracleState.liveKeys.add(keyText(keyOf(need)));
+    const row = rowOf(need, oracleState.options);
+    if (row.kind !== 'gang' || !folds(oracleState, row)) {
       rows.push(row);
       continue;
     }
@@ -35,8 +35,8 @@ export function foldNeeds(world: World, needs: readonly Need[]): readonly Row[] 
     groups.set(text, group);
   }
   for (const { stripped, members } of groups.values()) {
-    const fold = foldRow(members.sort(byHosting), stripped, world.options);
-    world.liveKeys.add(fold.text);
+    const fold = foldRow(members.sort(byHosting), stripped, oracleState.options);
+    oracleState.liveKeys.add(fold.text);
     rows.push(fold);
   }
   return rows.sort(byRank);
@@ -46,9 +46,9 @@ export function foldNeeds(world: World, needs: readonly Need[]): readonly Row[] 
  * "A `Same` row folds iff it owns no machine and some machine not blocked, Failed or Deleting matches its full
  * profile and covers its whole aggregate." Ownership is by stamp or target in any state (R2, R14).
  */
-function folds(world: World, row: Row): boolean {
-  if (world.slots.some((slot) => isOwn(row, slot))) return false;
-  return world.slots.some(
+function folds(oracleState: OracleState, row: Row): boolean {
+  if (oracleState.slots.some((slot) => isOwn(row, slot))) return false;
+  return oracleState.slots.some(
     (slot) =>
       !slot.machine.blocked &&
       standsForFold(row, slot) &&

@@ -70,7 +70,7 @@ export interface Row {
   coveredByDrains: boolean;
 }
 
-export interface World {
+export interface OracleState {
   readonly nowMs: number;
   readonly options: DecisionOptions;
   /** By id. */
@@ -79,7 +79,7 @@ export interface World {
   readonly liveKeys: Set<string>;
 }
 
-export function makeWorld(input: DecisionInput): World {
+export function makeOracleState(input: DecisionInput): OracleState {
   const slots = input.machines.map((machine): Slot => {
     const { stamp, target, cluster } = machine;
     return {
@@ -172,12 +172,12 @@ export function isOwn(row: Row, slot: Slot): boolean {
 }
 
 /** Another live row's own; what is this row's own is never another's (R4). */
-export function isOthersOwn(world: World, row: Row, slot: Slot): boolean {
+export function isOthersOwn(oracleState: OracleState, row: Row, slot: Slot): boolean {
   if (isOwn(row, slot)) return false;
   const { stampKey, targetKey } = slot;
   return (
-    (stampKey !== null && world.liveKeys.has(stampKey)) ||
-    (targetKey !== null && world.liveKeys.has(targetKey))
+    (stampKey !== null && oracleState.liveKeys.has(stampKey)) ||
+    (targetKey !== null && oracleState.liveKeys.has(targetKey))
   );
 }
 
@@ -192,8 +192,8 @@ export function inFlight(row: Row, slot: Slot, state: MachineState): boolean {
 }
 
 /** Unclaimed machines bound to the row's cluster that meet its requirements, blocked ones included (R7). */
-export function creditableBound(world: World, row: Row): readonly Slot[] {
-  return world.slots.filter(
+export function creditableBound(oracleState: OracleState, row: Row): readonly Slot[] {
+  return oracleState.slots.filter(
     (slot) =>
       isBound(slot.machine.state) &&
       slot.machine.cluster === row.key.cluster &&
@@ -203,8 +203,8 @@ export function creditableBound(world: World, row: Row): readonly Slot[] {
 }
 
 /** Idle in flight for the row, fitting and free, in pool order. */
-export function idleInFlight(world: World, row: Row): readonly Slot[] {
-  return world.slots
+export function idleInFlight(oracleState: OracleState, row: Row): readonly Slot[] {
+  return oracleState.slots
     .filter(
       (slot) =>
         inFlight(row, slot, MachineState.Idle) &&
@@ -216,24 +216,24 @@ export function idleInFlight(world: World, row: Row): readonly Slot[] {
 }
 
 /** Creating in flight for the row and fitting, by id. */
-export function creatingInFlight(world: World, row: Row): readonly Slot[] {
-  return world.slots.filter(
+export function creatingInFlight(oracleState: OracleState, row: Row): readonly Slot[] {
+  return oracleState.slots.filter(
     (slot) => inFlight(row, slot, MachineState.Creating) && slot.claimedBy === null && fits(row, slot),
   );
 }
 
 /** Machines Draining for the row that will fit it (R53), by id. */
-export function drainingFor(world: World, row: Row): readonly Slot[] {
-  return world.slots.filter((slot) => inFlight(row, slot, MachineState.Draining) && fits(row, slot));
+export function drainingFor(oracleState: OracleState, row: Row): readonly Slot[] {
+  return oracleState.slots.filter((slot) => inFlight(row, slot, MachineState.Draining) && fits(row, slot));
 }
 
 /** Free, unclaimed and fitting machines of a pool, in its order. */
 export function acquirable(
-  world: World,
+  oracleState: OracleState,
   row: Row,
   state: typeof MachineState.Idle | typeof MachineState.Speculative,
 ): readonly Slot[] {
-  return world.slots
+  return oracleState.slots
     .filter(
       (slot) =>
         slot.machine.state === state && slot.claimedBy === null && isFree(row, slot) && fits(row, slot),
@@ -247,9 +247,9 @@ export function domainValue(slot: Slot, topologyKey: string): string | undefined
 }
 
 /** "Keep order: machines that are another live row's own last; then price asc; then the row's own before orphans; then reclamation penalty desc; id asc." */
-function keepOrder(world: World, row: Row): (a: Slot, b: Slot) => number {
+function keepOrder(oracleState: OracleState, row: Row): (a: Slot, b: Slot) => number {
   return (a, b) =>
-    Number(isOthersOwn(world, row, a)) - Number(isOthersOwn(world, row, b)) ||
+    Number(isOthersOwn(oracleState, row, a)) - Number(isOthersOwn(oracleState, row, b)) ||
     a.machine.pricePerHour - b.machine.pricePerHour ||
     Number(isOwn(row, b)) - Number(isOwn(row, a)) ||
     ascending(reclamationDollars(b), reclamationDollars(a)) ||
@@ -257,8 +257,8 @@ function keepOrder(world: World, row: Row): (a: Slot, b: Slot) => number {
 }
 
 /** Configured before Configuring, keep order inside each. */
-export function boundOrder(world: World, row: Row): (a: Slot, b: Slot) => number {
-  const keep = keepOrder(world, row);
+export function boundOrder(oracleState: OracleState, row: Row): (a: Slot, b: Slot) => number {
+  const keep = keepOrder(oracleState, row);
   return (a, b) => b.machine.state - a.machine.state || keep(a, b);
 }
 
@@ -293,6 +293,6 @@ export function ascending(a: number, b: number): number {
   return a < b ? -1 : 1;
 }
 
-export function isReported(world: World, cluster: string): boolean {
-  return world.options.readyClusters === null || world.options.readyClusters.has(cluster);
+export function isReported(oracleState: OracleState, cluster: string): boolean {
+  return oracleState.options.readyClusters === null || oracleState.options.readyClusters.has(cluster);
 }

@@ -10,10 +10,10 @@ import {
   type ObstacleCause,
   type Obstacles,
 } from '../../src/model/index.ts';
-import { coversMinUnit, matches, type Row, type Slot, type World } from './ledger.ts';
+import { coversMinUnit, matches, type OracleState, type Row, type Slot } from './ledger.ts';
 
-export function obstaclesOf(world: World, rows: readonly Row[], row: Row): Obstacles {
-  const seen = world.slots
+export function obstaclesOf(oracleState: OracleState, rows: readonly Row[], row: Row): Obstacles {
+  const seen = oracleState.slots
     .filter((slot) => matches(row, slot))
     .map((slot) => ({ slot, user: userOf(rows, slot) }));
   const others = seen.filter(({ user }) => user !== row);

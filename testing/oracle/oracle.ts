@@ -14,7 +14,7 @@ import {
   RECLAIM_GRACE_SECONDS,
 } from '../../src/model/index.ts';
 import { foldNeeds } from './fold.ts';
-import { makeWorld, type Row, type Slot, type World } from './ledger.ts';
+import { makeOracleState, type OracleState, type Row, type Slot } from './ledger.ts';
 import { obstaclesOf } from './obstacles.ts';
 import { isExcess, preemptFor, victimPriority } from './preempt.ts';
 import { reclaims, releases } from './reclaim.ts';
@@ -23,28 +23,28 @@ import { servingRows, verdictsOf } from './verdict.ts';
 
 /** What keeps machines from each original Need, by the text of its key. */
 export function obstacles(input: DecisionInput): ReadonlyMap<string, Obstacles> {
-  const { world, rows } = solved(input);
+  const { oracleState, rows } = solved(input);
   const servedBy = servingRows(rows);
-  return new Map([...servedBy].map(([text, row]) => [text, obstaclesOf(world, rows, row)]));
+  return new Map([...servedBy].map(([text, row]) => [text, obstaclesOf(oracleState, rows, row)]));
 }
 
-function solved(input: DecisionInput): { readonly world: World; readonly rows: readonly Row[] } {
-  const world = makeWorld(input);
-  const rows = solveRows(world, foldNeeds(world, input.needs));
-  preemptFor(world, rows);
-  return { world, rows };
+function solved(input: DecisionInput): { readonly oracleState: OracleState; readonly rows: readonly Row[] } {
+  const oracleState = makeOracleState(input);
+  const rows = solveRows(oracleState, foldNeeds(oracleState, input.needs));
+  preemptFor(oracleState, rows);
+  return { oracleState, rows };
 }
 
 export function decide(input: DecisionInput): Plan {
-  const { world, rows } = solved(input);
+  const { oracleState, rows } = solved(input);
 
   // "Plan order: Phase 1 by rank, inside a row by claim order; Preempts by preemptor's rank and pick order;
   // Reclaims; Deletes."
   const actions: Action[] = [
     ...rows.flatMap((row) => row.claims.flatMap((slot) => acquisition(row, slot))),
-    ...rows.flatMap((row) => row.picks.map((slot) => preempt(world, row, slot))),
-    ...reclaims(world).map((slot) => reclaim(slot)),
-    ...releases(world).map((slot) => release(slot)),
+    ...rows.flatMap((row) => row.picks.map((slot) => preempt(oracleState, row, slot))),
+    ...reclaims(oracleState).map((slot) => reclaim(slot)),
+    ...releases(oracleState).map((slot) => release(slot)),
   ];
   const claims = new Map<string, NeedKey>();
   const restamps = new Map<string, NeedKey>();
@@ -56,7 +56,7 @@ export function decide(input: DecisionInput): Plan {
       if (foreign) restamps.set(slot.id, row.key);
     }
   }
-  return { actions, verdicts: verdictsOf(world, input.needs, rows), claims, restamps };
+  return { actions, verdicts: verdictsOf(oracleState, input.needs, rows), claims, restamps };
 }
 
 /** Idle → Bootstrap, Speculative → Provision; anything else is in flight or bound already. */
@@ -76,12 +76,12 @@ function acquisition(row: Row, slot: Slot): readonly Action[] {
   return [];
 }
 
-function preempt(world: World, row: Row, slot: Slot): Action {
+function preempt(oracleState: OracleState, row: Row, slot: Slot): Action {
   return {
     kind: 'Preempt',
     machine: slot.id,
     cluster: slot.machine.cluster,
-    reason: isExcess(world, slot) ? 'phase2.excess' : 'phase2.inversion',
+    reason: isExcess(oracleState, slot) ? 'phase2.excess' : 'phase2.inversion',
     // "Grace by the same gap": from the priority that made it a victim.
     graceSeconds: drainGraceSeconds(row.priority, victimPriority(slot)!),
     preemptorPriority: row.priority,

@@ -9,31 +9,31 @@ import {
   fits,
   inFlight,
   isReported,
+  type OracleState,
   type Row,
   type Slot,
-  type World,
 } from './ledger.ts';
 import { Shortage } from './shortage.ts';
 import { SpreadAccount } from './spread.ts';
 
 /** Fills in `picks` and `coveredByDrains` of every unmet row; rows are in the order they were served. */
-export function preemptFor(world: World, rows: readonly Row[]): void {
+export function preemptFor(oracleState: OracleState, rows: readonly Row[]): void {
   for (const row of rows) {
     if (row.kind === 'fold' || row.kind === 'set-aside') continue;
     if (new Shortage(row, row.claims).covered) continue;
-    if (row.kind === 'gang') preemptForGang(world, row);
-    else preemptForSum(world, row);
+    if (row.kind === 'gang') preemptForGang(oracleState, row);
+    else preemptForSum(oracleState, row);
   }
 }
 
-function preemptForSum(world: World, row: Row): void {
+function preemptForSum(oracleState: OracleState, row: Row): void {
   // "Subtract machines Draining for the row."
-  const had = [...row.claims, ...drainingFor(world, row)];
+  const had = [...row.claims, ...drainingFor(oracleState, row)];
   const short = new Shortage(row, had);
   if (row.canBind) {
-    const victims = victimsFor(world, row);
+    const victims = victimsFor(oracleState, row);
     // "Pass step 2's spread test (claims, its Draining machines and earlier picks counted)."
-    const account = row.spread === undefined ? null : new SpreadAccount(world, row, had);
+    const account = row.spread === undefined ? null : new SpreadAccount(oracleState, row, had);
     while (!short.covered) {
       const victim = victims.find(
         (slot) =>
@@ -52,14 +52,14 @@ function preemptForSum(world: World, row: Row): void {
  * "A gang tries the domains in the order of step 1's keys, then those with victims only, by name, and picks in
  * the first that it completes; if none can be completed it picks nothing." The order is the one of its turn (R58).
  */
-function preemptForGang(world: World, row: Row): void {
-  const victims = row.canBind ? victimsFor(world, row) : [];
+function preemptForGang(oracleState: OracleState, row: Row): void {
+  const victims = row.canBind ? victimsFor(oracleState, row) : [];
   const chosenFrom = row.domains.map((domain) => domain.name);
   const victimsOnly = victims
     .map((slot) => domainValue(slot, row.sameKey!)!)
     .filter((name) => !chosenFrom.includes(name));
   for (const name of [...chosenFrom, ...[...new Set(victimsOnly)].sort(compareText)]) {
-    const first = world.slots.filter(
+    const first = oracleState.slots.filter(
       (slot) => countsFirst(row, slot) && domainValue(slot, row.sameKey!) === name,
     );
     const short = new Shortage(row, first);
@@ -101,25 +101,29 @@ function pick(row: Row, slot: Slot): void {
 }
 
 /** "Unclaimed ones of reported clusters first (reason `phase2.excess`), then by score, id." */
-function victimsFor(world: World, row: Row): readonly Slot[] {
-  return world.slots
-    .filter((slot) => isVictim(world, row, slot))
-    .map((slot) => ({ slot, claimed: isExcess(world, slot) ? 0 : 1, score: scoreOf(world, row, slot) }))
+function victimsFor(oracleState: OracleState, row: Row): readonly Slot[] {
+  return oracleState.slots
+    .filter((slot) => isVictim(oracleState, row, slot))
+    .map((slot) => ({
+      slot,
+      claimed: isExcess(oracleState, slot) ? 0 : 1,
+      score: scoreOf(oracleState, row, slot),
+    }))
     .sort((a, b) => a.claimed - b.claimed || ascending(b.score, a.score) || compareText(a.slot.id, b.slot.id))
     .map(({ slot }) => slot);
 }
 
-export function isExcess(world: World, slot: Slot): boolean {
-  return slot.claimedBy === null && isReported(world, slot.machine.cluster);
+export function isExcess(oracleState: OracleState, slot: Slot): boolean {
+  return slot.claimedBy === null && isReported(oracleState, slot.machine.cluster);
 }
 
-function isVictim(world: World, row: Row, slot: Slot): boolean {
+function isVictim(oracleState: OracleState, row: Row, slot: Slot): boolean {
   const { state, blocked, cluster, stamp } = slot.machine;
   // Blocked machines could not be acquired once drained (R8). "No machine gets two actions in a cycle."
   if (state !== MachineState.Configured || blocked || slot.pickedBy !== null || slot.claimedBy === row)
     return false;
   // "Machines of a cluster that has not reported since start are victims only by a stamp" (R63).
-  if (!isReported(world, cluster)) {
+  if (!isReported(oracleState, cluster)) {
     const stamped = stamp?.priority ?? null;
     if (stamped === null || stamped >= row.priority) return false;
   }
@@ -137,7 +141,7 @@ export function victimPriority(slot: Slot): number | null {
 }
 
 /** "The seed's formula; priority and penalties of the claimant, else the stamp's." */
-function scoreOf(world: World, row: Row, slot: Slot): number {
+function scoreOf(oracleState: OracleState, row: Row, slot: Slot): number {
   const { claimedBy, machine } = slot;
   const victim =
     claimedBy === null
@@ -152,6 +156,6 @@ function scoreOf(world: World, row: Row, slot: Slot): number {
   return victimScore(
     row.priority,
     { ...victim, priority: victimPriority(slot) ?? row.priority, drainSeconds: machine.drainSeconds },
-    world.options.weights,
+    oracleState.options.weights,
   );
 }

@@ -13,30 +13,30 @@ import {
   idleInFlight,
   isOthersOwn,
   isOwn,
+  type OracleState,
   type Row,
   rowOf,
   type Slot,
-  type World,
 } from './ledger.ts';
 import { Shortage } from './shortage.ts';
 import { acquireSpread, creditSpread } from './spread.ts';
 
 /** Solves the rows in rank order. Returns every row served, unhosted members included, in that order. */
-export function solveRows(world: World, rows: readonly Row[]): readonly Row[] {
+export function solveRows(oracleState: OracleState, rows: readonly Row[]): readonly Row[] {
   const turns: Row[] = [];
   // "Before the rows of its cluster are credited": machines bound to other clusters are not concerned (R82).
-  for (const row of rows) if (row.kind === 'set-aside') keepOwn(world, row);
+  for (const row of rows) if (row.kind === 'set-aside') keepOwn(oracleState, row);
   const solve = (row: Row): void => {
     row.turn = turns.length;
     turns.push(row);
-    if (row.kind === 'gang') solveGang(world, row);
-    else if (row.kind !== 'set-aside') solveSums(world, row);
+    if (row.kind === 'gang') solveGang(oracleState, row);
+    else if (row.kind !== 'set-aside') solveSums(oracleState, row);
   };
   for (const row of rows) {
     solve(row);
     // "Right after its turn, members that no machine hosts (latest first-seen, then group) are solved one by
     // one as the `Same` rows they were."
-    for (const member of unhostedMembers(row)) solve(rowOf(member, world.options));
+    for (const member of unhostedMembers(row)) solve(rowOf(member, oracleState.options));
   }
   return turns;
 }
@@ -47,34 +47,34 @@ export function unhostedMembers(row: Row): Row['members'] {
 }
 
 /** A row that is set aside claims its own bound machines, whether they match or not, and nothing else. */
-function keepOwn(world: World, row: Row): void {
-  const own = world.slots.filter(
+function keepOwn(oracleState: OracleState, row: Row): void {
+  const own = oracleState.slots.filter(
     (slot) =>
       isBoundSlot(slot) &&
       slot.machine.cluster === row.key.cluster &&
       slot.claimedBy === null &&
       isOwn(row, slot),
   );
-  for (const slot of own.sort(boundOrder(world, row))) {
+  for (const slot of own.sort(boundOrder(oracleState, row))) {
     slot.claimedBy = row;
     row.claims.push(slot);
   }
 }
 
 /** Plain rows and folds: machines add up. */
-function solveSums(world: World, row: Row): void {
+function solveSums(oracleState: OracleState, row: Row): void {
   const short = new Shortage(row);
   const claim = (slot: Slot): void => {
     slot.claimedBy = row;
     row.claims.push(slot);
     short.take(slot);
   };
-  if (row.spread !== undefined) creditSpread(world, row, short, claim);
-  else credit(world, row, short, claim);
+  if (row.spread !== undefined) creditSpread(oracleState, row, short, claim);
+  else credit(oracleState, row, short, claim);
   // "Rows of a cluster that cannot bind now are credited, and acquire and preempt nothing."
   if (!row.canBind) return;
-  if (row.spread !== undefined) acquireSpread(world, row, short, claim);
-  else acquire(world, row, short, claim);
+  if (row.spread !== undefined) acquireSpread(oracleState, row, short, claim);
+  else acquire(oracleState, row, short, claim);
 }
 
 /**
@@ -82,13 +82,13 @@ function solveSums(world: World, row: Row): void {
  * then Idle in flight for it (pool order), then Creating in flight for it (id); another live row's own machines
  * after all of these, Configured first."
  */
-function credit(world: World, row: Row, short: Shortage, claim: (slot: Slot) => void): void {
+function credit(oracleState: OracleState, row: Row, short: Shortage, claim: (slot: Slot) => void): void {
   // "Counts bound ones below min_unit too"; but "gangs and folds count only what fits".
-  const bound = creditableBound(world, row)
+  const bound = creditableBound(oracleState, row)
     .filter((slot) => row.kind === 'plain' || coversMinUnit(row, slot))
-    .sort(boundOrder(world, row));
-  const mine = bound.filter((slot) => !isOthersOwn(world, row, slot));
-  const others = bound.filter((slot) => isOthersOwn(world, row, slot));
+    .sort(boundOrder(oracleState, row));
+  const mine = bound.filter((slot) => !isOthersOwn(oracleState, row, slot));
+  const others = bound.filter((slot) => isOthersOwn(oracleState, row, slot));
 
   const walkInFlight = (slots: readonly Slot[]): void => {
     for (const slot of slots) {
@@ -110,17 +110,17 @@ function credit(world: World, row: Row, short: Shortage, claim: (slot: Slot) => 
     }
   };
   walkBound(mine, []);
-  walkInFlight(idleInFlight(world, row));
-  walkInFlight(creatingInFlight(world, row));
-  walkBound(others, drainingFor(world, row));
+  walkInFlight(idleInFlight(oracleState, row));
+  walkInFlight(creatingInFlight(oracleState, row));
+  walkBound(others, drainingFor(oracleState, row));
 }
 
 /** Step 2: "free fitting Idle, then free fitting Speculative machines in pool order until covered." */
-function acquire(world: World, row: Row, short: Shortage, claim: (slot: Slot) => void): void {
-  const draining = drainingFor(world, row);
+function acquire(oracleState: OracleState, row: Row, short: Shortage, claim: (slot: Slot) => void): void {
+  const draining = drainingFor(oracleState, row);
   for (const state of [MachineState.Idle, MachineState.Speculative] as const) {
     if (short.covered) return;
-    for (const slot of acquirable(world, row, state)) {
+    for (const slot of acquirable(oracleState, row, state)) {
       if (short.covered) return;
       if (mayTake(row, slot, short, draining)) claim(slot);
     }
@@ -128,8 +128,8 @@ function acquire(world: World, row: Row, short: Shortage, claim: (slot: Slot) =>
 }
 
 /** A gang: one domain, whole or nothing. */
-function solveGang(world: World, row: Row): void {
-  row.domains = domainsOf(world, row);
+function solveGang(oracleState: OracleState, row: Row): void {
+  row.domains = domainsOf(oracleState, row);
   const domain = row.domains[0];
   if (domain === undefined) return;
   let claims: readonly Slot[];
@@ -139,7 +139,9 @@ function solveGang(world: World, row: Row): void {
   } else {
     // "A gang that step 2's test does not let acquire claims only bound machines that are its own or no live
     // row's, and no Idle machine" (R40).
-    const kept = domain.creditable.filter((slot) => isBoundSlot(slot) && !isOthersOwn(world, row, slot));
+    const kept = domain.creditable.filter(
+      (slot) => isBoundSlot(slot) && !isOthersOwn(oracleState, row, slot),
+    );
     claims = planInDomain(row, {
       creditable: kept,
       othersOwn: [],

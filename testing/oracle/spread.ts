@@ -16,9 +16,9 @@ import {
   inFlight,
   isFree,
   isOthersOwn,
+  type OracleState,
   type Row,
   type Slot,
-  type World,
 } from './ledger.ts';
 import type { Shortage } from './shortage.ts';
 
@@ -32,10 +32,10 @@ export class SpreadAccount {
   private readonly maxSkew: number;
 
   /** `counted`: what the row has so far; in Phase 1 its claims, in Phase 2 its drains as well. */
-  constructor(world: World, row: Row, counted: readonly Slot[]) {
+  constructor(oracleState: OracleState, row: Row, counted: readonly Slot[]) {
     this.topologyKey = row.spread!.topologyKey;
     this.maxSkew = Math.max(1, row.spread!.maxSkew);
-    this.free = world.slots.filter(
+    this.free = oracleState.slots.filter(
       (slot) =>
         domainValue(slot, this.topologyKey) !== undefined &&
         couldCome(row, slot) &&
@@ -86,15 +86,18 @@ type Claim = (slot: Slot) => void;
  * order inside (ties: keep order of the heads), whatever the skew; in-flight ones only where step 2's test
  * passes."
  */
-export function creditSpread(world: World, row: Row, short: Shortage, claim: Claim): void {
-  const bound = [...creditableBound(world, row)].sort(boundOrder(world, row));
-  const mine = bound.filter((slot) => !isOthersOwn(world, row, slot));
-  const others = bound.filter((slot) => isOthersOwn(world, row, slot));
+export function creditSpread(oracleState: OracleState, row: Row, short: Shortage, claim: Claim): void {
+  const bound = [...creditableBound(oracleState, row)].sort(boundOrder(oracleState, row));
+  const mine = bound.filter((slot) => !isOthersOwn(oracleState, row, slot));
+  const others = bound.filter((slot) => isOthersOwn(oracleState, row, slot));
 
   walkByDomain(row, mine, short, claim, []);
-  takeWhileOpen(world, row, short, claim, [...idleInFlight(world, row), ...creatingInFlight(world, row)]);
+  takeWhileOpen(oracleState, row, short, claim, [
+    ...idleInFlight(oracleState, row),
+    ...creatingInFlight(oracleState, row),
+  ]);
   // Other rows' machines only for what machines Draining for this row will not cover (R81).
-  walkByDomain(row, others, short, claim, drainingFor(world, row));
+  walkByDomain(row, others, short, claim, drainingFor(oracleState, row));
 }
 
 /**
@@ -154,23 +157,23 @@ function fewestFirst(row: Row, inOrder: readonly Slot[]): Slot | undefined {
  * Step 2: "takes, at each step, the first Idle, else the first Speculative, in a domain whose count is at most
  * the minimum + maxSkew − 1". Idle machines are tried again after each Speculative step.
  */
-export function acquireSpread(world: World, row: Row, short: Shortage, claim: Claim): void {
+export function acquireSpread(oracleState: OracleState, row: Row, short: Shortage, claim: Claim): void {
   const pool = [
-    ...acquirable(world, row, MachineState.Idle),
-    ...acquirable(world, row, MachineState.Speculative),
+    ...acquirable(oracleState, row, MachineState.Idle),
+    ...acquirable(oracleState, row, MachineState.Speculative),
   ];
-  takeWhileOpen(world, row, short, claim, pool);
+  takeWhileOpen(oracleState, row, short, claim, pool);
 }
 
 function takeWhileOpen(
-  world: World,
+  oracleState: OracleState,
   row: Row,
   short: Shortage,
   claim: Claim,
   inOrder: readonly Slot[],
 ): void {
-  const draining = drainingFor(world, row);
-  const account = new SpreadAccount(world, row, row.claims);
+  const draining = drainingFor(oracleState, row);
+  const account = new SpreadAccount(oracleState, row, row.claims);
   while (!short.covered) {
     const next = inOrder.find(
       (slot) => slot.claimedBy === null && mayTake(row, slot, short, draining) && account.passes(slot, short),

@@ -29,20 +29,24 @@ import {
   fits,
   isFree,
   matches,
+  type OracleState,
   type Row,
   type Slot,
-  type World,
 } from './ledger.ts';
 import { Shortage } from './shortage.ts';
 import { unhostedMembers } from './solve.ts';
 import { SpreadAccount } from './spread.ts';
 
 /** One verdict per original Need, by rank. `rows` have been served, unhosted members included. */
-export function verdictsOf(world: World, needs: readonly Need[], rows: readonly Row[]): readonly Verdict[] {
+export function verdictsOf(
+  oracleState: OracleState,
+  needs: readonly Need[],
+  rows: readonly Row[],
+): readonly Verdict[] {
   const servedBy = servingRows(rows);
   return [...needs]
     .sort(compareRank)
-    .map((need) => verdictOf(world, need, servedBy.get(keyText(keyOf(need)))!));
+    .map((need) => verdictOf(oracleState, need, servedBy.get(keyText(keyOf(need)))!));
 }
 
 /** By the text of its key: the row that served each original Need. */
@@ -56,7 +60,7 @@ export function servingRows(rows: readonly Row[]): ReadonlyMap<string, Row> {
   return servedBy;
 }
 
-function verdictOf(world: World, need: Need, row: Row): Verdict {
+function verdictOf(oracleState: OracleState, need: Need, row: Row): Verdict {
   const deficit = new Shortage(row, row.claims).deficit();
   // The size of a row that is set aside is not known, so it has no deficit and is not satisfied.
   const satisfied = deficit.size === 0 && row.kind !== 'set-aside';
@@ -75,7 +79,7 @@ function verdictOf(world: World, need: Need, row: Row): Verdict {
     domain: row.domains[0]?.name ?? null,
     satisfiable: row.kind === 'gang' ? new Shortage(row, row.domains[0]?.counted ?? []).sumCovered : null,
     candidates: satisfied ? [] : bestDomains(row),
-    unmet: satisfied ? null : unmetDetail(world, row, deficit),
+    unmet: satisfied ? null : unmetDetail(oracleState, row, deficit),
   };
 }
 
@@ -99,12 +103,12 @@ function candidateOf(row: Row, domain: Domain): DomainCandidate {
   };
 }
 
-function unmetDetail(world: World, row: Row, deficit: ResourceVector): UnmetDetail {
-  const matching = world.slots.filter((slot) => matches(row, slot));
+function unmetDetail(oracleState: OracleState, row: Row, deficit: ResourceVector): UnmetDetail {
+  const matching = oracleState.slots.filter((slot) => matches(row, slot));
   const count = (state: MachineState): number =>
     matching.filter((slot) => slot.machine.state === state).length;
   return {
-    reason: reasonOf(world, row, matching),
+    reason: reasonOf(oracleState, row, matching),
     matching: {
       idle: count(MachineState.Idle),
       speculative: count(MachineState.Speculative),
@@ -132,7 +136,7 @@ function fittingSupply(row: Row, matching: readonly Slot[]): FittingSupply {
 }
 
 /** The first that applies, in the order of the definition of UnmetReason. */
-function reasonOf(world: World, row: Row, matching: readonly Slot[]): UnmetReason {
+function reasonOf(oracleState: OracleState, row: Row, matching: readonly Slot[]): UnmetReason {
   const fitting = matching.filter((slot) => coversMinUnit(row, slot));
   if (row.kind === 'set-aside') return 'set-aside';
   if (row.coveredByDrains) return 'preempting';
@@ -141,7 +145,7 @@ function reasonOf(world: World, row: Row, matching: readonly Slot[]): UnmetReaso
   if (fitting.length === 0) return 'no-fitting-supply';
   if (!row.canBind) return 'cluster-disconnected';
   if (row.picks.length > 0) return 'preemption-exhausted';
-  if (row.spread !== undefined && skewForbidsAll(world, row)) return 'spread-unsatisfiable';
+  if (row.spread !== undefined && skewForbidsAll(oracleState, row)) return 'spread-unsatisfiable';
   if (!couldCover(row, fitting)) return 'insufficient-supply';
   return largestObstacle(row, matching);
 }
@@ -183,10 +187,10 @@ function usableFor(row: Row, matching: readonly Slot[]): readonly Slot[] {
 }
 
 /** "Free fitting machines exist, all in domains that the skew forbids" (R80). */
-function skewForbidsAll(world: World, row: Row): boolean {
-  const account = new SpreadAccount(world, row, row.claims);
+function skewForbidsAll(oracleState: OracleState, row: Row): boolean {
+  const account = new SpreadAccount(oracleState, row, row.claims);
   const short = new Shortage(row, row.claims);
-  const free = world.slots.filter(
+  const free = oracleState.slots.filter(
     (slot) =>
       (slot.machine.state === MachineState.Idle || slot.machine.state === MachineState.Speculative) &&
       slot.claimedBy !== row &&

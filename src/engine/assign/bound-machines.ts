@@ -1,5 +1,8 @@
 // Bound machines as rows see them: each ranked row's own, each cluster's orphans (owned by no live row), and all of a
 // cluster. The index is kept for clusters that do not change, so that a covered row reads only its own machines.
+//
+// `BoundIndex`, `OwnAndOrphanWalk` and `BoundWalk` are parts of a `Cycle`: Phase 1 credits through them (credit.ts,
+// spread-credit.ts, domain-sums.ts), and credits.ts walks a cluster's unclaimed machines with `BoundWalk`.
 
 import { withRoom } from '../../collections/columns.ts';
 import { ColumnGroup, type ReadonlyColumn, type ReadonlyColumns } from '../../collections/table.ts';
@@ -59,15 +62,15 @@ export class BoundIndex {
     this.ownEnd.fill(0, start, end);
     if (!this.#count(cluster, allMade)) return false;
     // Counts become positions: while it is filled, `ownEnd` moves from the start of each ranked row's part to its end.
-    let free = this.region[cluster]!;
+    let next = this.region[cluster]!;
     for (let rankedRow = start; rankedRow < end; rankedRow++) {
       const count = this.ownEnd[rankedRow]!;
-      this.ownStart[rankedRow] = free;
-      this.ownEnd[rankedRow] = free;
-      free += count;
+      this.ownStart[rankedRow] = next;
+      this.ownEnd[rankedRow] = next;
+      next += count;
     }
-    this.orphanStart[cluster] = free;
-    this.orphanEnd[cluster] = free;
+    this.orphanStart[cluster] = next;
+    this.orphanEnd[cluster] = next;
     this.#fill(cluster);
     return true;
   }
@@ -112,7 +115,7 @@ export class BoundIndex {
   /**
    * Whether a bound machine is on its way to another cluster's row: then its owner depends on that cluster's ranked rows.
    */
-  isEntangled(cluster: number): boolean {
+  targetsOtherClusters(cluster: number): boolean {
     const { keys, machines } = this.#fleet;
     const walk = this.#walk.begin(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
@@ -128,9 +131,9 @@ const ORPHAN = -2;
 
 /**
  * Walks a ranked row's own machines and its cluster's orphans as one list: Configured before Configuring, cheaper first,
- * own before orphans at equal price. One instance serves all ranked rows, one after the other.
+ * own before orphans at equal price. One instance is reused for all ranked rows.
  */
-export class MineWalk {
+export class OwnAndOrphanWalk {
   readonly #fleet: FleetView;
   readonly #bound: ReadonlyColumns<BoundIndex>;
   readonly #rankedRows: RankedRowsView;
@@ -175,10 +178,10 @@ export class MineWalk {
   }
 }
 
-/** The walk as other files see it. */
+/** The walk as other files see it: columns read-only, methods not. */
 export type BoundWalkView = ReadonlyColumns<BoundWalk>;
 
-/** Walks all bound machines of a cluster: Configured first, each part in keep order. Serves one walk at a time. */
+/** Walks all bound machines of a cluster: Configured first, each part in keep order. One walk at a time. */
 export class BoundWalk {
   readonly #fleet: FleetView;
   readonly byCluster = new ColumnGroup(this);

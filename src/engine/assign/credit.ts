@@ -11,7 +11,7 @@
 import { type Pattern, Serves } from '../../fleet/index.ts';
 import type { Cycle } from '../cycle.ts';
 import { Credit } from './credits.ts';
-import { comingCreating, comingIdle, drainingFor } from './in-flight.ts';
+import { creatingInFlight, drainingFor, idleInFlight } from './in-flight.ts';
 import { NONE, RowKind } from './ranked-rows.ts';
 import { creditSpread } from './spread.ts';
 
@@ -65,11 +65,11 @@ function creditSetAside(cycle: Cycle, cluster: number): void {
 
 /** The result of `creditRow` for a cluster without bound machines, computed without a search. */
 function creditNothing(cycle: Cycle, rankedRow: number): Credit {
-  const { coming, kind, row } = cycle.rankedRows;
+  const { hasInFlight, kind, row } = cycle.rankedRows;
   cycle.claims.openCredits(rankedRow);
   if (kind[rankedRow] === RowKind.Gang || cycle.isExplained(rankedRow)) return Credit.Waits;
   if (cycle.fleet.demand.empty[row[rankedRow]!] === 1) return Credit.Covered;
-  return coming[rankedRow] === 1 ? Credit.Waits : Credit.Short;
+  return hasInFlight[rankedRow] === 1 ? Credit.Waits : Credit.Short;
 }
 
 function creditRankedRow(cycle: Cycle, rankedRow: number): Credit {
@@ -101,15 +101,18 @@ export function creditRow(cycle: Cycle, rankedRow: number, early: boolean): Cred
   if (cycle.unfilled.covered) return Credit.Covered;
   const spread = cycle.rankedRows.kind[rankedRow] === RowKind.Spread;
   // A single machine cannot be uneven.
-  if (spread && (cycle.rankedRows.coming[rankedRow] === 1 || cycle.mine.begin(rankedRow).left > 1))
+  if (
+    spread &&
+    (cycle.rankedRows.hasInFlight[rankedRow] === 1 || cycle.ownAndOrphans.begin(rankedRow).left > 1)
+  )
     return creditSpread(cycle, rankedRow, early);
   const pattern = cycle.patternOf(rankedRow);
   if (!creditMine(cycle, rankedRow, pattern, early, cycle.unfilled.unitMissing)) return Credit.Waits;
   if (cycle.unfilled.covered) return Credit.Covered;
   if (spread) return creditSpread(cycle, rankedRow, early);
-  if (cycle.rankedRows.coming[rankedRow] === 1) {
+  if (cycle.rankedRows.hasInFlight[rankedRow] === 1) {
     if (early) return Credit.Waits;
-    creditComing(cycle, rankedRow);
+    creditInFlight(cycle, rankedRow);
     if (cycle.unfilled.covered) return Credit.Covered;
   }
   if (!creditOthers(cycle, rankedRow, pattern, early)) return Credit.Waits;
@@ -130,7 +133,7 @@ function creditMine(
   const { unfilled } = cycle;
   const { classOf } = cycle.fleet.machines;
   const fold = cycle.rankedRows.kind[rankedRow] === RowKind.Fold;
-  const walk = cycle.mine.begin(rankedRow);
+  const walk = cycle.ownAndOrphans.begin(rankedRow);
   let seeksUnit = unitFirst;
   let leftOut = false;
   for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
@@ -155,10 +158,10 @@ function creditMine(
 }
 
 /** Credits Idle machines in flight, then Creating ones. */
-function creditComing(cycle: Cycle, rankedRow: number): void {
+function creditInFlight(cycle: Cycle, rankedRow: number): void {
   const { unfilled } = cycle;
   const { machines } = cycle.fleet;
-  for (const slot of [...comingIdle(cycle, rankedRow), ...comingCreating(cycle, rankedRow, true)]) {
+  for (const slot of [...idleInFlight(cycle, rankedRow), ...creatingInFlight(cycle, rankedRow, true)]) {
     if (unfilled.covered) return;
     if (!unfilled.adds(machines.classOf[slot]!, true)) continue;
     cycle.pass.credit(rankedRow, slot, true);
@@ -167,7 +170,8 @@ function creditComing(cycle: Cycle, rankedRow: number): void {
 
 /** Credits bound machines of other live rows, for what machines draining for this row will not cover. */
 function creditOthers(cycle: Cycle, rankedRow: number, pattern: Pattern, early: boolean): boolean {
-  const drains = cycle.rankedRows.coming[rankedRow] === 1 ? drainingFor(cycle, rankedRow, true) : NO_DRAINS;
+  const drains =
+    cycle.rankedRows.hasInFlight[rankedRow] === 1 ? drainingFor(cycle, rankedRow, true) : NO_DRAINS;
   if (
     cycle.beyond(rankedRow, drains).unitMissing &&
     !walkOthers(cycle, rankedRow, pattern, drains, early, true)
@@ -189,7 +193,7 @@ function walkOthers(
   const key = cycle.rankedRows.key[rankedRow]!;
   const fold = cycle.rankedRows.kind[rankedRow] === RowKind.Fold;
   const cluster = cycle.rankedRows.cluster[rankedRow]!;
-  const walk = early ? cycle.credits.walkFree(cluster) : cycle.credits.walkLeft(cluster);
+  const walk = early ? cycle.credits.walkUnclaimed(cluster) : cycle.credits.walkUnclaimedAtClose(cluster);
   for (let slot = walk.next(); slot !== NONE && (firstUnit || !rest.sumCovered); slot = walk.next()) {
     if (!cycle.claims.isFree(slot)) continue;
     const classNumber = machines.classOf[slot]!;
@@ -218,7 +222,7 @@ function creditGang(cycle: Cycle, rankedRow: number): Credit {
   const pattern = cycle.patternOf(rankedRow);
   const byKey = domains.by(cycle.profileOf(rankedRow).sameKey!);
   cycle.beginUnfilled(rankedRow);
-  if (unfilled.covered || cycle.rankedRows.coming[rankedRow] === 1) return Credit.Waits;
+  if (unfilled.covered || cycle.rankedRows.hasInFlight[rankedRow] === 1) return Credit.Waits;
   let domain = -1;
   for (let i = bound.ownStart[rankedRow]!; i < bound.ownEnd[rankedRow]!; i++) {
     const slot = bound.slots[i]!;
@@ -247,7 +251,7 @@ function contestMembers(cycle: Cycle, fold: number): void {
 function contestMine(cycle: Cycle, rankedRow: number): void {
   const { machines } = cycle.fleet;
   const pattern = cycle.patternOf(rankedRow);
-  const walk = cycle.mine.begin(rankedRow);
+  const walk = cycle.ownAndOrphans.begin(rankedRow);
   for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
     if (cycle.claims.isFree(slot) && pattern.fits(machines.classOf[slot]!))
       cycle.credits.contended.addMachine(slot);

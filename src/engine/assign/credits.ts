@@ -1,5 +1,7 @@
 // Credits: what each cluster keeps from cycle to cycle until it is served again. Each cluster has a region of the claims
-// and, at the same place, of the list of its machines that no row was credited with. The only writer of these columns.
+// and, at the same place, of the list of its machines that no row was credited with. Part of a `Cycle` and the only writer
+// of these columns; credit.ts, spread-credit.ts and gang.ts fill it through its methods, the pass, the lanes and Phase 3
+// read it.
 
 import { ColumnGroup, type ReadonlyColumns } from '../../collections/table.ts';
 import type { FleetView } from '../../fleet/index.ts';
@@ -12,12 +14,12 @@ import type { Unfilled } from './unfilled.ts';
 
 /**
  * Result of crediting a row. Covered: it has all it wants or may have. Short: it goes on to the free machines with the
- * rest. Waits: it is served from the free machines only.
+ * rest. Waits: nothing is credited yet; it is credited and served in the pass over the free machines.
  */
 export const Credit = { Covered: 0, Short: 1, Waits: 2 } as const;
 export type Credit = (typeof Credit)[keyof typeof Credit];
 
-/** Credits as other files see them. */
+/** Credits as other files see them: columns read-only, methods not. */
 export type CreditsView = ReadonlyColumns<Credits>;
 
 export class Credits {
@@ -35,14 +37,14 @@ export class Credits {
   readonly byCluster = new ColumnGroup(this);
   /** Start of its region in `claims.slots` and, at the same offset, in `unclaimed`. */
   readonly start = this.byCluster.u32();
-  /** End of its Configured machines in `unclaimed`; its Configuring machines follow, up to `freeEnd`. */
+  /** End of its Configured machines in `unclaimed`; its Configuring machines follow, up to `unclaimedEnd`. */
+  readonly unclaimedConfiguredEnd = this.byCluster.u32();
   readonly unclaimedEnd = this.byCluster.u32();
-  readonly freeEnd = this.byCluster.u32();
   readonly pendingEnd = this.byCluster.u32();
   /** 1 if a gang was credited with a machine whose stamp does not name it. */
   readonly restamps = this.byCluster.u8();
   /** 1 if it is credited only after the ranked rows of all clusters are made. */
-  readonly putOff = this.byCluster.u8();
+  readonly deferred = this.byCluster.u8();
 
   readonly byRegion = new ColumnGroup(this);
   /** Bound machines that no row was credited with, cluster by cluster: Configured first, each part in keep order. */
@@ -81,10 +83,10 @@ export class Credits {
     for (const cluster of clusters) {
       const start = this.#regions.reserve(cluster, this.#walk.countOf(cluster));
       this.start[cluster] = start;
+      this.unclaimedConfiguredEnd[cluster] = start;
       this.unclaimedEnd[cluster] = start;
-      this.freeEnd[cluster] = start;
       this.pendingEnd[cluster] = this.#rankedRows.start[cluster]!;
-      this.putOff[cluster] = 0;
+      this.deferred[cluster] = 0;
     }
     this.#claims.reserveClaims(this.#regions.end);
     this.byRegion.reserve(this.#regions.end);
@@ -108,13 +110,13 @@ export class Credits {
   closeCluster(cluster: number): void {
     const { slices } = this.#walk;
     const from = cluster * 4;
-    const configured = this.#listFree(slices[from]!, slices[from + 1]!, this.start[cluster]!);
-    this.unclaimedEnd[cluster] = configured;
-    this.freeEnd[cluster] = this.#listFree(slices[from + 2]!, slices[from + 3]!, configured);
+    const configured = this.#listUnclaimed(slices[from]!, slices[from + 1]!, this.start[cluster]!);
+    this.unclaimedConfiguredEnd[cluster] = configured;
+    this.unclaimedEnd[cluster] = this.#listUnclaimed(slices[from + 2]!, slices[from + 3]!, configured);
   }
 
   /** Writes the unclaimed machines of a part of a slice to `place`, and returns where they end. */
-  #listFree(from: number, to: number, place: number): number {
+  #listUnclaimed(from: number, to: number, place: number): number {
     const slots = this.#fleet.machines.arena.data;
     const { claimedBy } = this.#claims;
     let end = place;
@@ -122,16 +124,16 @@ export class Credits {
     return end;
   }
 
-  /** Puts a cluster off until the ranked rows of all clusters are made. */
+  /** Defers a cluster until the ranked rows of all clusters are made. */
   defer(cluster: number): void {
-    this.putOff[cluster] = 1;
+    this.deferred[cluster] = 1;
   }
 
   /** Undoes all credits of a cluster, complete or not. */
   undo(cluster: number): void {
     const walk = this.#walk.begin(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.#claims.release(slot);
-    this.putOff[cluster] = 0;
+    this.deferred[cluster] = 0;
   }
 
   settle(rankedRow: number, outcome: Credit): void {
@@ -170,8 +172,8 @@ export class Credits {
    * Walks the bound machines of a cluster that remained after its rows were credited; some may have been claimed since. In
    * the pass a row can be credited with no others, and they are few compared with the claimed ones.
    */
-  walkLeft(cluster: number): BoundWalk {
-    return this.#walk.beginList(this.unclaimed, this.start[cluster]!, this.freeEnd[cluster]!);
+  walkUnclaimedAtClose(cluster: number): BoundWalk {
+    return this.#walk.beginList(this.unclaimed, this.start[cluster]!, this.unclaimedEnd[cluster]!);
   }
 
   /**
@@ -179,18 +181,18 @@ export class Credits {
    * served late, when most machines are claimed, so the unclaimed ones are listed. The list is filtered again once the
    * claims made since amount to more than half of it.
    */
-  walkFree(cluster: number): BoundWalk {
+  walkUnclaimed(cluster: number): BoundWalk {
     const start = this.start[cluster]!;
     if (this.#listedAt === NONE) this.closeCluster(cluster);
-    else if (2 * (this.#claims.count - this.#listedAt) <= this.freeEnd[cluster]! - start)
-      return this.walkLeft(cluster);
-    else this.freeEnd[cluster] = this.#keepFree(start, this.freeEnd[cluster]!);
+    else if (2 * (this.#claims.count - this.#listedAt) <= this.unclaimedEnd[cluster]! - start)
+      return this.walkUnclaimedAtClose(cluster);
+    else this.unclaimedEnd[cluster] = this.#keepUnclaimed(start, this.unclaimedEnd[cluster]!);
     this.#listedAt = this.#claims.count;
-    return this.walkLeft(cluster);
+    return this.walkUnclaimedAtClose(cluster);
   }
 
   /** Removes claimed machines from a part of `unclaimed`, and returns its new end. */
-  #keepFree(from: number, to: number): number {
+  #keepUnclaimed(from: number, to: number): number {
     let end = from;
     for (let i = from; i < to; i++) {
       const slot = this.unclaimed[i]!;

@@ -83,8 +83,8 @@ export class DirtyClusters {
   }
 
   /** Marks a cluster as dirty in every cycle for as long as it is entangled. */
-  entangle(cluster: number, isEntangled: boolean): void {
-    if (isEntangled) this.#entangled.add(cluster);
+  entangle(cluster: number, targetsOtherClusters: boolean): void {
+    if (targetsOtherClusters) this.#entangled.add(cluster);
     else this.#entangled.delete(cluster);
   }
 

@@ -1,10 +1,10 @@
 // What a gang finds in each domain, as sums: what is creditable, what is its own, and all there is including free machines.
 // The choice of a domain compares these sums, in whole parts per million of what the gang wants.
 
-import type { DomainAvailability } from '../candidates/domain-availability.ts';
+import type { PatternAvailability } from '../candidates/domain-availability.ts';
 import type { Cycle } from '../cycle.ts';
 import { partsPerMillion } from './coverage.ts';
-import { comingCreating, comingIdle, drainingFor, ownSpeculative } from './in-flight.ts';
+import { creatingInFlight, drainingFor, idleInFlight, ownSpeculative } from './in-flight.ts';
 import { NONE, RowKind } from './ranked-rows.ts';
 
 const MILLION = 1_000_000;
@@ -14,7 +14,7 @@ const MANY = 1_000_000;
 /** The sums of the gang being served; one instance serves all gangs, one after another. */
 export class DomainSums {
   readonly #cycle: Cycle;
-  #availability!: DomainAvailability;
+  #availability!: PatternAvailability;
   #rankedRow = NONE;
   /** False for a cluster that cannot bind: free machines do not count. */
   #pooled = false;
@@ -26,7 +26,7 @@ export class DomainSums {
   /** Unclaimed bound machines of the cluster that fit, in walk order. */
   bound: number[] = [];
   /** Idle, then Creating machines in flight for the gang. */
-  coming: number[] = [];
+  inFlight: number[] = [];
   draining: number[] = [];
   // By domain and dimension, uncapped; zero except for homes. A sum beyond 2^53 is not exact, but more than is wanted.
   #creditable = new Float64Array(0);
@@ -53,16 +53,16 @@ export class DomainSums {
     this.#reserve(availability);
     this.#readWants(rankedRow);
     this.#addBound(rankedRow);
-    const isComing = cycle.rankedRows.coming[rankedRow] === 1;
-    const idle = isComing ? comingIdle(cycle, rankedRow) : [];
-    const creating = isComing ? comingCreating(cycle, rankedRow, false) : [];
-    this.coming = [...idle, ...creating];
-    this.draining = isComing ? drainingFor(cycle, rankedRow, false) : [];
+    const hasInFlight = cycle.rankedRows.hasInFlight[rankedRow] === 1;
+    const idle = hasInFlight ? idleInFlight(cycle, rankedRow) : [];
+    const creating = hasInFlight ? creatingInFlight(cycle, rankedRow, false) : [];
+    this.inFlight = [...idle, ...creating];
+    this.draining = hasInFlight ? drainingFor(cycle, rankedRow, false) : [];
     // Idle machines in flight are free machines too.
     for (const slot of idle) this.#add(slot, true, true, !this.#pooled);
     for (const slot of creating) this.#add(slot, true, true, true);
     for (const slot of this.draining) this.#add(slot, false, true, true);
-    if (!this.#pooled || !isComing) return;
+    if (!this.#pooled || !hasInFlight) return;
     for (const slot of ownSpeculative(cycle, rankedRow)) this.#add(slot, false, true, false);
   }
 
@@ -84,7 +84,7 @@ export class DomainSums {
   }
 
   /** Replaces columns without copying: all are zero when this is called. */
-  #reserve({ free, counts }: DomainAvailability): void {
+  #reserve({ free, counts }: PatternAvailability): void {
     if (this.#creditable.length < free.length) {
       this.#creditable = new Float64Array(free.length * 2);
       this.#own = new Float64Array(free.length * 2);
@@ -119,7 +119,7 @@ export class DomainSums {
     const walk =
       cycle.rankedRows.infeasible[rankedRow] === 1
         ? cycle.walk.begin(cluster)
-        : cycle.credits.walkLeft(cluster);
+        : cycle.credits.walkUnclaimedAtClose(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
       if (!this.#isFree(slot, rankedRow) || !pattern.fits(machines.classOf[slot]!)) continue;
       this.bound.push(slot);
@@ -285,13 +285,13 @@ export class DomainSums {
       if (this.#availability.domains.of(c) !== domain) return;
       sum += BigInt(classes.allocatable.data[c * dimensions.stride + d]!) * BigInt(count);
     };
-    for (const slot of [...this.bound, ...this.coming, ...this.draining]) add(machines.classOf[slot]!, 1);
+    for (const slot of [...this.bound, ...this.inFlight, ...this.draining]) add(machines.classOf[slot]!, 1);
     if (!this.#pooled) return sum;
-    const coming = new Set(this.coming);
+    const inFlight = new Set(this.inFlight);
     for (const c of this.#availability.classesIn(domain))
       add(c, cycle.freeMachines.freeIdle(c) + cycle.freeMachines.freeSpeculative(c));
     for (const slot of this.#availability.specialIn(domain)) {
-      if (cycle.claims.isFree(slot) && !coming.has(slot)) add(machines.classOf[slot]!, 1);
+      if (cycle.claims.isFree(slot) && !inFlight.has(slot)) add(machines.classOf[slot]!, 1);
     }
     return sum;
   }

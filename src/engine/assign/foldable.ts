@@ -95,7 +95,7 @@ export class Foldable {
   #offers(pattern: Pattern, classNumber: number): boolean {
     const { machines } = this.#fleet;
     for (const state of ANYWHERE) {
-      if (machines.freeCountOf(classNumber, state) > 0) return pattern.fits(classNumber);
+      if (machines.unblockedCountOf(classNumber, state) > 0) return pattern.fits(classNumber);
     }
     return false;
   }

@@ -22,7 +22,7 @@ export function serveGang(cycle: Cycle, rankedRow: number): void {
     domain === NONE ? demand.empty[cycle.rankedRows.row[rankedRow]!] === 1 : isSatisfiable(sums, domain);
   const seen = cycle.isExplained(rankedRow) ? candidatesOf(cycle, rankedRow) : [];
   // A gang that stays short claims twice, since its domains are ranked by their state before its first claim.
-  cycle.freeMachines.onTrial(() => claimIn(cycle, rankedRow, domain, satisfiable));
+  cycle.freeMachines.tentatively(() => claimIn(cycle, rankedRow, domain, satisfiable));
   if (cycle.unfilled.covered) {
     settleWhole(cycle, rankedRow, domain, satisfiable, seen);
     return;
@@ -112,7 +112,7 @@ function completing(cycle: Cycle, rankedRow: number): readonly number[] {
   }
   const all = cycle.availability
     .of(rankedRow)
-    .possible(cycle.rankedRows.row[rankedRow]!)
+    .domainsThatCouldCover(cycle.rankedRows.row[rankedRow]!)
     .filter((domain) => isSatisfiable(sums, domain));
   return largest(all, (domain) => sums.own(domain));
 }
@@ -162,7 +162,7 @@ function extreme(
 function rankDomains(cycle: Cycle, rankedRow: number): number[] {
   const { sums } = cycle;
   const { names } = domainsOf(cycle, rankedRow);
-  const possible = cycle.availability.of(rankedRow).possible(cycle.rankedRows.row[rankedRow]!);
+  const possible = cycle.availability.of(rankedRow).domainsThatCouldCover(cycle.rankedRows.row[rankedRow]!);
   if (possible.length === 0) cycle.infeasible.note(rankedRow);
   return possible
     .filter((domain) => sums.countOf(domain) > 0)
@@ -241,14 +241,14 @@ class DomainKeys {
   }
 }
 
-/** Dollars per hour of what the gang would acquire in a domain, in acquisition order: a trial that is undone. */
+/** Dollars per hour of what the gang would acquire in a domain, in acquisition order: claims that are undone. */
 function costToTake(cycle: Cycle, rankedRow: number, domain: number): number {
   const { classes, demand, machines } = cycle.fleet;
   // Without draining machines nothing is awaited, so everything creditable is credited and nothing is acquired.
   if (cycle.sums.draining.length === 0 && cycle.sums.isCreditable(domain)) return 0;
   const dollars = demand.profiles.entryOf(cycle.rankedRows.profile[rankedRow]!).interruptionDollars;
   let cost = 0;
-  cycle.availability.onTrial(() => {
+  cycle.availability.tentatively(() => {
     claimIn(cycle, rankedRow, domain, true);
     const { laterEnd, laterStart, slots } = cycle.claims;
     for (let i = laterStart[rankedRow]!; i < laterEnd[rankedRow]!; i++) {
@@ -280,8 +280,8 @@ function creditDomain(cycle: Cycle, rankedRow: number, domain: number, completab
     else if (cycle.isAnothers(slot, key)) others.push(slot);
     else orphans.push(slot);
   }
-  const coming = completable ? sums.coming.filter(isHere) : [];
-  for (const slot of [...own, ...coming, ...orphans]) {
+  const inFlight = completable ? sums.inFlight.filter(isHere) : [];
+  for (const slot of [...own, ...inFlight, ...orphans]) {
     if (cycle.unfilled.covered) return;
     if (!cycle.unfilled.adds(machines.classOf[slot]!, true)) continue;
     cycle.pass.credit(rankedRow, slot, true);

@@ -25,11 +25,11 @@ export function targeted(cycle: Cycle, rankedRow: number): number[] {
  * most.
  */
 export function unboundWhere(cycle: Cycle, rankedRow: number, test: (slot: number) => boolean): number[] {
-  return cycle.rankedRows.coming[rankedRow] === 0 ? NOTHING : targeted(cycle, rankedRow).filter(test);
+  return cycle.rankedRows.hasInFlight[rankedRow] === 0 ? NOTHING : targeted(cycle, rankedRow).filter(test);
 }
 
 /** Unclaimed Idle machines in flight for a ranked row, in pool order. */
-export function comingIdle(cycle: Cycle, rankedRow: number): number[] {
+export function idleInFlight(cycle: Cycle, rankedRow: number): number[] {
   const { machines } = cycle.fleet;
   const slots = unboundWhere(cycle, rankedRow, (slot) => {
     return (
@@ -40,7 +40,7 @@ export function comingIdle(cycle: Cycle, rankedRow: number): number[] {
 }
 
 /** Unclaimed Creating machines in flight for a ranked row, by id. */
-export function comingCreating(cycle: Cycle, rankedRow: number, withBlocked: boolean): number[] {
+export function creatingInFlight(cycle: Cycle, rankedRow: number, withBlocked: boolean): number[] {
   const { machines } = cycle.fleet;
   return unboundWhere(cycle, rankedRow, (slot) => {
     const blocked = machines.blocked[slot] === 1;

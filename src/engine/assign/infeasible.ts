@@ -78,6 +78,6 @@ export class Infeasible {
   #isInfeasible(row: number): boolean {
     const { fleet, availability } = this.#cycle;
     const { pattern, profile } = fleet.demand;
-    return availability.for(pattern[row]!, profile[row]!).possible(row).length === 0;
+    return availability.for(pattern[row]!, profile[row]!).domainsThatCouldCover(row).length === 0;
   }
 }

@@ -6,7 +6,7 @@ import { withRoom } from '../../collections/columns.ts';
 import { ColumnGroup, type ReadonlyColumns } from '../../collections/table.ts';
 import type { FleetView } from '../../fleet/index.ts';
 import { isFreeState } from '../candidates/class-availability.ts';
-import type { AvailabilityByDomain } from '../candidates/domain-availability.ts';
+import type { GangAvailability } from '../candidates/domain-availability.ts';
 import type { FreeMachines } from '../candidates/free-machines.ts';
 import type { ClaimsView } from './claims.ts';
 import { Credit, type CreditsView } from './credits.ts';
@@ -21,7 +21,7 @@ export class PoolPass {
   readonly #credits: CreditsView;
   readonly #unfilled: Unfilled;
   readonly #freeMachines: FreeMachines;
-  readonly #availability: AvailabilityByDomain;
+  readonly #availability: GangAvailability;
   /** Classes of what the ranked row being served has acquired, in claim order. */
   #acquiredClasses = new Uint32Array(0);
   #count = 0;
@@ -45,7 +45,7 @@ export class PoolPass {
     readonly credits: CreditsView;
     readonly unfilled: Unfilled;
     readonly freeMachines: FreeMachines;
-    readonly availability: AvailabilityByDomain;
+    readonly availability: GangAvailability;
   }) {
     this.#fleet = fleet;
     this.#claims = claims;
@@ -101,7 +101,7 @@ export class PoolPass {
       this.#acquiredClasses = withRoom(this.#acquiredClasses, place + 1);
     this.#acquiredClasses[place] = classNumber;
     this.#freeMachines.take(slot, classNumber);
-    this.#availability.touch(classNumber);
+    this.#availability.noteFreeChange(classNumber);
   }
 
   /** Class of the machine at a place among those that the ranked row being served has acquired. */
@@ -125,7 +125,7 @@ export class PoolPass {
   #takeOut(slot: number): void {
     const { classOf, state } = this.#fleet.machines;
     this.#freeMachines.take(slot, classOf[slot]!);
-    if (isFreeState(state[slot])) this.#availability.touch(classOf[slot]!);
+    if (isFreeState(state[slot])) this.#availability.noteFreeChange(classOf[slot]!);
   }
 
   /** Undoes the claims from index `to` on, last first, which `FreeMachines.putBack` requires. */
@@ -134,7 +134,7 @@ export class PoolPass {
     while (this.#claims.count > to) {
       const slot = this.#claims.pop();
       this.#freeMachines.putBack(slot);
-      if (isFreeState(state[slot])) this.#availability.touch(classOf[slot]!);
+      if (isFreeState(state[slot])) this.#availability.noteFreeChange(classOf[slot]!);
     }
   }
 

@@ -33,7 +33,7 @@ export class RankedRows {
   readonly members = this.byRankedRow.i32();
   readonly firstMember = this.byRankedRow.i32();
   /** 1 if machines that are not bound yet are on their way to the ranked row. */
-  readonly coming = this.byRankedRow.u8();
+  readonly hasInFlight = this.byRankedRow.u8();
   /** 1 for a gang that no domain could hold; see infeasible.ts. */
   readonly infeasible = this.byRankedRow.u8();
 
@@ -129,7 +129,7 @@ export class RankedRows {
     this.firstSeenMs[rankedRow] = this.firstSeenMs[fold]!;
     this.place[rankedRow] = this.place[fold]! + behind;
     this.ofKey[this.key[rankedRow]!] = rankedRow;
-    this.coming[rankedRow] = fleet.machines.comingTo(this.key[rankedRow]!) > 0 ? 1 : 0;
+    this.hasInFlight[rankedRow] = fleet.machines.inFlightTo(this.key[rankedRow]!) > 0 ? 1 : 0;
     return rankedRow;
   }
 
@@ -192,7 +192,7 @@ export class RankedRows {
     for (let rankedRow = start; rankedRow < end; rankedRow++) {
       this.place[rankedRow] = rankedRow - start;
       this.ofKey[this.key[rankedRow]!] = rankedRow;
-      this.coming[rankedRow] = fleet.machines.comingTo(this.key[rankedRow]!) > 0 ? 1 : 0;
+      this.hasInFlight[rankedRow] = fleet.machines.inFlightTo(this.key[rankedRow]!) > 0 ? 1 : 0;
     }
   }
 
@@ -206,7 +206,9 @@ export class RankedRows {
   /** Position of a ranked row's key among all keys of its cluster's rows and folds. */
   #textOf(fleet: FleetView, rankedRow: number): number {
     const row = this.row[rankedRow]!;
-    return this.kind[rankedRow] === RowKind.Fold ? fleet.demand.foldText[row]! : fleet.demand.text[row]!;
+    return this.kind[rankedRow] === RowKind.Fold
+      ? fleet.demand.foldKeyPlace[row]!
+      : fleet.demand.keyPlace[row]!;
   }
 
   #write(fleet: FleetView, rankedRow: number, row: number, kind: number): void {

@@ -1,4 +1,5 @@
-// Credit of a strict-spread row: its bound machines, claimed evenly over the domains of its key.
+// Credit of a strict-spread row: its bound machines, claimed evenly over the domains of its topology label. Used by spread.ts
+// as `cycle.evenList`.
 
 import { withRoom } from '../../collections/columns.ts';
 import type { Domains, Pattern } from '../../fleet/index.ts';
@@ -46,9 +47,9 @@ export class EvenList {
   }
 
   /** Collects the row's own machines and orphans that match. */
-  collectMine(): void {
+  collectOwnAndOrphans(): void {
     this.#clear();
-    const walk = this.#cycle.mine.begin(this.#rankedRow);
+    const walk = this.#cycle.ownAndOrphans.begin(this.#rankedRow);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.#add(slot);
   }
 
@@ -58,7 +59,7 @@ export class EvenList {
     const cycle = this.#cycle;
     const key = cycle.rankedRows.key[this.#rankedRow]!;
     const cluster = cycle.rankedRows.cluster[this.#rankedRow]!;
-    const walk = early ? cycle.credits.walkFree(cluster) : cycle.credits.walkLeft(cluster);
+    const walk = early ? cycle.credits.walkUnclaimed(cluster) : cycle.credits.walkUnclaimedAtClose(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
       // The match comes first: few machines match, and finding the owner costs more.
       if (this.#pattern.matches(this.#classOf(slot)) && cycle.isAnothers(slot, key)) this.#add(slot);

@@ -1,18 +1,19 @@
-// Strict spread: a plain row whose machines must stay even over the domains of a key. Bound machines count, whatever their
-// skew; every added machine goes to a domain that is at most maxSkew − 1 above the emptiest.
+// Strict spread: a plain row whose machines must stay even over the domains of a topology label. Bound machines count,
+// whatever their skew; every added machine goes to a domain that is at most maxSkew − 1 above the emptiest. `creditSpread`
+// is called by credit.ts, before and in the pass over the free machines; `acquireEvenly` by serve.ts, in the pass.
 
 import type { Domains } from '../../fleet/index.ts';
-import { comingClasses } from '../candidates/domain-candidates.ts';
+import { classesInFlight } from '../candidates/domain-candidates.ts';
 import type { Cycle } from '../cycle.ts';
 import { addUnmet } from '../unmet.ts';
 import type { SpreadView } from '../views.ts';
 import { beyondDrains } from './acquire.ts';
 import { Credit } from './credits.ts';
-import { comingCreating, comingIdle, drainingFor } from './in-flight.ts';
+import { creatingInFlight, drainingFor, idleInFlight } from './in-flight.ts';
 import { NONE } from './ranked-rows.ts';
 import { type SpreadTest, spreadDomains } from './skew.ts';
 
-/** Classes with the key that fit a ranked row and have free Idle or Speculative machines now. */
+/** Classes with the label that fit a ranked row and have free Idle or Speculative machines now. */
 function freeClasses(cycle: Cycle, rankedRow: number, domains: Domains): Set<number> {
   const { machines, patterns } = cycle.fleet;
   const pattern = patterns.patternOf(cycle.rankedRows.pattern[rankedRow]!);
@@ -31,7 +32,7 @@ function freeClasses(cycle: Cycle, rankedRow: number, domains: Domains): Set<num
 /** The view of a row that is still short after acquisition; machines it acquired were free when it was served. */
 function viewOf(cycle: Cycle, rankedRow: number, domains: Domains, test: SpreadTest): SpreadView {
   const free = freeClasses(cycle, rankedRow, domains);
-  const offers = new Set([...free, ...comingClasses(cycle, rankedRow, domains)]);
+  const offers = new Set([...free, ...classesInFlight(cycle, rankedRow, domains)]);
   const { laterEnd, laterStart, slots } = cycle.claims;
   for (let i = laterStart[rankedRow]!; i < laterEnd[rankedRow]!; i++) {
     offers.add(cycle.fleet.machines.classOf[slots[i]!]!);
@@ -40,24 +41,25 @@ function viewOf(cycle: Cycle, rankedRow: number, domains: Domains, test: SpreadT
 }
 
 /**
- * Credits a strict-spread row. With `early`, a row with machines in flight waits: their test depends on the free machines.
+ * Credits a strict-spread row. `early`: before the pass over the free machines. A row with machines in flight waits then,
+ * because their test depends on the free machines.
  */
 export function creditSpread(cycle: Cycle, rankedRow: number, early: boolean): Credit {
   const { unfilled } = cycle;
-  const coming = cycle.rankedRows.coming[rankedRow] === 1;
-  if (early && coming) return Credit.Waits;
+  const hasInFlight = cycle.rankedRows.hasInFlight[rankedRow] === 1;
+  if (early && hasInFlight) return Credit.Waits;
   const domains = spreadDomains(cycle, rankedRow);
-  const list = cycle.even.begin(rankedRow, domains);
-  list.collectMine();
+  const list = cycle.evenList.begin(rankedRow, domains);
+  list.collectOwnAndOrphans();
   if (!list.credit([], early)) return Credit.Waits;
   if (unfilled.covered) return Credit.Covered;
-  if (coming) {
+  if (hasInFlight) {
     cycle.domainCandidates.begin(rankedRow, domains);
-    creditComing(cycle, rankedRow, cycle.domainCandidates.test);
+    creditInFlight(cycle, rankedRow, cycle.domainCandidates.test);
     if (unfilled.covered) return Credit.Covered;
   }
   list.collectOthers(early);
-  if (!list.credit(coming ? drainingFor(cycle, rankedRow, true) : [], early)) return Credit.Waits;
+  if (!list.credit(hasInFlight ? drainingFor(cycle, rankedRow, true) : [], early)) return Credit.Waits;
   return unfilled.covered ? Credit.Covered : Credit.Short;
 }
 
@@ -84,10 +86,10 @@ export function acquireEvenly(cycle: Cycle, rankedRow: number): void {
 }
 
 /** Credits machines in flight that keep the row even: at each step the first that does. */
-function creditComing(cycle: Cycle, rankedRow: number, test: SpreadTest): void {
+function creditInFlight(cycle: Cycle, rankedRow: number, test: SpreadTest): void {
   const { unfilled } = cycle;
   const { machines } = cycle.fleet;
-  const slots = [...comingIdle(cycle, rankedRow), ...comingCreating(cycle, rankedRow, true)];
+  const slots = [...idleInFlight(cycle, rankedRow), ...creatingInFlight(cycle, rankedRow, true)];
   while (!unfilled.covered) {
     test.settle(unfilled);
     const next = slots.find((slot) => {

@@ -43,7 +43,7 @@ export class Pending {
 export function prefetch(cycle: Cycle, order: Uint32Array, from: number, to: number): number {
   const { creditEnd, creditStart, laterEnd, laterStart } = cycle.claims;
   const { outcome } = cycle.credits;
-  const { coming, kind, pattern, profile, row } = cycle.rankedRows;
+  const { hasInFlight, kind, pattern, profile, row } = cycle.rankedRows;
   const { aggregate } = cycle.fleet.demand;
   const { stride } = cycle.fleet.dimensions;
   let seen = 0;
@@ -51,7 +51,11 @@ export function prefetch(cycle: Cycle, order: Uint32Array, from: number, to: num
     const rankedRow = order[i]!;
     seen += aggregate.data[row[rankedRow]! * stride]!;
     seen +=
-      coming[rankedRow]! + kind[rankedRow]! + outcome[rankedRow]! + pattern[rankedRow]! + profile[rankedRow]!;
+      hasInFlight[rankedRow]! +
+      kind[rankedRow]! +
+      outcome[rankedRow]! +
+      pattern[rankedRow]! +
+      profile[rankedRow]!;
     seen += creditStart[rankedRow]! + creditEnd[rankedRow]! + laterStart[rankedRow]! + laterEnd[rankedRow]!;
   }
   return seen;

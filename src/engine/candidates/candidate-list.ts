@@ -126,18 +126,18 @@ export class CandidateList {
   }
 
   /**
-   * The class of the next machine that reduces `unfilled`, or NONE. A trial does not move the cursor, since its machines
+   * The class of the next machine that reduces `unfilled`, or NONE. A tentative claim does not move the cursor, since its machines
    * may be returned.
    */
-  next(unfilled: Unfilled, allowed: ClassFilter | null, trial: boolean): number {
+  next(unfilled: Unfilled, allowed: ClassFilter | null, tentative: boolean): number {
     if (this.#cycle !== this.#availability.cycle) {
       this.#cycle = this.#availability.cycle;
       this.#cursor = 0;
     }
     for (let group = this.#cursor; group < this.#starts.length - 1; group++) {
-      let found = trial ? this.#lowest(group, null, null) : this.#first(group);
+      let found = tentative ? this.#lowest(group, null, null) : this.#first(group);
       if (found === NONE) {
-        if (group === this.#cursor && !trial) this.#cursor++;
+        if (group === this.#cursor && !tentative) this.#cursor++;
         continue;
       }
       if (!unfilled.adds(found, true) || (allowed !== null && !allowed(found)))

@@ -1,12 +1,15 @@
 // Free machines of a pattern, domain by domain, so that a gang compares racks without walking all classes. The sums of a
 // domain are computed when a gang first reads them, and again only once a machine of it was claimed or returned, or was
-// added or removed between two cycles.
+// added or removed between two cycles. Used by Phase 1 for gangs (domain-sums.ts, gang.ts, infeasible.ts), by Phase 2
+// (preempt.ts) and for verdicts (verdict.ts, fitting-machines.ts). `PatternAvailability` is of one pattern,
+// `GangAvailability` of all patterns that gangs use.
 
 import { withRoom } from '../../collections/columns.ts';
 import type { Domains, Pattern } from '../../fleet/index.ts';
 import { MachineState } from '../../model/index.ts';
 import type { Cycle } from '../cycle.ts';
 
+/** States of machines that can serve a row, now or after a transition. Blocked machines are counted separately. */
 const USABLE = [
   MachineState.Speculative,
   MachineState.Creating,
@@ -16,54 +19,54 @@ const USABLE = [
   MachineState.Draining,
 ];
 
-/** The domains of one topology key, and counters of changes in each: of free machines, and of machines in any state. */
+/** The domains of one topology label, and counters of changes in each: of free machines, and of machines in any state. */
 export class Topology {
   readonly domains: Domains;
-  #changes = new Uint32Array(0);
-  #moves = new Uint32Array(0);
+  #freeChanges = new Uint32Array(0);
+  #memberChanges = new Uint32Array(0);
   /** In all domains. */
-  changes = 0;
-  moves = 0;
+  freeChanges = 0;
+  memberChanges = 0;
 
   constructor(domains: Domains) {
     this.domains = domains;
   }
 
-  changesIn(domain: number): number {
-    return this.#changes[domain]!;
+  freeChangesIn(domain: number): number {
+    return this.#freeChanges[domain]!;
   }
 
-  movesIn(domain: number): number {
-    return this.#moves[domain]!;
+  memberChangesIn(domain: number): number {
+    return this.#memberChanges[domain]!;
   }
 
   /** Makes room for all numbered domains. */
   reserve(): void {
-    this.#changes = withRoom(this.#changes, this.domains.names.length);
-    this.#moves = withRoom(this.#moves, this.domains.names.length);
+    this.#freeChanges = withRoom(this.#freeChanges, this.domains.names.length);
+    this.#memberChanges = withRoom(this.#memberChanges, this.domains.names.length);
   }
 
   /** A machine of a class was removed from the free machines or returned. */
-  touch(classNumber: number): void {
+  noteFreeChange(classNumber: number): void {
     const domain = this.domains.of(classNumber);
-    if (domain < 0 || domain >= this.#changes.length) return;
-    this.#changes[domain]!++;
-    this.changes++;
+    if (domain < 0 || domain >= this.#freeChanges.length) return;
+    this.#freeChanges[domain]!++;
+    this.freeChanges++;
   }
 
   /** A machine was added to a class or removed from it. */
-  move(classNumber: number): void {
+  noteMemberChange(classNumber: number): void {
     const domain = this.domains.of(classNumber);
-    if (domain < 0 || domain >= this.#moves.length) return;
-    this.#moves[domain]!++;
-    this.moves++;
+    if (domain < 0 || domain >= this.#memberChanges.length) return;
+    this.#memberChanges[domain]!++;
+    this.memberChanges++;
   }
 }
 
 const NEVER = -1;
 
 /** The free machines of one pattern. */
-export class DomainAvailability {
+export class PatternAvailability {
   readonly #cycle: Cycle;
   readonly #topology: Topology;
   readonly #pattern: Pattern;
@@ -88,17 +91,17 @@ export class DomainAvailability {
   /** The total change counter when the sums of all domains were brought up to date. */
   #allSeen = NEVER;
   /**
-   * Sums over all machines of a domain and over those that are not blocked; `#most` is the largest `#capacity` by
+   * Sums over the machines of a domain in a usable state, and over those of them that are not blocked; `#most` is the largest `#capacity` by
    * dimension.
    */
   readonly #capacity: Float64Array;
-  readonly #usable: Float64Array;
+  readonly #unblocked: Float64Array;
   /** Sum that includes Failed and Deleting machines. */
   readonly #all: Float64Array;
   readonly #most: Float64Array;
-  /** The move counters, in total and by domain, when these sums were computed. */
-  #movesSeen = NEVER;
-  readonly #movesSeenIn: Float64Array;
+  /** The counters of member changes, in total and by domain, when these sums were computed. */
+  #membersSeen = NEVER;
+  readonly #membersSeenIn: Float64Array;
   #special: Map<number, number[]> | null = null;
 
   constructor(cycle: Cycle, topology: Topology, pattern: Pattern) {
@@ -126,18 +129,18 @@ export class DomainAvailability {
     this.free = new Float64Array(length * this.dims);
     this.counts = new Int32Array(length);
     this.#capacity = new Float64Array(length * this.dims);
-    this.#usable = new Float64Array(length * this.dims);
+    this.#unblocked = new Float64Array(length * this.dims);
     this.#all = new Float64Array(length * this.dims);
     this.#most = new Float64Array(this.dims);
     this.#seen = new Float64Array(length).fill(NEVER);
-    this.#movesSeenIn = new Float64Array(length).fill(NEVER);
+    this.#membersSeenIn = new Float64Array(length).fill(NEVER);
   }
 
   get domains(): Domains {
     return this.#topology.domains;
   }
 
-  /** Invalidates the special machines: in a new cycle, others may have a target or a penalty. */
+  /** Invalidates the special machines, which are Idle and have a target or a reclamation penalty: a cycle changes both. */
   beginCycle(): void {
     this.#special = null;
   }
@@ -148,17 +151,17 @@ export class DomainAvailability {
 
   /** Brings the sums of all domains up to date. */
   refreshAll(): void {
-    const { changes } = this.#topology;
-    if (this.#allSeen === changes) return;
-    this.#allSeen = changes;
+    const { freeChanges } = this.#topology;
+    if (this.#allSeen === freeChanges) return;
+    this.#allSeen = freeChanges;
     for (const domain of this.list) this.refresh(domain);
   }
 
   /** Brings the sums of a domain up to date. */
   refresh(domain: number): void {
-    const changes = this.#topology.changesIn(domain);
-    if (this.#seen[domain] === changes) return;
-    this.#seen[domain] = changes;
+    const freeChanges = this.#topology.freeChangesIn(domain);
+    if (this.#seen[domain] === freeChanges) return;
+    this.#seen[domain] = freeChanges;
     for (let at = domain * this.dims; at < (domain + 1) * this.dims; at++) {
       this.idle[at] = 0;
       this.free[at] = 0;
@@ -179,9 +182,9 @@ export class DomainAvailability {
 
   /** Lists the classes with free machines: most have none, and claiming a machine does not change which do. */
   #listNonEmpty(domain: number): void {
-    const moves = this.#topology.movesIn(domain);
-    if (this.#nonEmptySeen[domain] === moves) return;
-    this.#nonEmptySeen[domain] = moves;
+    const memberChanges = this.#topology.memberChangesIn(domain);
+    if (this.#nonEmptySeen[domain] === memberChanges) return;
+    this.#nonEmptySeen[domain] = memberChanges;
     const { freeMachines } = this.#cycle;
     let end = this.#start[domain]!;
     for (let i = end; i < this.#start[domain + 1]!; i++) {
@@ -221,7 +224,7 @@ export class DomainAvailability {
   }
 
   /** Domains whose machines, claimed or not, would cover a row. */
-  possible(row: number): readonly number[] {
+  domainsThatCouldCover(row: number): readonly number[] {
     const { demand, dimensions } = this.#cycle.fleet;
     this.#countDomains();
     const from = row * dimensions.stride;
@@ -241,20 +244,20 @@ export class DomainAvailability {
    */
   wouldSuffice(row: number, own: readonly number[]): boolean {
     this.#countDomains();
-    const usable = own.length === 0 ? this.#usable : this.#usableWith(own);
-    return this.list.some((domain) => this.#covers(usable, domain, row));
+    const unblocked = own.length === 0 ? this.#unblocked : this.#unblockedWith(own);
+    return this.list.some((domain) => this.#covers(unblocked, domain, row));
   }
 
-  #usableWith(slots: readonly number[]): Float64Array {
+  #unblockedWith(slots: readonly number[]): Float64Array {
     const { machines, classes, dimensions } = this.#cycle.fleet;
-    const usable = this.#usable.slice();
+    const unblocked = this.#unblocked.slice();
     for (const slot of slots) {
       const c = machines.classOf[slot]!;
       const to = this.#topology.domains.of(c) * this.dims;
       for (let d = 0; d < this.dims; d++)
-        usable[to + d]! += classes.allocatable.data[c * dimensions.stride + d]!;
+        unblocked[to + d]! += classes.allocatable.data[c * dimensions.stride + d]!;
     }
-    return usable;
+    return unblocked;
   }
 
   #covers(amounts: Float64Array, domain: number, row: number): boolean {
@@ -267,9 +270,9 @@ export class DomainAvailability {
   }
 
   #countDomains(): void {
-    const { moves } = this.#topology;
-    if (this.#movesSeen === moves) return;
-    this.#movesSeen = moves;
+    const { memberChanges } = this.#topology;
+    if (this.#membersSeen === memberChanges) return;
+    this.#membersSeen = memberChanges;
     this.#most.fill(0);
     for (const domain of this.list) {
       this.#countAll(domain);
@@ -281,23 +284,23 @@ export class DomainAvailability {
 
   /** Adds up all machines of a domain, if some were added or removed. */
   #countAll(domain: number): void {
-    const moves = this.#topology.movesIn(domain);
-    if (this.#movesSeenIn[domain] === moves) return;
-    this.#movesSeenIn[domain] = moves;
+    const memberChanges = this.#topology.memberChangesIn(domain);
+    if (this.#membersSeenIn[domain] === memberChanges) return;
+    this.#membersSeenIn[domain] = memberChanges;
     const { classes, dimensions } = this.#cycle.fleet;
     const to = domain * this.dims;
     this.#capacity.fill(0, to, to + this.dims);
-    this.#usable.fill(0, to, to + this.dims);
+    this.#unblocked.fill(0, to, to + this.dims);
     this.#all.fill(0, to, to + this.dims);
     for (let i = this.#start[domain]!; i < this.#start[domain + 1]!; i++) {
       const c = this.#classes[i]!;
       const members = this.#cycle.availability.membersOf(c);
-      const usable = this.#cycle.availability.usableOf(c);
+      const unblocked = this.#cycle.availability.unblockedOf(c);
       const total = members + this.#cycle.availability.unusableOf(c);
       for (let d = 0; d < this.dims; d++) {
         const each = classes.allocatable.data[c * dimensions.stride + d]!;
         this.#capacity[to + d]! += members * each;
-        this.#usable[to + d]! += usable * each;
+        this.#unblocked[to + d]! += unblocked * each;
         this.#all[to + d]! += total * each;
       }
     }
@@ -307,12 +310,12 @@ export class DomainAvailability {
 const NOTHING: readonly number[] = [];
 
 /** The availability of every pattern that gangs use, kept between cycles and updated incrementally. */
-export class AvailabilityByDomain {
+export class GangAvailability {
   readonly #cycle: Cycle;
   #topologies: Topology[] = [];
-  #byPattern = new Map<number, DomainAvailability>();
-  #earlier = new Map<number, DomainAvailability>();
-  #onTrial = false;
+  #byPattern = new Map<number, PatternAvailability>();
+  #earlier = new Map<number, PatternAvailability>();
+  #isTentative = false;
   /** Classes with machines claimed in this cycle, and by class whether it is one of them. */
   #touched: number[] = [];
   #isTouched = new Uint8Array(0);
@@ -330,7 +333,7 @@ export class AvailabilityByDomain {
     const { counted, restocked } = this.#cycle.fleet.machines;
     this.#earlier = this.#byPattern;
     this.#byPattern = new Map();
-    this.#onTrial = false;
+    this.#isTentative = false;
     const moved = counted.since(this.#countedSeen);
     const changed = restocked.since(this.#restockedSeen);
     this.#countedSeen = counted.end;
@@ -342,11 +345,11 @@ export class AvailabilityByDomain {
     } else {
       for (const c of new Set(moved)) {
         this.#members[c] = 0;
-        if (this.#isInUse(c)) this.#eachTopology((t) => t.move(c));
+        if (this.#isInUse(c)) this.#eachTopology((t) => t.noteMemberChange(c));
       }
-      for (const c of new Set(changed)) if (this.#isInUse(c)) this.#eachTopology((t) => t.touch(c));
+      for (const c of new Set(changed)) if (this.#isInUse(c)) this.#eachTopology((t) => t.noteFreeChange(c));
       // Claimed machines are free again.
-      for (const c of this.#touched) if (this.#isInUse(c)) this.#eachTopology((t) => t.touch(c));
+      for (const c of this.#touched) if (this.#isInUse(c)) this.#eachTopology((t) => t.noteFreeChange(c));
     }
     for (const c of this.#touched) this.#isTouched[c] = 0;
     this.#touched = [];
@@ -377,11 +380,11 @@ export class AvailabilityByDomain {
    * Machines of a class in a usable state that are not blocked. Not cached: read once for each class and pattern that
    * changed.
    */
-  usableOf(classNumber: number): number {
+  unblockedOf(classNumber: number): number {
     const { machines } = this.#cycle.fleet;
-    let usable = 0;
-    for (const state of USABLE) usable += machines.freeCountOf(classNumber, state);
-    return usable;
+    let unblocked = 0;
+    for (const state of USABLE) unblocked += machines.unblockedCountOf(classNumber, state);
+    return unblocked;
   }
 
   /** Machines of a class that are Failed or Deleting. */
@@ -394,13 +397,13 @@ export class AvailabilityByDomain {
   }
 
   /** The free machines of a gang's pattern, by domain. */
-  of(rankedRow: number): DomainAvailability {
+  of(rankedRow: number): PatternAvailability {
     const { pattern, profile } = this.#cycle.rankedRows;
     return this.for(pattern[rankedRow]!, profile[rankedRow]!);
   }
 
   /** The free machines for gangs with a pattern and a profile. */
-  for(pattern: number, profile: number): DomainAvailability {
+  for(pattern: number, profile: number): PatternAvailability {
     let availability = this.#byPattern.get(pattern);
     if (availability === undefined) {
       availability = this.#open(pattern, profile);
@@ -410,25 +413,25 @@ export class AvailabilityByDomain {
   }
 
   /** A free machine was claimed or returned: invalidates the sums of its domain. */
-  touch(classNumber: number): void {
-    if (this.#onTrial) return;
+  noteFreeChange(classNumber: number): void {
+    if (this.#isTentative) return;
     if (classNumber >= this.#isTouched.length)
       this.#isTouched = withRoom(this.#isTouched, this.#cycle.fleet.classes.size);
     if (this.#isTouched[classNumber] === 0) {
       this.#isTouched[classNumber] = 1;
       this.#touched.push(classNumber);
     }
-    for (const topology of this.#topologies) topology.touch(classNumber);
+    for (const topology of this.#topologies) topology.noteFreeChange(classNumber);
   }
 
-  /** Runs a trial that returns everything it takes and reads no sums. */
-  onTrial(trial: () => void): void {
-    this.#onTrial = true;
-    this.#cycle.freeMachines.onTrial(trial);
-    this.#onTrial = false;
+  /** Runs claims of a gang that returns everything it takes and reads no sums. */
+  tentatively(act: () => void): void {
+    this.#isTentative = true;
+    this.#cycle.freeMachines.tentatively(act);
+    this.#isTentative = false;
   }
 
-  #open(number: number, profile: number): DomainAvailability {
+  #open(number: number, profile: number): PatternAvailability {
     const { demand, dimensions, domains, patterns } = this.#cycle.fleet;
     const pattern = patterns.patternOf(number);
     const earlier = this.#earlier.get(number);
@@ -442,7 +445,7 @@ export class AvailabilityByDomain {
       topology = new Topology(byKey);
       this.#topologies.push(topology);
     }
-    const availability = new DomainAvailability(this.#cycle, topology, pattern);
+    const availability = new PatternAvailability(this.#cycle, topology, pattern);
     topology.reserve();
     return availability;
   }

@@ -31,7 +31,7 @@ export class DomainCandidates {
   /** Entries before this one may still have a machine for the row in a domain without one; the others never will. */
   #open = 0;
   /** Classes of machines that are on their way to the row. */
-  #coming = NO_CLASSES;
+  #inFlight = NO_CLASSES;
   /**
    * By entry: the class of its first machine for the row, of those without target and penalty; NONE, UNKNOWN. What is
    * unfilled only shrinks and other rows wait, so it stays first until a machine is claimed there or it no longer reduces
@@ -54,8 +54,8 @@ export class DomainCandidates {
     this.#domains = domains;
     this.#entries = this.#all();
     this.#open = this.#entries.length;
-    this.#coming =
-      rankedRows.coming[rankedRow] === 0 ? NO_CLASSES : comingClasses(this.#cycle, rankedRow, domains);
+    this.#inFlight =
+      rankedRows.hasInFlight[rankedRow] === 0 ? NO_CLASSES : classesInFlight(this.#cycle, rankedRow, domains);
     for (let at = 0; at < this.#open; at++) {
       this.#idle[at] = UNKNOWN;
       this.#speculative[at] = UNKNOWN;
@@ -108,7 +108,7 @@ export class DomainCandidates {
   }
 
   #addsComing(unfilled: Unfilled, counted: SpreadTest): boolean {
-    for (const c of this.#coming) {
+    for (const c of this.#inFlight) {
       if (!counted.hasCounted(this.#domains.of(c)) && unfilled.adds(c, true)) return true;
     }
     return false;
@@ -206,11 +206,11 @@ function entriesOf(byDomain: ReadonlyMap<number, Candidates>, domains: Domains):
 }
 
 /** Classes with the key of machines that are on their way to a ranked row and have not arrived. */
-export function comingClasses(cycle: Cycle, rankedRow: number, domains: Domains): number[] {
+export function classesInFlight(cycle: Cycle, rankedRow: number, domains: Domains): number[] {
   const { classOf, blocked, state } = cycle.fleet.machines;
-  const coming = unboundWhere(cycle, rankedRow, (slot) => {
-    const isComing = state[slot] === MachineState.Creating || state[slot] === MachineState.Draining;
-    return isComing && blocked[slot] === 0 && cycle.claims.isFree(slot) && domains.of(classOf[slot]!) >= 0;
+  const inFlight = unboundWhere(cycle, rankedRow, (slot) => {
+    const isInFlight = state[slot] === MachineState.Creating || state[slot] === MachineState.Draining;
+    return isInFlight && blocked[slot] === 0 && cycle.claims.isFree(slot) && domains.of(classOf[slot]!) >= 0;
   });
-  return coming.map((slot) => classOf[slot]!);
+  return inFlight.map((slot) => classOf[slot]!);
 }

@@ -43,7 +43,7 @@ export class FreeMachines {
   #cycle = 0;
   #claimedBy: ReadonlyColumn<Int32Array> = new Int32Array(0);
   #rewinds = false;
-  #trial = false;
+  #isTentative = false;
   #special = new Map<number, Special>();
   /** The machine found last, with its class and availability: a cache, since it is likely to be taken next. */
   #found = NONE;
@@ -62,7 +62,7 @@ export class FreeMachines {
     const { patterns } = this.#fleet;
     this.#claimedBy = claimedBy;
     this.#rewinds = rewinds;
-    this.#trial = rewinds;
+    this.#isTentative = rewinds;
     this.#special = new Map();
     this.#found = NONE;
     this.#cycle++;
@@ -169,14 +169,14 @@ export class FreeMachines {
     mayTakeTargeted: ClassFilter | null,
   ): number {
     const { machines } = this.#fleet;
-    const plain = this.#find(this.#idle, candidates.idle.next(unfilled, allowed, this.#trial));
+    const plain = this.#find(this.#idle, candidates.idle.next(unfilled, allowed, this.#isTentative));
     if (machines.specialIdle.length === 0) return plain;
     const special = this.#specialOf(candidates.pattern);
     for (let i = special.next; i < special.slots.length; i++) {
       const slot = special.slots[i]!;
       if (this.#claimedBy[slot] !== 0) {
-        // A trial's claims are undone, so only real claims advance `next`.
-        if (i === special.next && !this.#trial) special.next++;
+        // Tentative claims are undone, so only real claims advance `next`.
+        if (i === special.next && !this.#isTentative) special.next++;
         continue;
       }
       const classNumber = machines.classOf[slot]!;
@@ -204,7 +204,7 @@ export class FreeMachines {
 
   /** The next Speculative machine for a row, or -1. */
   nextSpeculative(candidates: Candidates, unfilled: Unfilled, allowed: ClassFilter | null): number {
-    return this.#find(this.#speculative, candidates.speculative.next(unfilled, allowed, this.#trial));
+    return this.#find(this.#speculative, candidates.speculative.next(unfilled, allowed, this.#isTentative));
   }
 
   /** The first machine of a class, or NONE for no class. */
@@ -218,11 +218,11 @@ export class FreeMachines {
 
   /** The class of the next Idle machine without target and penalty for a row, or NONE. */
   nextIdleClass(candidates: Candidates, unfilled: Unfilled): number {
-    return candidates.idle.next(unfilled, null, this.#trial);
+    return candidates.idle.next(unfilled, null, this.#isTentative);
   }
 
   nextSpeculativeClass(candidates: Candidates, unfilled: Unfilled): number {
-    return candidates.speculative.next(unfilled, null, this.#trial);
+    return candidates.speculative.next(unfilled, null, this.#isTentative);
   }
 
   /** Negative if the first Idle machine of class `a` precedes that of class `b` in keep order. */
@@ -272,10 +272,10 @@ export class FreeMachines {
     return state === MachineState.Speculative ? this.#speculative : null;
   }
 
-  /** Runs a trial that returns everything it takes: groups that look empty meanwhile are not dropped. */
-  onTrial(trial: () => void): void {
-    this.#trial = true;
-    trial();
-    this.#trial = this.#rewinds;
+  /** Runs claims of a gang that returns everything it takes: groups that look empty meanwhile are not dropped. */
+  tentatively(act: () => void): void {
+    this.#isTentative = true;
+    act();
+    this.#isTentative = this.#rewinds;
   }
 }

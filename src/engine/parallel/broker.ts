@@ -1,5 +1,5 @@
 // The commit broker: the only writer of claims while lanes run in parallel. A lane reads the sequence numbers of its row's
-// buckets, solves the row against its own view, and proposes the machines it picked. The broker plans the whole proposal
+// conflict keys, solves the row against its own view, and proposes the machines it picked. The broker plans the whole proposal
 // before it changes anything, lets the better-ranked row win, and displaces the others.
 //
 // Committed state is never stale: when a better-ranked row invalidates the view that a row was solved with, the broker
@@ -22,8 +22,8 @@ export interface Proposal {
   readonly machines: readonly number[];
   /** Length of the prefix of `machines` that are credits: bound to the row or on their way to it. */
   readonly credited: number;
-  /** Buckets that the row read, and their sequence numbers before it read them. */
-  readonly buckets: readonly number[];
+  /** Conflict keys that the row read (conflict-keys.ts), and their sequence numbers before it read them. */
+  readonly conflictKeys: readonly number[];
   readonly observed: readonly number[];
   /** End of the log as applied to the view that the row was solved with. */
   readonly clock: number;
@@ -42,7 +42,7 @@ export type Outcome =
     }
   | {
       readonly status: 'conflict' | 'exhausted';
-      /** Current sequence numbers of the row's buckets. */
+      /** Current sequence numbers of the row's conflict keys. */
       readonly sequence: readonly number[];
     };
 
@@ -101,7 +101,7 @@ export interface BrokerMemory {
   readonly budget: Int32Array;
   readonly entry: Int32Array;
   readonly seen: Int32Array;
-  /** Entries: row, number of machines (RELEASED for a release), of credits, of buckets; machines, buckets. */
+  /** Entries: row, number of machines (RELEASED for a release), of credits, of conflict keys; machines, conflict keys. */
   readonly log: Int32Array;
 }
 
@@ -117,7 +117,7 @@ const LOG_PER_MACHINE = 2;
 export function brokerMemory(
   rows: number,
   machines: number,
-  buckets: number,
+  conflictKeys: number,
   retries: number,
   logLength = LOG_PER_ROW * rows + LOG_PER_MACHINE * machines,
 ): BrokerMemory {
@@ -125,7 +125,7 @@ export function brokerMemory(
     retries,
     control: sharedInt32(Place.Length),
     owner: sharedInt32(machines),
-    sequence: sharedInt32(buckets),
+    sequence: sharedInt32(conflictKeys),
     status: sharedUint8(rows),
     sensitive: sharedUint8(rows),
     mode: sharedUint8(rows),
@@ -139,19 +139,19 @@ export function brokerMemory(
 /** A change to a row's claims: worse-ranked rows solved with a different view of them must be solved again. */
 interface Event {
   readonly row: number;
-  readonly buckets: ReadonlySet<number>;
+  readonly conflictKeys: ReadonlySet<number>;
   /** Offset of the commit that is released; null for new claims. */
   readonly releasedEntry: number | null;
 }
 
 export class Broker {
   readonly #memory: BrokerMemory;
-  readonly #bucketsOf: (slot: number) => readonly number[];
+  readonly #conflictKeysOf: (slot: number) => readonly number[];
 
-  /** `bucketsOf` returns all buckets that contain a machine. */
-  constructor(memory: BrokerMemory, bucketsOf: (slot: number) => readonly number[]) {
+  /** `conflictKeysOf` returns all conflict keys of a machine. */
+  constructor(memory: BrokerMemory, conflictKeysOf: (slot: number) => readonly number[]) {
     this.#memory = memory;
-    this.#bucketsOf = bucketsOf;
+    this.#conflictKeysOf = conflictKeysOf;
   }
 
   /** Current end of the log; entries before it may be read without the lock. */
@@ -159,8 +159,8 @@ export class Broker {
     return Atomics.load(this.#memory.control, Place.Clock);
   }
 
-  sequenceOf(bucket: number): number {
-    return Atomics.load(this.#memory.sequence, bucket);
+  sequenceOf(conflictKey: number): number {
+    return Atomics.load(this.#memory.sequence, conflictKey);
   }
 
   /** The row that claims a machine; -1 for none. */
@@ -312,26 +312,28 @@ export class Broker {
   }
 
   #isFresh(proposal: Proposal): boolean {
-    const { buckets, observed } = proposal;
+    const { conflictKeys, observed } = proposal;
     const { sequence } = this.#memory;
-    return this.#hasRoom(proposal) && buckets.every((bucket, i) => sequence[bucket] === observed[i]);
+    return (
+      this.#hasRoom(proposal) && conflictKeys.every((conflictKey, i) => sequence[conflictKey] === observed[i])
+    );
   }
 
   /** Whether the log has room for one more commit, and for the release of everything that is committed now. */
-  #hasRoom({ buckets, machines }: Proposal): boolean {
+  #hasRoom({ conflictKeys, machines }: Proposal): boolean {
     const { control, log, status } = this.#memory;
-    const needed = HEADER * (2 + status.length) + machines.length + buckets.length;
+    const needed = HEADER * (2 + status.length) + machines.length + conflictKeys.length;
     return control[Place.Clock]! + needed <= log.length;
   }
 
   /** Another lane has called `leaveAll`, which ended this row's attempt. */
-  #leftAlready({ buckets }: Proposal): Outcome {
-    return { status: 'exhausted', sequence: buckets.map((bucket) => this.sequenceOf(bucket)) };
+  #leftAlready({ conflictKeys }: Proposal): Outcome {
+    return { status: 'exhausted', sequence: conflictKeys.map((conflictKey) => this.sequenceOf(conflictKey)) };
   }
 
-  #conflict({ buckets, mode, row }: Proposal): Outcome {
+  #conflict({ conflictKeys, mode, row }: Proposal): Outcome {
     const { budget, control, mode: modes } = this.#memory;
-    const sequence = buckets.map((bucket) => this.sequenceOf(bucket));
+    const sequence = conflictKeys.map((conflictKey) => this.sequenceOf(conflictKey));
     modes[row] = mode;
     control[Place.Conflicts + mode]!++;
     budget[row]!--;
@@ -370,35 +372,35 @@ export class Broker {
     control[Place.InFlight]!--;
     control[Place.Commits + mode]!++;
     if (budget[row]! < retries) control[Place.Retried + mode]!++;
-    const touched = this.#bucketsOfAll(machines);
-    events.push({ row, buckets: touched, releasedEntry: null });
+    const touched = this.#conflictKeysOfAll(machines);
+    events.push({ row, conflictKeys: touched, releasedEntry: null });
     for (let event = events.pop(); event !== undefined; event = events.pop()) {
-      for (const bucket of event.buckets) touched.add(bucket);
+      for (const conflictKey of event.conflictKeys) touched.add(conflictKey);
       this.#unsettle(event, displaced, events);
     }
     control[Place.Worst] = Math.max(control[Place.Worst]!, row);
-    // Once for each bucket, regardless of how many of its machines moved.
-    for (const bucket of touched) sequence[bucket]!++;
+    // Once for each conflict key, regardless of how many of its machines moved.
+    for (const conflictKey of touched) sequence[conflictKey]!++;
     this.#ring();
     return { status: 'committed', machines, conflicted, displaced };
   }
 
   /** Displaces every worse-ranked row that was solved with a view that an event has invalidated. */
-  #unsettle({ row, buckets, releasedEntry }: Event, displaced: number[], events: Event[]): void {
+  #unsettle({ row, conflictKeys, releasedEntry }: Event, displaced: number[], events: Event[]): void {
     const { control, seen, sensitive, status } = this.#memory;
     for (let other = row + 1; other <= control[Place.Worst]!; other++) {
       if (status[other] !== RowStatus.Committed) continue;
       // A release affects rows that saw the claim; a new claim affects sensitive rows only.
       const concerned = releasedEntry === null ? sensitive[other] === 1 : seen[other]! > releasedEntry;
-      if (concerned && this.#looksAt(other, buckets)) events.push(this.#displace(other, displaced));
+      if (concerned && this.#looksAt(other, conflictKeys)) events.push(this.#displace(other, displaced));
     }
   }
 
-  #looksAt(row: number, buckets: ReadonlySet<number>): boolean {
+  #looksAt(row: number, conflictKeys: ReadonlySet<number>): boolean {
     const { entry, log } = this.#memory;
     const at = entry[row]!;
     const from = at + HEADER + log[at + 1]!;
-    for (let i = from; i < from + log[at + 3]!; i++) if (buckets.has(log[i]!)) return true;
+    for (let i = from; i < from + log[at + 3]!; i++) if (conflictKeys.has(log[i]!)) return true;
     return false;
   }
 
@@ -407,7 +409,7 @@ export class Broker {
     const { budget, control, entry, log, mode, owner, status } = this.#memory;
     const machines = this.claimsOf(row);
     for (const slot of machines) if (owner[slot] === row + 1) owner[slot] = 0;
-    const event = { row, buckets: this.#bucketsOfAll(machines), releasedEntry: entry[row]! };
+    const event = { row, conflictKeys: this.#conflictKeysOfAll(machines), releasedEntry: entry[row]! };
     const at = control[Place.Clock]!;
     log[at] = row;
     log[at + 1] = RELEASED;
@@ -424,23 +426,24 @@ export class Broker {
     return event;
   }
 
-  #append({ buckets, credited, row }: Proposal, machines: readonly number[]): void {
+  #append({ conflictKeys, credited, row }: Proposal, machines: readonly number[]): void {
     const { control, entry, log } = this.#memory;
     const at = control[Place.Clock]!;
     entry[row] = at;
     log[at] = row;
     log[at + 1] = machines.length;
     log[at + 2] = credited;
-    log[at + 3] = buckets.length;
+    log[at + 3] = conflictKeys.length;
     log.set(machines, at + HEADER);
-    log.set(buckets, at + HEADER + machines.length);
-    Atomics.store(control, Place.Clock, at + HEADER + machines.length + buckets.length);
+    log.set(conflictKeys, at + HEADER + machines.length);
+    Atomics.store(control, Place.Clock, at + HEADER + machines.length + conflictKeys.length);
   }
 
-  #bucketsOfAll(machines: Iterable<number>): Set<number> {
-    const buckets = new Set<number>();
-    for (const slot of machines) for (const bucket of this.#bucketsOf(slot)) buckets.add(bucket);
-    return buckets;
+  #conflictKeysOfAll(machines: Iterable<number>): Set<number> {
+    const conflictKeys = new Set<number>();
+    for (const slot of machines)
+      for (const conflictKey of this.#conflictKeysOf(slot)) conflictKeys.add(conflictKey);
+    return conflictKeys;
   }
 
   #ring(): void {

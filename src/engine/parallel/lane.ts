@@ -7,7 +7,7 @@ import { RowKind } from '../assign/ranked-rows.ts';
 import { serve } from '../assign/serve.ts';
 import { Cycle } from '../cycle.ts';
 import { Broker, type BrokerMemory, Mode, type Proposal } from './broker.ts';
-import { Buckets } from './buckets.ts';
+import { ConflictKeys } from './conflict-keys.ts';
 
 /** Input of a lane, on any thread. */
 export interface LaneWork {
@@ -26,7 +26,7 @@ type Step = (typeof Step)[keyof typeof Step];
 export class Lane {
   readonly #cycle: Cycle;
   readonly #broker: Broker;
-  readonly #buckets: Buckets;
+  readonly #conflictKeys: ConflictKeys;
   /** Ranked rows in rank order. */
   readonly #order: Uint32Array;
   /** Claims of committed rows, as of `#read` in the log. */
@@ -45,10 +45,10 @@ export class Lane {
 
   constructor(cycle: Cycle, { memory, order, passStart, patternCount }: LaneWork) {
     const trial = Cycle.trialOf(cycle, passStart);
-    const buckets = new Buckets(trial, order, patternCount);
+    const conflictKeys = new ConflictKeys(trial, order, patternCount);
     this.#cycle = trial;
-    this.#broker = new Broker(memory, (slot) => buckets.of(slot));
-    this.#buckets = buckets;
+    this.#broker = new Broker(memory, (slot) => conflictKeys.keysOf(slot));
+    this.#conflictKeys = conflictKeys;
     this.#order = order;
   }
 
@@ -101,8 +101,8 @@ export class Lane {
 
   /** Sequence numbers first, then the view: a change in between makes the numbers stale, never the view. */
   #observe(): void {
-    const buckets = this.#buckets.readBy(this.#cycle, this.#order[this.#row]!);
-    this.#observed = buckets.map((bucket) => this.#broker.sequenceOf(bucket));
+    const conflictKeys = this.#conflictKeys.keysReadBy(this.#cycle, this.#order[this.#row]!);
+    this.#observed = conflictKeys.map((conflictKey) => this.#broker.sequenceOf(conflictKey));
     this.#bringUpToDate();
     this.#step = Step.Solve;
   }
@@ -160,7 +160,7 @@ export class Lane {
       this.#step = Step.Dequeue;
       return;
     }
-    this.#proposal = proposalOf(cycle, this.#buckets, this.#row, rankedRow, machines, credited, {
+    this.#proposal = proposalOf(cycle, this.#conflictKeys, this.#row, rankedRow, machines, credited, {
       observed: this.#observed,
       clock: this.#read,
     });
@@ -202,7 +202,7 @@ export function modeOf({ rankedRows }: Cycle, rankedRow: number): Mode {
 
 export function proposalOf(
   cycle: Cycle,
-  buckets: Buckets,
+  conflictKeys: ConflictKeys,
   row: number,
   rankedRow: number,
   machines: readonly number[],
@@ -215,7 +215,7 @@ export function proposalOf(
     mode: modeOf(cycle, rankedRow),
     machines,
     credited,
-    buckets: buckets.readBy(cycle, rankedRow),
+    conflictKeys: conflictKeys.keysReadBy(cycle, rankedRow),
     sensitive: kind === RowKind.Gang || kind === RowKind.Spread,
     ...view,
   };

@@ -12,7 +12,7 @@ import type { Cycle } from '../cycle.ts';
 import { conflictFraction, MODES } from '../stats.ts';
 import { lanesThatPay, MOST_CONFLICTS } from './balance.ts';
 import { Broker, type BrokerCounts, brokerMemory, RowStatus } from './broker.ts';
-import { Buckets } from './buckets.ts';
+import { ConflictKeys } from './conflict-keys.ts';
 import { Lane, type LaneWork, modeOf, proposalOf } from './lane.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
@@ -67,11 +67,11 @@ export class Lanes {
     const memory = brokerMemory(order.length, cycle.claims.claimedBy.length, bucketCount, retries);
     const work: LaneWork = { memory, order: shared(order), passStart: cycle.claims.count, patternCount };
     this.#run(lanes, work);
-    const buckets = new Buckets(cycle, order, patternCount);
-    const broker = new Broker(memory, (slot) => buckets.of(slot));
+    const conflictKeys = new ConflictKeys(cycle, order, patternCount);
+    const broker = new Broker(memory, (slot) => conflictKeys.keysOf(slot));
     this.#note(broker.counts);
     if (MODES.some((mode) => conflictFraction(cycle.stats.modes[mode]) > MOST_CONFLICTS)) this.#pause = PAUSE;
-    settle(cycle, broker, buckets, order);
+    settle(cycle, broker, conflictKeys, order);
   }
 
   /** Serves a row without concurrent lanes: its picks are committed as proposed. */
@@ -128,7 +128,7 @@ export class Lanes {
 }
 
 /** The barrier: in rank order, adopts what lanes have committed and serves all other rows. */
-function settle(cycle: Cycle, broker: Broker, buckets: Buckets, order: Uint32Array): void {
+function settle(cycle: Cycle, broker: Broker, conflictKeys: ConflictKeys, order: Uint32Array): void {
   for (const [row, rankedRow] of order.entries()) {
     const committed = broker.statusOf(row) === RowStatus.Committed;
     if (committed && takeOver(cycle, rankedRow, broker.claimsOf(row), broker.creditsOf(row))) continue;
@@ -138,7 +138,7 @@ function settle(cycle: Cycle, broker: Broker, buckets: Buckets, order: Uint32Arr
     if (committed && equal(machines, broker.claimsOf(row))) continue;
     // Worse-ranked rows that were solved with a different view of this one must be served again as well.
     const view = { observed: [], clock: broker.clock };
-    broker.settle(proposalOf(cycle, buckets, row, rankedRow, [...machines], 0, view));
+    broker.settle(proposalOf(cycle, conflictKeys, row, rankedRow, [...machines], 0, view));
   }
 }
 

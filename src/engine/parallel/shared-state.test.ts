@@ -36,23 +36,23 @@ describe('the state that worker threads share', () => {
     const worker = new WorkerCycle();
     fleet.machines.bySlot.reserve(10);
 
-    worker.takeOver(publisher.look()!);
+    worker.takeOver(publisher.changesSinceLast()!);
 
     const columns = sharedGroups(cycle).flatMap((group) => group.columns());
     const taken = sharedGroups(worker.cycle).flatMap((group) => group.columns());
     expect(taken.every((column, i) => column === columns[i])).toBe(true);
     expect(taken).toHaveLength(columns.length);
-    expect(publisher.look()).toBeNull();
+    expect(publisher.changesSinceLast()).toBeNull();
   });
 
   it('given a table that grew, then only then is there another update', () => {
     const fleet = new Fleet();
     const publisher = new SharedStatePublisher(new Cycle(fleet));
-    publisher.look();
+    publisher.changesSinceLast();
 
     fleet.demand.byRow.reserve(1000);
 
-    expect(publisher.look()).not.toBeNull();
-    expect(publisher.look()).toBeNull();
+    expect(publisher.changesSinceLast()).not.toBeNull();
+    expect(publisher.changesSinceLast()).toBeNull();
   });
 });

@@ -67,7 +67,7 @@ export class SharedStatePublisher {
   }
 
   /** The update that another thread has to apply, or null if it is up to date. */
-  look(): SharedStateUpdate | null {
+  changesSinceLast(): SharedStateUpdate | null {
     const columns = this.#groups.map((group) => group.columns());
     const moved = columns.some((group, g) => group.some((column, i) => column !== this.#columns[g]?.[i]));
     const { classes, demand, dimensions, patterns } = this.#fleet;
@@ -125,9 +125,10 @@ export class WorkerCycle {
     for (const [i, group] of this.#groups.entries()) group.adopt(columns[i]!);
   }
 
-  /** Runs a lane over the mirrored cycle until the barrier is reached. */
+  /** Runs a lane over the mirrored cycle until every row is committed or left for the cycle's thread. */
   drive({ supply, work }: LaneStart): void {
     this.#fleet.machines.mirror(supply);
+    // One lane for this thread. Only the cycle's thread takes over lanes of threads that are gone.
     driveLanes(this.cycle, work, 1, () => false);
   }
 }

@@ -160,7 +160,7 @@ export class WorkerPool {
 
   #wake(member: Member, lane: LaneStart | null = null): void {
     const { publisher, place, port } = member;
-    const update = publisher.look();
+    const update = publisher.changesSinceLast();
     if (update !== null || lane !== null || member.tasks !== this.#tasks) {
       const start: StepStart = { update, tasks: this.#tasks, lane };
       port.postMessage(start);

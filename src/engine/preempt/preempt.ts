@@ -61,7 +61,9 @@ class PhaseTwo {
     if (rankedRows.kind[rankedRow] === RowKind.SetAside) return NOTHING;
     if (rankedRows.kind[rankedRow] === RowKind.Gang) {
       // One domain must have enough machines, claimed or not.
-      const possible = this.#cycle.availability.of(rankedRow).possible(rankedRows.row[rankedRow]!);
+      const possible = this.#cycle.availability
+        .of(rankedRow)
+        .domainsThatCouldCover(rankedRows.row[rankedRow]!);
       return possible.length > 0 ? this.#serveGang(rankedRow) : INFEASIBLE;
     }
     unfilled.restore(rankedRows.row[rankedRow]!, unmet.shortage);
@@ -138,7 +140,7 @@ class PhaseTwo {
    */
   #hopeful(rankedRow: number): number[] {
     const cycle = this.#cycle;
-    const possible = cycle.availability.of(rankedRow).possible(cycle.rankedRows.row[rankedRow]!);
+    const possible = cycle.availability.of(rankedRow).domainsThatCouldCover(cycle.rankedRows.row[rankedRow]!);
     if (possible.length === 0) return [];
     const { names } = domainsOf(cycle, rankedRow);
     const chosen = cycle.result.gangs.get(rankedRow)!.order;
@@ -204,9 +206,9 @@ class PhaseTwo {
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) count(slot);
     for (const slot of targeted(cycle, rankedRow)) {
       const state = machines.state[slot];
-      const coming =
+      const inFlight =
         state === MachineState.Idle || state === MachineState.Creating || state === MachineState.Draining;
-      if (coming && machines.blocked[slot] === 0) count(slot);
+      if (inFlight && machines.blocked[slot] === 0) count(slot);
     }
     // Its own claims among Idle and Speculative machines, and unclaimed ones.
     for (const slot of cycle.claims.of(rankedRow)) count(slot);

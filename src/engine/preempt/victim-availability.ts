@@ -154,7 +154,7 @@ export class VictimAvailability {
     const { stamps } = machines;
     const found = new Map<number, UnclaimedVictims>();
     for (let cluster = 1; cluster < clusters.size; cluster++) {
-      const end = cycle.credits.unclaimedEnd[cluster] ?? 0;
+      const end = cycle.credits.unclaimedConfiguredEnd[cluster] ?? 0;
       let i = cycle.credits.start[cluster] ?? 0;
       if (i === end) continue;
       const ready = cycle.isReady(cluster);

@@ -8,7 +8,7 @@ export function reclaims(cycle: Cycle): number[] {
   const slots: number[] = [];
   for (const cluster of cycle.fleet.clusters.sorted()) {
     const start = cycle.credits.start[cluster] ?? 0;
-    const end = cycle.credits.unclaimedEnd[cluster] ?? 0;
+    const end = cycle.credits.unclaimedConfiguredEnd[cluster] ?? 0;
     if (start === end || !cycle.isReady(cluster)) continue;
     for (let i = start; i < end; i++) {
       const slot = cycle.credits.unclaimed[i]!;
@@ -20,7 +20,7 @@ export function reclaims(cycle: Cycle): number[] {
 
 /** Number of Configured machines of a cluster that are neither claimed nor picked, whether or not they may be reclaimed. */
 export function spareOf(cycle: Cycle, cluster: number): number {
-  const end = cycle.credits.unclaimedEnd[cluster] ?? 0;
+  const end = cycle.credits.unclaimedConfiguredEnd[cluster] ?? 0;
   let count = 0;
   for (let i = cycle.credits.start[cluster] ?? 0; i < end; i++) {
     const slot = cycle.credits.unclaimed[i]!;

@@ -41,13 +41,16 @@ function placesOf({ demand, clusters, keys, patterns }: Fleet, cluster: string) 
     const folding = tied.filter((other) => demand.same[other] === 1);
     const wanted = { minUnit: patterns.patternOf(demand.pattern[row]!).minUnit };
     if (folding.length === 0) return wanted;
-    const texts = [...tied.map((it) => demand.text[it]!), ...folding.map((it) => demand.foldText[it]!)];
+    const texts = [
+      ...tied.map((it) => demand.keyPlace[it]!),
+      ...folding.map((it) => demand.foldKeyPlace[it]!),
+    ];
     const order = [...new Set(texts)].sort((a, b) => a - b);
-    const text = order.indexOf(demand.text[row]!);
+    const text = order.indexOf(demand.keyPlace[row]!);
     if (demand.same[row] === 0) return { ...wanted, text };
     const whole = patterns.patternOf(demand.wholePattern[row]!).minUnit;
-    const foldText = order.indexOf(demand.foldText[row]!);
-    return { ...wanted, text, foldText, fold: keys.keyOf(demand.foldKey[row]!), whole };
+    const foldKeyPlace = order.indexOf(demand.foldKeyPlace[row]!);
+    return { ...wanted, text, foldKeyPlace, fold: keys.keyOf(demand.foldKey[row]!), whole };
   });
 }
 

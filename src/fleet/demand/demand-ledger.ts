@@ -17,6 +17,7 @@ import type { KeyTable, NameTable } from '../tables/names.ts';
 import type { PatternTable } from '../tables/patterns.ts';
 import type { Dimensions } from '../tables/vectors.ts';
 import { DemandRows, flagOf } from './demand-rows.ts';
+import { KeyPlaces } from './key-places.ts';
 import {
   admitRows,
   freshIndexes,
@@ -31,8 +32,7 @@ import {
   refuseStray,
   updateNeeds,
 } from './roll-up.ts';
-import type { AmountReferences, Arrival, RowReferences } from './row-references.ts';
-import { TextPlaces } from './text-places.ts';
+import type { AmountReferences, NewRow, RowReferences } from './row-references.ts';
 
 /** The rows of one cluster: `offset … offset + length − 1`, unordered. */
 export interface ClusterRows extends Block {
@@ -54,7 +54,7 @@ export class DemandLedger extends DemandRows {
   readonly #rowsOf: (ClusterRows | undefined)[] = [];
   /** By cluster: the roll-up its rows were written from. */
   readonly #reported: (Reported | undefined)[] = [];
-  readonly #places: TextPlaces;
+  readonly #places: KeyPlaces;
   /** Scratch array, by place within the cluster being checked or written: 1 if the row stays. */
   #stays = new Uint8Array(0);
   #count = 0;
@@ -71,7 +71,7 @@ export class DemandLedger extends DemandRows {
     this.#changed = changed;
     this.#clusters = clusters;
     this.#keys = keys;
-    this.#places = new TextPlaces(keys);
+    this.#places = new KeyPlaces(keys);
     this.#dimensions = dimensions;
   }
 
@@ -188,7 +188,7 @@ export class DemandLedger extends DemandRows {
       // A row that is set aside holds fewer references than an ordinary one, so neither becomes the other in place.
       if (places[index] !== NOWHERE && this.setAside[row] !== flagOf(need)) places[index] = NOWHERE;
       if (places[index] === NOWHERE) added.push(i);
-      else if (!this.wants(row, need)) amended.push(i);
+      else if (!this.hasAmountsOf(row, need)) amended.push(i);
     }
     return { amended, added };
   }
@@ -228,21 +228,21 @@ export class DemandLedger extends DemandRows {
   }
 
   /** New rows, each with a reference to its profile. */
-  #arrivals({ fresh, indexes, added }: RollUp): Arrival[] {
-    return added.map((i): Arrival => {
+  #newRows({ fresh, indexes, added }: RollUp): NewRow[] {
+    return added.map((i): NewRow => {
       const need = fresh[i]!;
       return { need, index: indexes[i]!, key: 0, profile: this.profiles.retain(need.profile) };
     });
   }
 
   /** Adds references to the keys of rows that have none yet, and sorts all rows by rank. */
-  #inRank(cluster: number, fresh: Arrival[]): readonly Arrival[] {
-    for (const arrival of fresh) {
-      const { profile, group } = arrival.need;
-      if (arrival.key === 0) arrival.key = this.#keys.retainIn(cluster, profile.fingerprint, group);
+  #inRank(cluster: number, fresh: NewRow[]): readonly NewRow[] {
+    for (const newRow of fresh) {
+      const { profile, group } = newRow.need;
+      if (newRow.key === 0) newRow.key = this.#keys.retainIn(cluster, profile.fingerprint, group);
     }
     this.reserveKeys();
-    const precedence = ({ profile }: Arrival): number => this.profiles.entryOf(profile).precedence;
+    const precedence = ({ profile }: NewRow): number => this.profiles.entryOf(profile).precedence;
     return fresh.sort(
       (a, b) =>
         precedence(b) - precedence(a) ||
@@ -252,7 +252,7 @@ export class DemandLedger extends DemandRows {
   }
 
   /** Whether a new row precedes an existing row of its cluster in rank order. */
-  #isAhead({ need, key, profile }: Arrival, row: number): boolean {
+  #isAhead({ need, key, profile }: NewRow, row: number): boolean {
     const order =
       this.precedence[row]! - this.profiles.entryOf(profile).precedence ||
       need.firstSeenMs - this.firstSeenMs[row]! ||
@@ -279,10 +279,10 @@ export class DemandLedger extends DemandRows {
     this.revision++;
     const stays = this.#staying(places, old.length);
     const inRank = this.#rankedIn(old, stays);
-    const arrivals = this.#arrivals(rollUp);
-    const heirs = this.#heirs(old.offset, arrivals, places, stays);
+    const newRows = this.#newRows(rollUp);
+    const successors = this.#successors(old.offset, newRows, places, stays);
     // Written in rank order, so that a cycle reads rows that arrived together sequentially.
-    const sorted = this.#inRank(number, arrivals);
+    const sorted = this.#inRank(number, newRows);
     const left: RowReferences[] = [];
     for (let place = 0; place < old.length; place++) {
       if (stays[place] === 0) left.push(this.referencesOf(old.offset + place));
@@ -295,7 +295,7 @@ export class DemandLedger extends DemandRows {
       const former = this.amendRow(current.offset + places[indexes[i]!]!, fresh[i]!);
       if (former !== null) outdated.push(former);
     }
-    for (const heir of heirs) this.renameRow(current.offset + places[heir.index]!, heir);
+    for (const successor of successors) this.renameRow(current.offset + places[successor.index]!, successor);
     this.#fill(number, current, places, sorted, stays);
     updateNeeds(needs, rollUp);
     this.#rank(current, places, sorted, inRank);
@@ -320,7 +320,7 @@ export class DemandLedger extends DemandRows {
    * They inherit its place and its references, except the group of its key, at a fraction of the cost of dropping and
    * adding the same references.
    */
-  #heirs(offset: number, fresh: readonly Arrival[], places: Int32Array, stays: Uint8Array): Arrival[] {
+  #successors(offset: number, fresh: readonly NewRow[], places: Int32Array, stays: Uint8Array): NewRow[] {
     const leaving = new Map<number, number[]>();
     for (let place = 0; place < stays.length; place++) {
       if (stays[place] === 1) continue;
@@ -329,20 +329,20 @@ export class DemandLedger extends DemandRows {
       if (others === undefined) leaving.set(profile, [place]);
       else others.push(place);
     }
-    return fresh.filter((arrival) => {
-      const { index, need, profile } = arrival;
+    return fresh.filter((newRow) => {
+      const { index, need, profile } = newRow;
       const others = leaving.get(profile);
       if (others === undefined) return false;
       const least = Math.max(0, others.length - MOST_ASKED);
       let at = others.length - 1;
-      while (at >= least && !this.wants(offset + others[at]!, need)) at--;
+      while (at >= least && !this.hasAmountsOf(offset + others[at]!, need)) at--;
       if (at < least) return false;
       const place = others[at]!;
       others[at] = others.at(-1)!;
       others.pop();
       places[index] = place;
       stays[place] = 1;
-      arrival.key = this.#keys.exchange(this.key[offset + place]!, need.group);
+      newRow.key = this.#keys.exchange(this.key[offset + place]!, need.group);
       return true;
     });
   }
@@ -401,20 +401,20 @@ export class DemandLedger extends DemandRows {
     cluster: number,
     { offset }: ClusterRows,
     places: Int32Array,
-    fresh: readonly Arrival[],
+    fresh: readonly NewRow[],
     stays: Uint8Array,
   ): void {
     let place = 0;
-    for (const arrival of fresh) {
-      if (places[arrival.index] !== NOWHERE) continue;
+    for (const newRow of fresh) {
+      if (places[newRow.index] !== NOWHERE) continue;
       while (stays[place] === 1) place++;
-      this.writeRow(offset + place, cluster, arrival);
-      places[arrival.index] = place++;
+      this.writeRow(offset + place, cluster, newRow);
+      places[newRow.index] = place++;
     }
   }
 
   /** Merges new rows into `ranked`; `fresh` and `inRank` are both in rank order. */
-  #rank({ offset }: ClusterRows, places: Int32Array, fresh: readonly Arrival[], inRank: Uint32Array): void {
+  #rank({ offset }: ClusterRows, places: Int32Array, fresh: readonly NewRow[], inRank: Uint32Array): void {
     let next = 0;
     let end = offset;
     for (let i = 0; i < inRank.length; i++) {

@@ -1,4 +1,4 @@
-// The rows of the demand ledger: their columns, and the references that each row holds to keys, profiles and patterns. It
+// Base class of `DemandLedger`: the columns of its rows, and the references that each row holds to keys, profiles and patterns. It
 // writes one row at a time; which rows a roll-up changes, and where they go, is decided in demand-ledger.ts.
 
 import { withRoom } from '../../collections/columns.ts';
@@ -9,8 +9,8 @@ import type { PatternTable } from '../tables/patterns.ts';
 import { ProfileTable } from '../tables/profiles.ts';
 import type { Dimensions, VectorColumn } from '../tables/vectors.ts';
 import { AmountTexts } from './amount-texts.ts';
-import type { AmountReferences, Arrival, RowReferences } from './row-references.ts';
-import { UNPLACED } from './text-places.ts';
+import { UNPLACED } from './key-places.ts';
+import type { AmountReferences, NewRow, RowReferences } from './row-references.ts';
 
 export abstract class DemandRows {
   readonly #keys: KeyTable;
@@ -30,8 +30,9 @@ export abstract class DemandRows {
   readonly profile = this.byRow.u32();
   /** Requirements and min_unit. */
   readonly pattern = this.byRow.u32();
-  /** Precedence of the profile as one number; and 1 if the row has a strict spread. */
+  /** Precedence of the profile as one number. */
   readonly precedence = this.byRow.f64();
+  /** 1 if the row has a strict spread. */
   readonly spreads = this.byRow.u8();
   /** `wholePattern` (requirements and aggregate) decides whether a row with `Same` may fold; `fold…` describe its fold. */
   readonly same = this.byRow.u8();
@@ -43,8 +44,8 @@ export abstract class DemandRows {
    * Sort position of the row's key, and of its fold's key, among the keys of the cluster's rows and folds of the same
    * precedence and `firstSeenMs`. `UNPLACED` if none of those rows has `Same`.
    */
-  readonly text = this.byRow.u32();
-  readonly foldText = this.byRow.u32();
+  readonly keyPlace = this.byRow.u32();
+  readonly foldKeyPlace = this.byRow.u32();
   /** 1 if the aggregate is zero: such a row is met by definition, unless it is set aside. */
   readonly empty = this.byRow.u8();
   /** 1 if the row is set aside: its size is unknown, and `same`, `spreads` and its amounts are 0. */
@@ -84,19 +85,19 @@ export abstract class DemandRows {
   }
 
   /** Whether a row has the amounts of a Need. Amounts of rows that are set aside are not compared. */
-  protected wants(row: number, need: Need): boolean {
+  protected hasAmountsOf(row: number, need: Need): boolean {
     if (this.setAside[row] !== flagOf(need)) return false;
     if (need.setAside === true) return true;
     return this.aggregate.holds(row, need.aggregate) && this.minUnit.holds(row, need.minUnit);
   }
 
-  /** Passes a row on to its heir, which has the same profile and amounts. */
-  protected renameRow(row: number, { key, need, profile }: Arrival): void {
+  /** Gives a row a new key, of a Need with the same profile and amounts. */
+  protected renameRow(row: number, { key, need, profile }: NewRow): void {
     this.key[row] = key;
     this.#rowOf[key] = row;
     this.firstSeenMs[row] = need.firstSeenMs;
-    this.text[row] = UNPLACED;
-    this.foldText[row] = UNPLACED;
+    this.keyPlace[row] = UNPLACED;
+    this.foldKeyPlace[row] = UNPLACED;
     this.profiles.drop(profile);
   }
 
@@ -111,10 +112,10 @@ export abstract class DemandRows {
     for (let row = to; row < to + length; row++) this.#rowOf[this.key[row]!] = row;
   }
 
-  protected writeRow(row: number, cluster: number, { need, key, profile }: Arrival): void {
+  protected writeRow(row: number, cluster: number, { need, key, profile }: NewRow): void {
     this.cluster[row] = cluster;
     this.key[row] = key;
-    this.text[row] = UNPLACED;
+    this.keyPlace[row] = UNPLACED;
     this.#rowOf[key] = row;
     this.profile[row] = profile;
     this.firstSeenMs[row] = need.firstSeenMs;
@@ -146,7 +147,7 @@ export abstract class DemandRows {
     this.wholePattern[row] = this.#patterns.retain(profile.requirements, aggregate, amounts);
     this.foldPattern[row] = this.#patterns.retain(stripped.requirements, aggregate, amounts);
     this.foldKey[row] = this.#keys.retainIn(this.cluster[row]!, stripped.fingerprint, foldGroup);
-    this.foldText[row] = UNPLACED;
+    this.foldKeyPlace[row] = UNPLACED;
   }
 
   /**

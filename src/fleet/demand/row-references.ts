@@ -23,7 +23,7 @@ export interface AmountReferences {
 }
 
 /** A new row, with references to its key and profile; a key of 0 means that none has been added yet. */
-export interface Arrival {
+export interface NewRow {
   readonly need: Need;
   /** Index in the report. */
   readonly index: number;

@@ -144,7 +144,7 @@ export class MachineDrafts {
   }
 
   /** The class facts that a commit would write; null if the machine is not on record. */
-  factsOf(id: string): ClassFacts | null {
+  classFactsOf(id: string): ClassFacts | null {
     const draft = this.#draftOf(id);
     return draft.status === null ? null : this.#factsOf(draft);
   }

@@ -120,7 +120,7 @@ function expectLedger(fleet: Fleet, model: Model): void {
     for (const state of STATES) {
       const inState = members.filter((m) => m.state === state);
       expect(machines.countOf(number, state)).toBe(inState.length);
-      expect(machines.freeCountOf(number, state)).toBe(inState.filter((m) => !m.blocked).length);
+      expect(machines.unblockedCountOf(number, state)).toBe(inState.filter((m) => !m.blocked).length);
     }
     const facts = classes.factsOf(number);
     expect(facts).toMatchObject({
@@ -144,7 +144,7 @@ function expectLedger(fleet: Fleet, model: Model): void {
     const text = keyText(key);
     expect(number === 0 ? 0 : machines.ownedBy(number)).toBe(named.filter((other) => other === text).length);
     const coming = all.filter((m) => m.target !== null && keyText(m.target) === text && !isBound(m.state));
-    expect(number === 0 ? 0 : machines.comingTo(number)).toBe(coming.length);
+    expect(number === 0 ? 0 : machines.inFlightTo(number)).toBe(coming.length);
     const targeted = expected((m) => m.target !== null && keyText(m.target) === text, byId);
     expect(idsOf(machines.targetedAt(number))).toEqual(targeted);
   }

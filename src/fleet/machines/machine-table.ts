@@ -294,16 +294,16 @@ export class MachineTable {
   }
 
   /** Number of unbound machines with the key as target. */
-  comingTo(key: number): number {
+  inFlightTo(key: number): number {
     return key < this.coming.length ? this.coming[key]! : 0;
   }
 
-  /** Number of machines of a class in a state; `freeCountOf` counts those that are not blocked. */
+  /** Number of machines of a class in a state; `unblockedCountOf` counts those that are not blocked. */
   countOf(classNumber: number, state: MachineState): number {
     return this.#counts[classNumber * STATES + state] ?? 0;
   }
 
-  freeCountOf(classNumber: number, state: MachineState): number {
+  unblockedCountOf(classNumber: number, state: MachineState): number {
     return this.#freeCounts[classNumber * STATES + state] ?? 0;
   }
 

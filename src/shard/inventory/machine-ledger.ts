@@ -151,7 +151,7 @@ export class MachineLedger {
 
   /** null if the machine is not on record. */
   portraitOf(id: string): Portrait | null {
-    const facts = this.#pending.factsOf(id);
+    const facts = this.#pending.classFactsOf(id);
     return facts === null ? null : { ...facts, ...this.particularsOf(id) };
   }
 

@@ -96,7 +96,7 @@ export class CapacitySurvey {
     for (const c of this.#fitting(pattern)) {
       let count = this.#holders.below(c, priority, cluster);
       for (const state of [MachineState.Idle, MachineState.Speculative]) {
-        count += machines.countOf(c, state) - machines.freeCountOf(c, state);
+        count += machines.countOf(c, state) - machines.unblockedCountOf(c, state);
       }
       tally.add(c, count);
     }

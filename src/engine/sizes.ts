@@ -1,9 +1,10 @@
-// Machine sizes by number: classes with equal allocatable resources have the same number.
+// Machine sizes by number: classes with equal allocatable resources have the same number. Used by fitting-machines.ts,
+// which names one machine of each size that would help an unmet row.
 
-import { withRoom } from '../../collections/columns.ts';
-import type { FleetView } from '../../fleet/index.ts';
+import { withRoom } from '../collections/columns.ts';
+import type { FleetView } from '../fleet/index.ts';
 
-export class Sizes {
+export class SizeNumbers {
   readonly #fleet: FleetView;
   /** By class; 0 if not computed. */
   #ofClass = new Uint32Array(0);
@@ -17,13 +18,13 @@ export class Sizes {
 
   of(classNumber: number): number {
     const { changes } = this.#fleet.classes;
-    if (this.#seen !== changes.end) this.#follow();
+    if (this.#seen !== changes.end) this.#invalidateChanged();
     if (this.#ofClass[classNumber] === 0) this.#ofClass[classNumber] = this.#numberOf(classNumber);
     return this.#ofClass[classNumber]!;
   }
 
-  /** Invalidates changed classes, since class numbers are reused. */
-  #follow(): void {
+  /** Class numbers are reused. */
+  #invalidateChanged(): void {
     const { changes, size } = this.#fleet.classes;
     const changed = changes.since(this.#seen);
     this.#seen = changes.end;

@@ -7,7 +7,7 @@ import { KeyOrder } from './key-order.ts';
 /** The key has no position yet. */
 export const UNPLACED = 2 ** 32 - 1;
 
-/** Columns of the demand ledger. `TextPlaces` writes `text` and `foldText` and only reads the others. */
+/** Columns of the demand ledger. `KeyPlaces` writes `keyPlace` and `foldKeyPlace` and only reads the others. */
 interface Rows {
   readonly ranked: Uint32Array;
   readonly key: Uint32Array;
@@ -15,11 +15,11 @@ interface Rows {
   readonly foldKey: Uint32Array;
   readonly precedence: Float64Array;
   readonly firstSeenMs: Float64Array;
-  readonly text: Uint32Array;
-  readonly foldText: Uint32Array;
+  readonly keyPlace: Uint32Array;
+  readonly foldKeyPlace: Uint32Array;
 }
 
-export class TextPlaces {
+export class KeyPlaces {
   readonly #order: KeyOrder;
   /** Scratch array: keys by known position, for the rows being arranged; 0 where no key has the position. */
   #arranged = new Uint32Array(0);
@@ -33,7 +33,7 @@ export class TextPlaces {
    * of these rows has `Same`. Texts are compared once, here; the cycle compares numbers.
    */
   settle(rows: Rows, { offset, length }: { readonly offset: number; readonly length: number }): void {
-    const { firstSeenMs, foldText, precedence, ranked, same, text } = rows;
+    const { firstSeenMs, foldKeyPlace, precedence, ranked, same, keyPlace } = rows;
     const end = offset + length;
     for (let from = offset, to = from; from < end; from = to) {
       const first = ranked[from]!;
@@ -43,30 +43,30 @@ export class TextPlaces {
         const row = ranked[to]!;
         if (precedence[row] !== precedence[first] || firstSeenMs[row] !== firstSeenMs[first]) break;
         folds ||= same[row] === 1;
-        placed &&= text[row] !== UNPLACED && (same[row] === 0 || foldText[row] !== UNPLACED);
+        placed &&= keyPlace[row] !== UNPLACED && (same[row] === 0 || foldKeyPlace[row] !== UNPLACED);
       }
       if (folds && !placed) this.#arrange(rows, from, to);
     }
   }
 
   /** Assigns positions to the keys of `ranked[from … to − 1]` and of their folds. */
-  #arrange({ foldKey, foldText, key, ranked, same, text }: Rows, from: number, to: number): void {
+  #arrange({ foldKey, foldKeyPlace, key, ranked, same, keyPlace }: Rows, from: number, to: number): void {
     const wanted: number[] = [];
     let end = 0;
     for (let i = from; i < to; i++) {
       const row = ranked[i]!;
       wanted.push(key[row]!);
-      end = this.#list(text[row]!, key[row]!, end);
+      end = this.#list(keyPlace[row]!, key[row]!, end);
       if (same[row] === 0) continue;
       wanted.push(foldKey[row]!);
-      end = this.#list(foldText[row]!, foldKey[row]!, end);
+      end = this.#list(foldKeyPlace[row]!, foldKey[row]!, end);
     }
     this.#order.arrange(this.#arranged.subarray(0, end), wanted);
     this.#arranged.fill(0, 0, end);
     for (let i = from; i < to; i++) {
       const row = ranked[i]!;
-      text[row] = this.#order.placeOf(key[row]!);
-      if (same[row] === 1) foldText[row] = this.#order.placeOf(foldKey[row]!);
+      keyPlace[row] = this.#order.placeOf(key[row]!);
+      if (same[row] === 1) foldKeyPlace[row] = this.#order.placeOf(foldKey[row]!);
     }
   }
 
