@@ -13,7 +13,7 @@ function sceneWith(state: MachineState): Scene {
 }
 
 describe('actuation', () => {
-  it('moves the ledger with its target when an action is accepted, so that it is not decided twice', () => {
+  it('given an accepted action, then the ledger has its target at once, so that it is not decided twice', () => {
     const scene = sceneWith(Speculative);
     expect(scene.decide('Provision', 'm')).toEqual([]);
     expect(scene.committed('m')).toMatchObject({ state: Creating, target: keyOf(NEED) });
@@ -21,7 +21,7 @@ describe('actuation', () => {
     expect(scene.calls('create')).toHaveLength(1);
   });
 
-  it('writes what was decided before it calls the provider', () => {
+  it('given a decision, then it is durable before the provider is called', () => {
     const scene = sceneWith(Speculative);
     const calledAtSave: number[] = [];
     const save = scene.store.save.bind(scene.store);
@@ -34,7 +34,7 @@ describe('actuation', () => {
     expect(scene.store.facts.get('m')).toMatchObject({ target: keyOf(NEED) });
   });
 
-  it('provision: the target stays until a cycle binds the machine, whether Idle comes by ack or by List', () => {
+  it('given a provision, when Idle arrives by ack or by List, then the target stays until a cycle binds the machine', () => {
     const scene = sceneWith(Speculative);
     scene.decide('Provision', 'm');
     scene.accept('create', Creating);
@@ -48,7 +48,7 @@ describe('actuation', () => {
     expect(prompt.committed('m')).toMatchObject({ state: Idle, target: keyOf(NEED) });
   });
 
-  it('bootstrap: counts for the cluster at once, and is configured with blob and stamp', () => {
+  it('given a bootstrap, then the machine counts for the cluster at once, and is configured with blob and stamp', () => {
     const scene = sceneWith(Idle);
     scene.decide('Bootstrap', 'm');
     expect(scene.committed('m')).toMatchObject({ state: Configuring, cluster: 'c1', target: keyOf(NEED) });
@@ -64,7 +64,7 @@ describe('actuation', () => {
     expect(scene.heardBy('c1')).toEqual([Configuring, Configured]);
   });
 
-  it('preempt: tells the operator, does not wait for it, drains with grace, and keeps the machine for the row', () => {
+  it('given a preemption, then the operator is notified without a wait, the drain has grace, and the row keeps the machine', () => {
     const scene = sceneWith(Configured);
     const need = keyOf(OTHER_NEED);
     scene.decide('Preempt', 'm', { need, graceSeconds: 30, preemptorPriority: 900_000 });
@@ -79,14 +79,14 @@ describe('actuation', () => {
     expect(scene.heardBy('c1')).toEqual([Configured, Draining, Idle]);
   });
 
-  it('reclaim: drains also a cluster without a session', () => {
+  it('given a reclaim, when the cluster has no session, then the machine drains', () => {
     const scene = new Scene();
     scene.list([record('m', Configured)]);
     expect(scene.decide('Reclaim', 'm')).toEqual([]);
     expect(scene.calls('drain')).toHaveLength(1);
   });
 
-  it('delete: gives the host back', () => {
+  it('given a delete, then the host is returned', () => {
     const scene = sceneWith(Idle);
     scene.decide('Delete', 'm');
     expect(scene.committed('m')).toMatchObject({ state: Deleting });
@@ -99,15 +99,18 @@ describe('actuation', () => {
     ['inventory_miss', 'Bootstrap', 'unknown', {}],
     ['missing_profile', 'Bootstrap', 'i', { need: { cluster: 'c1', fingerprint: 'x', group: '' } }],
     ['no_session', 'Bootstrap', 'i', { cluster: 'c9' }],
-  ] as const)('refuses with %s, and nothing moves', (why, kind, machine, given) => {
-    const scene = sceneWith(Configured);
-    scene.list([record('i', Idle)]);
-    expect(scene.decide(kind, machine, given)).toEqual([why]);
-    expect(scene.calls()).toEqual([]);
-    expect(scene.committed('i')).toMatchObject({ state: Idle });
-  });
+  ] as const)(
+    'given an action that is refused with %s, then the ledger is unchanged',
+    (why, kind, machine, given) => {
+      const scene = sceneWith(Configured);
+      scene.list([record('i', Idle)]);
+      expect(scene.decide(kind, machine, given)).toEqual([why]);
+      expect(scene.calls()).toEqual([]);
+      expect(scene.committed('i')).toMatchObject({ state: Idle });
+    },
+  );
 
-  it('keeps to the pool and to the provider, and refuses what would wait too long', () => {
+  it('given more actions than the pool or a provider may run, then the rest waits, and too many are refused', () => {
     const scene = new Scene({
       limits: { queuePerProvider: 2 },
       scheduler: { mutations: 3, mutationsPerProvider: 2 },
@@ -125,7 +128,7 @@ describe('actuation', () => {
     expect(scene.calls('create').map(({ machine }) => machine)).toEqual(['m-1', 'q-0', 'm-2']);
   });
 
-  it('lets a preemption pass whatever waits', () => {
+  it('given actions that wait, then a preemption passes them', () => {
     const scene = new Scene({ limits: { queuePerProvider: 2 }, scheduler: { mutationsPerProvider: 1 } });
     scene.list([...some(4, Speculative), record('victim', Configured)]);
     for (let i = 0; i < 3; i++) scene.decide('Provision', `m-${i}`);
@@ -135,7 +138,7 @@ describe('actuation', () => {
     expect(scene.calls().map(({ machine }) => machine)).toEqual(['victim']);
   });
 
-  it('feeds back how long machines of a type take to drain', () => {
+  it('given drains, then the ledger learns how long machines of a type take', () => {
     const scene = new Scene();
     scene.list(some(3, Configured));
     for (const [i, seconds] of [40, 80, 60].entries()) {
@@ -149,7 +152,7 @@ describe('actuation', () => {
   });
 
   // 7.6.23 of the specification.
-  it('shows every action, with a bound on those that ended', () => {
+  it('given actions, then all are listed, and those that ended are bounded', () => {
     const scene = new Scene({ limits: { records: 2 } }).open('c1');
     scene.list(some(4));
     for (let i = 0; i < 3; i++) {
@@ -166,7 +169,7 @@ describe('actuation', () => {
     expect(new Set(shown.map(({ id }) => id)).size).toBe(3);
   });
 
-  it('hands back at shutdown what no provider has heard of, and sees the rest through', () => {
+  it('given a shutdown, then actions without a call are withdrawn, and those with a call are completed', () => {
     const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } }).open('c1');
     scene.list([...some(2, Speculative), record('i', Idle)]);
     scene.decide('Provision', 'm-0');
@@ -185,7 +188,7 @@ describe('actuation', () => {
     expect(scene.decide('Provision', 'm-1')).toEqual(['stopped']);
   });
 
-  it('says at a restart what was decided before', () => {
+  it('given a restart, then earlier decisions are reported', () => {
     const before = new Scene().open('c1');
     before.list([record('m', Speculative), record('i', Idle)]);
     before.decide('Provision', 'm');
@@ -198,7 +201,7 @@ describe('actuation', () => {
     expect(after.committed('i')).toMatchObject({ idleSinceMs: idleSince });
   });
 
-  it('says which action has a machine, how many wait and how many are carried out', () => {
+  it('given actions, then it reports which one has a machine, how many wait and how many run', () => {
     const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } }).open('c1');
     scene.list([...some(3, Speculative), record('i', Idle)]);
     expect(scene.actuation.counts).toEqual({ queued: 0, inFlight: 0, accepted: 0 });
@@ -215,8 +218,8 @@ describe('actuation', () => {
   });
 });
 
-describe('what keeps a machine out of decisions', () => {
-  it('is nothing, or what it is held for itself, with an end if it has one', () => {
+describe('the reason why a machine is blocked', () => {
+  it('given a free or a blocked machine, then there is no reason, or its own with an end if it has one', () => {
     const scene = sceneWith(Idle);
     expect(scene.actuation.holdOf('m')).toBeNull();
     expect(scene.actuation.holdOf('unknown')).toBeNull();
@@ -238,7 +241,7 @@ describe('what keeps a machine out of decisions', () => {
     expect(scene.actuation.holdOf('m')).toBeNull();
   });
 
-  it('is that its like is sold out', () => {
+  it('given an offering out of stock, then that is the reason', () => {
     const scene = new Scene();
     scene.list([...some(2, Speculative), record('i', Idle), record('dear', Speculative, { zone: 'zb' })]);
     scene.decide('Provision', 'm-0');
@@ -248,7 +251,7 @@ describe('what keeps a machine out of decisions', () => {
     for (const other of ['i', 'dear']) expect(scene.actuation.holdOf(other)).toBeNull();
   });
 
-  it('is an unreachable provider, unless it is bound', () => {
+  it('given an unreachable provider, then that is the reason, unless the machine is bound', () => {
     const scene = new Scene({ scheduler: { breakerFailures: 1 } });
     scene.list([record('i', Idle), record('b', Configured)]);
     scene.failList();

@@ -13,7 +13,7 @@ function sceneWith(state: MachineState): Scene {
 const MINUTE_MS = 60_000;
 
 describe('a transient error', () => {
-  it('is looked into first, and what really happened is adopted', () => {
+  it('given an unknown result, then the machine is read first, and what happened is adopted', () => {
     const scene = sceneWith(Speculative);
     scene.decide('Provision', 'm');
     scene.fail('create');
@@ -24,7 +24,7 @@ describe('a transient error', () => {
     expect(scene.ended).toMatchObject([{ outcome: 'success', attempts: 1 }]);
   });
 
-  it('is tried again if nothing happened, with waits that grow, and the machine stays decided meanwhile', () => {
+  it('given that nothing happened, then it is retried with growing waits, and the machine stays decided meanwhile', () => {
     const scene = sceneWith(Idle);
     scene.decide('Bootstrap', 'm');
     scene.blob();
@@ -46,7 +46,7 @@ describe('a transient error', () => {
     expect(scene.ended).toMatchObject([{ outcome: 'success', attempts: 3 }]);
   });
 
-  it('asks for another blob if the first has run out meanwhile', () => {
+  it('given a blob that expired meanwhile, then another one is requested', () => {
     const scene = sceneWith(Idle);
     scene.decide('Bootstrap', 'm');
     scene.blob({ ttlSeconds: 0.1 });
@@ -59,7 +59,7 @@ describe('a transient error', () => {
     expect(scene.calls('configure')).toHaveLength(1);
   });
 
-  it('gives the machine up for now after a few: it moves back, is held, and comes free again', () => {
+  it('given too many attempts, then the machine moves back, is blocked, and becomes free again', () => {
     const scene = sceneWith(Speculative);
     scene.decide('Provision', 'm');
     for (let i = 0; i < 3; i++) {
@@ -76,7 +76,7 @@ describe('a transient error', () => {
     expect(scene.decide('Provision', 'm')).toEqual([]);
   });
 
-  it('whose machine cannot be read frees the row, blocks the machine, and ends when the provider answers again', () => {
+  it('given a machine that cannot be read, then its row is free, and the machine is blocked until the provider answers', () => {
     const scene = new Scene({ scheduler: { breakerFailures: 100 } });
     scene.list([record('m', Speculative)]);
     scene.decide('Provision', 'm');
@@ -92,7 +92,7 @@ describe('a transient error', () => {
     expect(scene.committed('m')).toMatchObject({ state: Idle, blocked: false });
   });
 
-  it('never takes back a drain: the operator has begun to evict', () => {
+  it('given a drain, then it is never withdrawn, because the operator has begun to evict', () => {
     const scene = new Scene({ scheduler: { breakerFailures: 100 } });
     scene.list([record('m', Configured)]);
     scene.decide('Reclaim', 'm');
@@ -112,7 +112,7 @@ describe('a transient error', () => {
 describe('a stock-out', () => {
   const offered = { instanceType: 'big', zone: 'za', capacityType: CapacityType.Spot } as const;
 
-  it('keeps everything of the offering out, and nothing else, and does not even try what waits', () => {
+  it('given one, then only that offering is blocked, and waiting actions on it are not tried', () => {
     const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } });
     scene.list([
       ...['a', 'b', 'c'].map((id) => record(id, Speculative, offered)),
@@ -131,7 +131,7 @@ describe('a stock-out', () => {
     expect(['a', 'b', 'c'].map((id) => scene.committed(id)?.blocked)).toEqual([false, false, false]);
   });
 
-  it('waits longer each time, and no longer once something was sold', () => {
+  it('given repeated ones, then waits grow, and are short again after a purchase', () => {
     const scene = new Scene();
     scene.list([record('a', Speculative, offered)]);
     const waits: number[] = [];
@@ -153,7 +153,7 @@ describe('a stock-out', () => {
     expect(wait).toBeLessThan(waits[2]!);
   });
 
-  it('of many at once is one', () => {
+  it('given many at once, then they count as one', () => {
     const scene = new Scene();
     scene.list(['a', 'b', 'c'].map((id) => record(id, Speculative, offered)));
     for (const id of ['a', 'b', 'c']) scene.decide('Provision', id);
@@ -164,7 +164,7 @@ describe('a stock-out', () => {
     expect(['a', 'b', 'c'].map((id) => scene.committed(id)?.blocked)).toEqual([true, true, true]);
   });
 
-  it('counts also if the provider took the order and then failed for want of stock', () => {
+  it('given an accepted order that fails for lack of stock, then it counts too', () => {
     const scene = new Scene();
     scene.list([record('a', Speculative, offered), record('b', Speculative, offered)]);
     scene.decide('Provision', 'a');
@@ -177,7 +177,7 @@ describe('a stock-out', () => {
 });
 
 describe('a permanent error', () => {
-  it('moves the ledger back, quarantines the machine, and survives a restart until an operator orders a retry', () => {
+  it('given one, then the ledger moves back, and the machine is quarantined, also after a restart, until a retry', () => {
     const scene = sceneWith(Configured);
     scene.decide('Reclaim', 'm');
     scene.answer('drain', { kind: 'permanent', message: 'not like this' });
@@ -195,7 +195,7 @@ describe('a permanent error', () => {
 });
 
 describe('other answers', () => {
-  it('fenced: the shard stops, the ledger moves back, nothing is called any more', () => {
+  it('given fenced, then the shard stops, the ledger moves back, and nothing is called any more', () => {
     const scene = sceneWith(Speculative);
     scene.list([record('n', Speculative)]);
     scene.decide('Provision', 'm');
@@ -206,7 +206,7 @@ describe('other answers', () => {
     expect(scene.decide('Provision', 'n')).toEqual(['stopped']);
   });
 
-  it('unknown machine: it leaves the ledger', () => {
+  it('given an unknown machine, then it leaves the ledger', () => {
     const scene = sceneWith(Idle);
     scene.decide('Delete', 'm');
     scene.answer('delete', { kind: 'unknown-machine' });
@@ -215,7 +215,7 @@ describe('other answers', () => {
     expect(scene.ended).toMatchObject([{ outcome: 'inventory_miss' }]);
   });
 
-  it('an answer that the machine is bound elsewhere is taken, and the action has failed', () => {
+  it('given a machine that is bound elsewhere, then that is adopted, and the action has failed', () => {
     const scene = sceneWith(Idle);
     scene.decide('Bootstrap', 'm');
     scene.blob();
@@ -228,7 +228,7 @@ describe('other answers', () => {
   it.each([
     ['disk error', 'machine_failed'],
     ['insufficient capacity: no big in za', 'stock_out'],
-  ])('a machine that is found Failed (%s) has ended its action as %s', (lastError, outcome) => {
+  ])('given a machine that is found Failed (%s), then its action ended as %s', (lastError, outcome) => {
     const scene = sceneWith(Speculative);
     scene.decide('Provision', 'm');
     scene.fail('create');
@@ -236,7 +236,7 @@ describe('other answers', () => {
     expect(scene.ended).toMatchObject([{ outcome }]);
   });
 
-  it('a Configure that is answered with Idle is a race and no error', () => {
+  it('given Idle as the answer to a Configure, then it is a race and not an error', () => {
     const scene = sceneWith(Idle);
     scene.decide('Bootstrap', 'm');
     scene.blob();
@@ -250,7 +250,7 @@ describe('a cluster that sends no blob', () => {
   it.each([
     ['an error', 'blob_error', (scene: Scene) => scene.blob({ error: 'no template' })],
     ['silence', 'blob_error', (scene: Scene) => scene.hand.advance(30_000)],
-  ])('%s: is asked for nothing for a while, longer each time', (_, outcome, unanswered) => {
+  ])('given %s, then it gets no requests for a while, longer each time', (_, outcome, unanswered) => {
     const scene = sceneWith(Idle);
     const waits: number[] = [];
     for (let i = 0; i < 3; i++) {
@@ -266,7 +266,7 @@ describe('a cluster that sends no blob', () => {
     expect(scene.calls('configure')).toEqual([]);
   });
 
-  it('fails once, however many machines wait for it', () => {
+  it('given many machines that wait for it, then it fails once', () => {
     const scene = new Scene().open('c1');
     scene.list(some(5));
     for (let i = 0; i < 5; i++) scene.decide('Bootstrap', `m-${i}`);
@@ -275,7 +275,7 @@ describe('a cluster that sends no blob', () => {
     expect(scene.actuation.mutedClusters[0]!.untilMs - scene.hand.now()).toBeLessThanOrEqual(5000);
   });
 
-  it('counts as able again when its operator comes back', () => {
+  it('given that its operator reconnects, then it can bind again', () => {
     const scene = sceneWith(Idle);
     scene.decide('Bootstrap', 'm');
     scene.blob({ error: 'no template' });
@@ -283,7 +283,7 @@ describe('a cluster that sends no blob', () => {
     expect(scene.actuation.cannotBind(['c1'])).toEqual(new Set());
   });
 
-  it('drops an answer that comes too late', () => {
+  it('given an answer that is too late, then it is dropped', () => {
     const scene = sceneWith(Idle);
     scene.decide('Bootstrap', 'm');
     scene.hand.advance(30_000);
@@ -292,7 +292,7 @@ describe('a cluster that sends no blob', () => {
     expect(scene.committed('m')).toMatchObject({ state: Idle });
   });
 
-  it('has no session: its machine moves back, and an old session that ends later changes nothing', () => {
+  it('given no session, then its machine moves back, and an old session that ends later changes nothing', () => {
     const scene = sceneWith(Idle);
     scene.decide('Bootstrap', 'm');
     scene.actuation.handle({ kind: 'session-closed', cluster: 'c1', session: 1 });
@@ -304,7 +304,7 @@ describe('a cluster that sends no blob', () => {
   });
 });
 
-describe('a provider that denies what it is told, and answers Gets and Lists', () => {
+describe('a provider that denies mutations, and answers Gets and Lists', () => {
   const denied = { kind: 'denied', message: 'who are you' } as const;
 
   /** At most two calls in flight: m-0 and m-1 were denied while m-2 was queued. */
@@ -321,7 +321,7 @@ describe('a provider that denies what it is told, and answers Gets and Lists', (
     while (scene.scheduler.permitOf('p') === 'open') scene.hand.advance(100);
   }
 
-  it('is told nothing more, though it answers; no machine is blamed, and what waited is free for others', () => {
+  it('given a denial, then it gets no more mutations, no machine is blamed, and waiting actions free their machines', () => {
     const scene = denying();
     scene.list([]);
     expect(scene.scheduler.breakerOf('p')).toBe('closed');
@@ -338,7 +338,7 @@ describe('a provider that denies what it is told, and answers Gets and Lists', (
     expect(scene.committed('bound')).toMatchObject({ blocked: false });
   });
 
-  it('is tried with one mutation at a time, each with another machine', () => {
+  it('given probes, then they are one mutation at a time, each with another machine', () => {
     const scene = denying();
     untilTried(scene);
     expect(scene.decide('Provision', 'm-3')).toEqual([]);
@@ -352,7 +352,7 @@ describe('a provider that denies what it is told, and answers Gets and Lists', (
     expect(scene.decide('Provision', 'm-4')).toEqual([]);
   });
 
-  it('is back as soon as a mutation goes through', () => {
+  it('given a mutation that succeeds, then it is usable at once', () => {
     const scene = denying();
     untilTried(scene);
     scene.decide('Provision', 'm-3');
@@ -363,7 +363,7 @@ describe('a provider that denies what it is told, and answers Gets and Lists', (
     expect(scene.calls('create')).toHaveLength(2);
   });
 
-  it('is tried with what is to leave, which waits and is given up for now after a few', () => {
+  it('given only machines that leave, then they are the probes, which wait and are withdrawn after a few attempts', () => {
     const scene = denying();
     scene.decide('Reclaim', 'bound');
     for (let i = 0; i < 3; i++) {
@@ -376,7 +376,7 @@ describe('a provider that denies what it is told, and answers Gets and Lists', (
     expect(scene.committed('bound')).toMatchObject({ state: Configured, blocked: true });
   });
 
-  it('and then does not answer at all is found out about with a Get', () => {
+  it('given that it stops answering at all, then a Get finds that out', () => {
     const scene = denying();
     // The second denial in a row has a longer back-off than the first unanswered call.
     untilTried(scene);
@@ -400,7 +400,7 @@ describe('a provider that does not answer', () => {
     return scene;
   }
 
-  it('is called no more, and its machines are not offered; the others are as before', () => {
+  it('given one, then it gets no calls and its machines are not offered; others are unaffected', () => {
     const scene = silent();
     expect(scene.scheduler.breakerOf('p')).toBe('open');
     expect(scene.committed('m-3')).toMatchObject({ blocked: true });
@@ -410,7 +410,7 @@ describe('a provider that does not answer', () => {
     expect(scene.decide('Provision', 'q-0')).toEqual([]);
   });
 
-  it('is tried with one call, and is back as soon as that is answered', () => {
+  it('given a probe that is answered, then it is usable at once', () => {
     const scene = silent();
     // Two Gets were in flight before the breaker opened.
     scene.fail('get');
@@ -426,13 +426,13 @@ describe('a provider that does not answer', () => {
     expect(scene.committed('m-3')).toMatchObject({ blocked: false });
   });
 
-  it('is back when a List comes through', () => {
+  it('given a List that succeeds, then it is usable again', () => {
     const scene = silent();
     scene.list([]);
     expect(scene.scheduler.breakerOf('p')).toBe('closed');
   });
 
-  it('that fails again soon after it was back is left alone for its full time', () => {
+  it('given another failure soon after, then it waits its full time', () => {
     const scene = new Scene({
       scheduler: { breakerFailures: 1, breaker: { baseMs: 10_000, maxMs: 10_000 } },
     });
@@ -447,7 +447,7 @@ describe('a provider that does not answer', () => {
 });
 
 describe('commands', () => {
-  it('quarantine keeps a machine out until retry', () => {
+  it('given a quarantine, then the machine is blocked until retry', () => {
     const scene = sceneWith(Idle);
     expect(scene.actuation.quarantine('m', 'ada', 'smells of smoke')).toBe(true);
     expect(scene.decide('Bootstrap', 'm')).toEqual(['held']);
@@ -457,7 +457,7 @@ describe('commands', () => {
     expect(scene.actuation.quarantine('unknown', 'ada', '')).toBe(false);
   });
 
-  it('forget hides a Failed machine, which stays on record, until it is Failed no more', () => {
+  it('given a forgotten Failed machine, then it is hidden, but on record, until it is no longer Failed', () => {
     const scene = sceneWith(MachineState.Failed);
     expect(scene.actuation.forget('m')).toBe(true);
     expect(scene.machineFacts.verdictsOn('m').isForgotten).toBe(true);

@@ -36,7 +36,7 @@ function expectGivenUp(scene: Scene): void {
 
 describe('a freeze', () => {
   it.each(CALLED)(
-    'takes back a %s that waits for its turn, and sees through the one called',
+    'given a %s that waits and one that is called, then the first is withdrawn and the second completes',
     (kind, state) => {
       const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } });
       scene.list(some(2, state));
@@ -54,7 +54,7 @@ describe('a freeze', () => {
     },
   );
 
-  it('leaves what is outside of its scope alone', () => {
+  it('given actions outside its scope, then they continue', () => {
     const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } });
     scene.list(some(2, Configured));
     for (const { id } of some(2)) scene.decide('Reclaim', id);
@@ -63,7 +63,7 @@ describe('a freeze', () => {
     expect(scene.calls('drain')).toMatchObject([{ machine: 'm-1' }]);
   });
 
-  it('withdraws a bootstrap request: no machine joins', () => {
+  it('given a bootstrap request, then it is withdrawn, and no machine joins', () => {
     const scene = new Scene().open('c1');
     scene.list([record('m', Idle)]);
     scene.decide('Bootstrap', 'm');
@@ -72,13 +72,13 @@ describe('a freeze', () => {
     expect(scene.committed('m')).toMatchObject({ state: Idle, cluster: '' });
   });
 
-  it('ends the wait for a retry, after a look', () => {
+  it('given a wait for a retry, then it ends after a read', () => {
     const scene = waiting();
     scene.actuation.frozen(() => true);
     expectGivenUp(scene);
   });
 
-  it('ends the wait for the blob of a retry, after a look', () => {
+  it('given a wait for the blob of a retry, then it ends after a read', () => {
     const scene = waiting(0.1);
     scene.hand.advance(2000);
     expect(scene.requests.ids).toHaveLength(1);
@@ -87,7 +87,7 @@ describe('a freeze', () => {
     expectGivenUp(scene);
   });
 
-  it('adopts what came through late, rather than to give it up', () => {
+  it('given a call that succeeded late, then it is adopted', () => {
     const scene = waiting();
     scene.actuation.frozen(() => true);
     scene.find(Configuring, { cluster: 'c1' });
@@ -95,7 +95,7 @@ describe('a freeze', () => {
     expect(scene.ended).toMatchObject([{ outcome: 'success' }]);
   });
 
-  it('lets nothing be tried again that fails later', () => {
+  it('given a call that fails later, then it is not retried', () => {
     const scene = new Scene();
     scene.list([record('m', Configured)]);
     scene.decide('Reclaim', 'm');
@@ -108,7 +108,7 @@ describe('a freeze', () => {
     expect(scene.requests.ids).toEqual([]);
   });
 
-  it('that is lifted stops nothing any more', () => {
+  it('given that it was lifted, then it stops nothing', () => {
     const scene = new Scene();
     let isFrozen = true;
     scene.list([record('m', Configured)]);
@@ -123,7 +123,7 @@ describe('a freeze', () => {
 });
 
 describe('a quarantine', () => {
-  it('takes back what waits with its machine alone, and keeps the machine out', () => {
+  it('given actions that wait, then only those of its machine are withdrawn, and the machine is blocked', () => {
     const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } });
     scene.list(some(3, Speculative));
     for (const { id } of some(3)) scene.decide('Provision', id);
@@ -136,7 +136,7 @@ describe('a quarantine', () => {
     expect(scene.calls('create')).toMatchObject([{ machine: 'm-2' }]);
   });
 
-  it('ends the wait for a retry, after a look', () => {
+  it('given a wait for a retry, then it ends after a read', () => {
     const scene = waiting();
     scene.actuation.quarantine('m', 'ada', 'noisy');
     expectGivenUp(scene);

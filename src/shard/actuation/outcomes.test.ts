@@ -27,7 +27,7 @@ function seen(scene: Scene, state: MachineState, given: Partial<Machine> = {}): 
 
 describe('an action that its provider has accepted', () => {
   it.each<[ActionKind]>([['Bootstrap'], ['Provision'], ['Preempt'], ['Reclaim'], ['Delete']])(
-    '%s is pending, and the machine is free to be read',
+    'given %s, then it is pending, and the machine may be read',
     (kind) => {
       const scene = accepted(kind);
       expect(scene.ended).toEqual([]);
@@ -43,7 +43,7 @@ describe('an action that its provider has accepted', () => {
     ['Preempt', Idle],
     ['Reclaim', Idle],
     ['Delete', Speculative],
-  ])('given a %s, when the machine is where it was to go, then it is a success, once', (kind, state) => {
+  ])('given a %s, when the machine reaches its target state, then it is a success, once', (kind, state) => {
     const scene = accepted(kind);
     seen(scene, state);
     seen(scene, state, { pricePerHour: 9 });
@@ -52,7 +52,7 @@ describe('an action that its provider has accepted', () => {
   });
 
   it.each<[ActionKind]>([['Provision'], ['Bootstrap'], ['Reclaim'], ['Delete']])(
-    'given a %s, when the machine fails, then it has failed in the words of the provider',
+    'given a %s, when the machine fails, then it has failed with the error of the provider',
     (kind) => {
       const scene = accepted(kind);
       seen(scene, Failed, { lastError: 'za is unavailable' });
@@ -62,7 +62,7 @@ describe('an action that its provider has accepted', () => {
     },
   );
 
-  it('given a purchase that runs into a stock-out after all, then that is what it is called', () => {
+  it('given a purchase that runs out of stock after its acceptance, then its outcome is a stock-out', () => {
     const scene = accepted('Provision');
     seen(scene, Failed, { lastError: 'insufficient capacity: no big in za' });
     expect(scene.ended).toMatchObject([{ outcome: 'stock_out', errorClass: 'stock-out' }]);
@@ -80,7 +80,7 @@ describe('an action that its provider has accepted', () => {
     expect(scene.ended).toMatchObject([{ outcome, errorClass: 'moved-away' }]);
   });
 
-  it('given a bind, when the machine serves another cluster, then something else took it', () => {
+  it('given a bind, when the machine serves another cluster, then it is superseded', () => {
     const scene = accepted('Bootstrap');
     seen(scene, Configured, { cluster: 'c9' });
     expect(scene.ended).toMatchObject([{ outcome: 'superseded' }]);
@@ -96,7 +96,7 @@ describe('an action that its provider has accepted', () => {
     expect(scene.ended).toMatchObject([{ outcome, errorClass }]);
   });
 
-  it('given one that is accepted and failed in one answer, then it has failed', () => {
+  it('given an answer that accepts and fails at once, then it has failed', () => {
     const scene = new Scene();
     scene.list([record('m', Speculative)]);
     scene.decide('Provision', 'm');
@@ -104,7 +104,7 @@ describe('an action that its provider has accepted', () => {
     expect(scene.ended).toMatchObject([{ outcome: 'machine_failed', errorClass: 'quota' }]);
   });
 
-  it('given a machine that stays on its way, when its deadline passes, then it has failed by a timeout', () => {
+  it('given a machine that stays in transit, when its deadline passes, then it has failed by a timeout', () => {
     const scene = accepted('Provision');
     scene.hand.advance(ACTUATION_LIMITS.deadlineMs[Creating]);
     scene.find(Creating);
@@ -119,7 +119,7 @@ describe('an action that its provider has accepted', () => {
     ]);
   });
 
-  it('given its own row and stamp, then a machine that leaves says what it was bound for', () => {
+  it('given its own row and stamp, then the action on a leaving machine names the row it was bound for', () => {
     const scene = new Scene().open('c1');
     scene.list([record('m', Idle)]);
     scene.decide('Bootstrap', 'm');

@@ -5,7 +5,7 @@ import { PassageTimes } from './passage-times.ts';
 const { Creating, Draining } = MachineState;
 
 describe('the usual time in a transitional state', () => {
-  it('given passages, then the median of the last ones, by provider and state', () => {
+  it('given passages, then it is the median of the last ones, by provider and state', () => {
     const times = new PassageTimes();
     expect(times.usualMs('p', Creating)).toBeNull();
     for (const seconds of [5, 1, 600]) times.add('p', Creating, seconds);

@@ -12,7 +12,7 @@ function expectSettled({ requests }: Scene, withdrawn: number): void {
   expect(requests.withdrawn).toHaveLength(withdrawn);
 }
 
-describe('a question for a blob', () => {
+describe('a bootstrap request', () => {
   function asking(): Scene {
     const scene = new Scene().open('c1');
     scene.list([record('m', Idle)]);
@@ -21,14 +21,14 @@ describe('a question for a blob', () => {
     return scene;
   }
 
-  it.each(['', 'cannot'])('is not withdrawn when it is answered with error "%s"', (error) => {
+  it.each(['', 'cannot'])('given an answer with error "%s", then it is not withdrawn', (error) => {
     const scene = asking();
     scene.blob({ error });
     scene.hand.advance(10 * ACTUATION_LIMITS.bootstrapMs);
     expectSettled(scene, 0);
   });
 
-  it('is withdrawn when its time is up, with a session and without', () => {
+  it('given that its time is up, with or without a session, then it is withdrawn', () => {
     const scene = asking();
     scene.hand.advance(ACTUATION_LIMITS.bootstrapMs);
     expectSettled(scene, 1);
@@ -40,13 +40,13 @@ describe('a question for a blob', () => {
     expectSettled(alone, 1);
   });
 
-  it('is withdrawn when the shard is shut down', () => {
+  it('given a shutdown, then it is withdrawn', () => {
     const scene = asking();
     scene.actuation.stop();
     expectSettled(scene, 1);
   });
 
-  it('outlives its session: the next one is asked again', () => {
+  it('given a new session, then it is sent again', () => {
     const scene = asking();
     scene.open('c1');
     scene.actuation.handle({ kind: 'session-closed', cluster: 'c1', session: 1 });
@@ -55,7 +55,7 @@ describe('a question for a blob', () => {
     expectSettled(scene, 0);
   });
 
-  it('that was put again for a stale blob is a question of its own', () => {
+  it('given a repetition for a stale blob, then it is another request', () => {
     const scene = asking();
     scene.blob({ ttlSeconds: 1 });
     scene.hand.advance(1000);
@@ -68,7 +68,7 @@ describe('a question for a blob', () => {
   });
 });
 
-describe('an instruction to leave', () => {
+describe('a reclaim instruction', () => {
   function draining(): Scene {
     const scene = new Scene().open('c1');
     scene.list([record('m', Configured)]);
@@ -77,7 +77,7 @@ describe('an instruction to leave', () => {
     return scene;
   }
 
-  it('stays open while the machine is Draining, and is withdrawn when it has left', () => {
+  it('given a machine that is Draining, then it stays open, and is withdrawn when the machine has left', () => {
     const scene = draining();
     scene.accept('drain', Draining);
     scene.list([record('m', Draining, { pricePerHour: 2 })]);
@@ -89,7 +89,7 @@ describe('an instruction to leave', () => {
     ]);
   });
 
-  it('is not withdrawn when it was acknowledged', () => {
+  it('given an ack, then it is not withdrawn', () => {
     const scene = draining();
     scene.ack();
     scene.accept('drain', Idle);
@@ -143,13 +143,13 @@ describe('an instruction to leave', () => {
         scene.find(Draining);
       },
     ],
-  ])('is withdrawn when %s', (_, happens) => {
+  ])('given that %s, then it is withdrawn', (_, happens) => {
     const scene = draining();
     happens(scene);
     expectSettled(scene, 1);
   });
 
-  it('is given and withdrawn once, however often the drain is tried', () => {
+  it('given repeated drains, then it is sent and withdrawn once', () => {
     const scene = draining();
     for (let i = 1; i < ACTUATION_LIMITS.attempts; i++) {
       scene.fail('drain');
@@ -162,7 +162,7 @@ describe('an instruction to leave', () => {
     expectSettled(scene, 1);
   });
 
-  it('that never went out is not withdrawn', () => {
+  it('given that it was never sent, then it is not withdrawn', () => {
     const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } });
     scene.list([record('first', Configured), record('second', Configured)]);
     scene.decide('Reclaim', 'first');
@@ -173,7 +173,7 @@ describe('an instruction to leave', () => {
     expectSettled(scene, 1);
   });
 
-  it('leaves a machine that is bound again alone', () => {
+  it('given a machine that is bound again, then it is not affected', () => {
     const scene = draining();
     scene.accept('drain', Idle);
     scene.decide('Bootstrap', 'm');

@@ -38,8 +38,8 @@ function serving(id: string, cluster: string, priority: number | null): LedgerMa
   return aMachine(id, Configured, { cluster, stamp: stampOf(aNeed(), priority) });
 }
 
-describe('what can be had', () => {
-  it('is sure while machines stand Idle, and counts those that could be bought too', () => {
+describe('available capacity', () => {
+  it('given Idle machines, then it is certain, and also counts machines that could be bought', () => {
     const machines = [aMachine('a', Idle, { pricePerHour: 3 }), aMachine('b', Speculative)];
 
     expect(toldOf(machines, aNeed())).toMatchObject({
@@ -49,7 +49,7 @@ describe('what can be had', () => {
     });
   });
 
-  it('has to be bought where none is Idle', () => {
+  it('given no Idle machine, then it has to be bought', () => {
     expect(toldOf([aMachine('b', Speculative)], aNeed())).toMatchObject({
       availableCount: 1,
       confidence: CONFIDENCE_MEDIUM,
@@ -58,7 +58,7 @@ describe('what can be had', () => {
   });
 
   // 7.6.28 of the specification.
-  it('counts the zone, the labels and the largest pod', () => {
+  it('given zones, labels and the largest pod, then only fitting machines count', () => {
     const gpu: Requirement = { key: 'gpu', operator: Operator.Exists, values: [] };
     const need = aNeed({ requirements: [IN_ZA, gpu], minUnit: resources({ cpu: 4 }) });
     const labels = new Map([['gpu', 'yes']]);
@@ -72,7 +72,7 @@ describe('what can be had', () => {
     expect(toldOf(machines, need).availableCount).toBe(1);
   });
 
-  it('has the effective cost of the cheapest, for this profile', () => {
+  it('given a profile, then its cost is the effective cost of the cheapest machine', () => {
     const machines = [
       aMachine('spot', Idle, { pricePerHour: 1, interruptionProbability: 0.5 }),
       aMachine('steady', Idle, { pricePerHour: 3, resources: resources({ cpu: 8 }) }),
@@ -85,25 +85,25 @@ describe('what can be had', () => {
     expect(dear).toMatchObject({ costPerHour: 3, resources: { resources: new Map([['cpu', '8m']]) } });
   });
 
-  it('has a finite cost even for pinned work on machines that may be interrupted', () => {
+  it('given pinned work and machines that may be interrupted, then its cost is finite', () => {
     const spot = aMachine('spot', Idle, { pricePerHour: 2, interruptionProbability: 0.5 });
 
     expect(toldOf([spot], aNeed({ interruptionBucket: 27 })).costPerHour).toBe(2);
   });
 
-  it('leaves out machines on their way to a row', () => {
+  it('given machines in flight to a row, then they do not count', () => {
     const target = { cluster: 'c2', fingerprint: 'f', group: '' };
 
     expect(toldOf([aMachine('a', Idle, { target })], aNeed()).confidence).toBe(CONFIDENCE_NONE);
   });
 
-  it('is unlikely where everything that fits is held back', () => {
+  it('given that all fitting machines are blocked, then it is unlikely', () => {
     const machines = [aMachine('a', Idle, { blocked: true }), aMachine('b', Speculative, { blocked: true })];
 
     expect(toldOf(machines, aNeed())).toMatchObject({ availableCount: 2, confidence: CONFIDENCE_LOW });
   });
 
-  it('is unlikely where only others have it, at a lower priority', () => {
+  it('given that only rows of lower priority have fitting machines, then it is unlikely', () => {
     const machines = [
       serving('lower', 'c2', 4),
       serving('equal', 'c2', 5),
@@ -119,7 +119,7 @@ describe('what can be had', () => {
     });
   });
 
-  it('is nothing where no machine fits; then it says what size would', () => {
+  it('given no fitting machine, then there is none, with the size that would fit', () => {
     const update = toldOf([aMachine('a', Idle, { zone: 'zb' })], aNeed({ requirements: [IN_ZA] }));
 
     expect(update).toEqual({
@@ -133,14 +133,14 @@ describe('what can be had', () => {
     expect(AvailableCapacityUpdate.decode(AvailableCapacityUpdate.encode(update).finish())).toEqual(update);
   });
 
-  it('for a profile of several gangs is what the largest pod could have', () => {
+  it('given a profile of several gangs, then it is what the largest pod could use', () => {
     const machines = [aMachine('a', Idle), aMachine('b', Idle, { resources: resources({ cpu: 9 }) })];
     const large = { group: 'g2', aggregate: resources({ cpu: 9 }), minUnit: resources({ cpu: 9 }) };
 
     expect(toldOf(machines, aNeed({ group: 'g1' }), aNeed(large)).availableCount).toBe(1);
   });
 
-  it('is what a look at every machine would find', () => {
+  it('given any fleet, then it equals a scan of every machine', () => {
     const machine = fc.record({
       state: fc.constantFrom(Idle, Speculative, Configured),
       zone: fc.constantFrom('za', 'zb'),
@@ -176,7 +176,7 @@ describe('what can be had', () => {
   });
 });
 
-describe('when a cluster is told', () => {
+describe('capacity hints to clusters', () => {
   function scene(): { readonly fleet: Fleet; readonly capacity: AvailableCapacity } {
     const needs = [aNeed(), aNeed({ cluster: 'c2' })];
     const fleet = fleetOf(anInput([aMachine('a', Idle), aMachine('b', Idle)], needs));
@@ -188,13 +188,13 @@ describe('when a cluster is told', () => {
     return all.flatMap(({ updates }) => updates.map(({ availableCount }) => availableCount));
   }
 
-  it('connected clusters only', () => {
+  it('given connected and other clusters, then only connected ones get them', () => {
     const { capacity } = scene();
 
     expect(capacity.updates(['c2'], 0).map(({ cluster }) => cluster)).toEqual(['c2']);
   });
 
-  it('on a change, and not within five seconds of the last word', () => {
+  it('given a change, then they are sent, but not within five seconds of the last ones', () => {
     const { fleet, capacity } = scene();
     expect(countsOf(capacity, 0, 'c1')).toEqual([2]);
     expect(countsOf(capacity, 5000, 'c1')).toEqual([]);
@@ -208,7 +208,7 @@ describe('when a cluster is told', () => {
     expect(countsOf(capacity, 15_000, 'c1')).toEqual([0]);
   });
 
-  it('of a few among many only now and then, of a tenth as of any change', () => {
+  it('given a change of a few machines among many, then they are sent rarely; given a tenth, then as for any change', () => {
     const ids = Array.from({ length: 100 }, (_, i) => `m${i}`);
     const fleet = fleetOf(
       anInput(
@@ -227,7 +227,7 @@ describe('when a cluster is told', () => {
     expect(countsOf(capacity, 11 * 60_000, 'c1')).toEqual([81]);
   });
 
-  it('of a new profile at once', () => {
+  it('given a new profile, then its hint is sent at once', () => {
     const { fleet, capacity } = scene();
     countsOf(capacity, 0, 'c1');
 
@@ -237,7 +237,7 @@ describe('when a cluster is told', () => {
     expect(countsOf(capacity, 2000, 'c1')).toEqual([]);
   });
 
-  it('of everything again when it has connected again', () => {
+  it('given a new connection, then all are sent again', () => {
     const { capacity } = scene();
     countsOf(capacity, 0, 'c1', 'c2');
 
@@ -246,7 +246,7 @@ describe('when a cluster is told', () => {
     expect(countsOf(capacity, 1, 'c1', 'c2')).toEqual([2]);
   });
 
-  it('again of a profile that was gone for a while, but not more often by that', () => {
+  it('given a profile that was gone for a while, then its hint is sent again, but not more often', () => {
     const { fleet, capacity } = scene();
     countsOf(capacity, 0, 'c1');
     fleet.demand.replace('c1', []);
@@ -261,7 +261,7 @@ describe('when a cluster is told', () => {
     expect(countsOf(capacity, 9500, 'c1')).toEqual([2]);
   });
 
-  it('of no more than a cycle has time for, and of the rest in the next ones', () => {
+  it('given more profiles than a cycle has time for, then the rest follows in the next cycles', () => {
     const needs = [1, 2, 3].flatMap((priority) => [aNeed({ priority }), aNeed({ cluster: 'c2', priority })]);
     const fleet = fleetOf(anInput([aMachine('a', Idle)], needs));
     const capacity = new AvailableCapacity(fleet, { maxVisits: 10 });
@@ -276,7 +276,7 @@ describe('when a cluster is told', () => {
     expect(later).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
-  it('after as many cycles as it takes to look at all machines once, where no two are alike', () => {
+  it('given machines that are all different, then hints follow after as many cycles as one scan takes', () => {
     const machines = Array.from({ length: 50 }, (_, i) =>
       aMachine(`m${i}`, Idle, { labels: new Map([['serial', String(i)]]) }),
     );
@@ -290,7 +290,7 @@ describe('when a cluster is told', () => {
     expect(countsOf(capacity, 6000, 'c1')).toEqual([45]);
   });
 
-  it('of profiles that were not yet looked at when the demand changed, if they are still there', () => {
+  it('given demand that changes before all profiles were scanned, then the remaining ones that still exist follow', () => {
     const rows = [1, 2, 3].map((priority) => aNeed({ priority }));
     const fleet = fleetOf(anInput([aMachine('a', Idle)], rows));
     const capacity = new AvailableCapacity(fleet, { maxVisits: 1 });
@@ -306,7 +306,7 @@ describe('when a cluster is told', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  it('of a profile told between two rounds not before its own five seconds', () => {
+  it('given a profile sent between two rounds, then its own five seconds count', () => {
     const { fleet, capacity } = scene();
     countsOf(capacity, 0, 'c1');
     fleet.demand.replace('c1', [aNeed({ priority: 7 })]);
@@ -318,7 +318,7 @@ describe('when a cluster is told', () => {
     expect(countsOf(capacity, 10_000, 'c1')).toEqual([1]);
   });
 
-  it('of what a round has not come to yet, even if the demand changes meanwhile', () => {
+  it('given demand that changes during a round, then profiles not reached yet still follow', () => {
     const rows = [1, 2].map((priority) => aNeed({ priority }));
     const fleet = fleetOf(anInput([aMachine('a', Idle)], rows));
     const capacity = new AvailableCapacity(fleet, { maxVisits: 1 });
@@ -332,7 +332,7 @@ describe('when a cluster is told', () => {
     expect([...first, ...rest]).toEqual([0, 0, 0]);
   });
 
-  it('in its turn, however much there is to tell the others', () => {
+  it('given many hints for others, then a cluster still gets its own', () => {
     const needs = [1, 2, 3, 4, 5, 6, 7].map((priority) => aNeed({ priority }));
     const fleet = fleetOf(anInput([], [...needs, aNeed({ cluster: 'c2' })]));
     const capacity = new AvailableCapacity(fleet, { maxVisits: 1 });
@@ -346,7 +346,7 @@ describe('when a cluster is told', () => {
     expect(told).toBeGreaterThan(2);
   });
 
-  it('in good time, even if the clock is set back', () => {
+  it('given a clock that is set back, then hints are not late', () => {
     const { fleet, capacity } = scene();
     countsOf(capacity, 3_600_000, 'c1');
     fleet.machines.remove('b');
@@ -354,7 +354,7 @@ describe('when a cluster is told', () => {
     expect(countsOf(capacity, 1000, 'c1')).toEqual([1]);
   });
 
-  it('at most once in five seconds and never twice the same, whatever happens', () => {
+  it('given any course of events, then hints are five seconds apart and never repeated', () => {
     const step = fc.record({
       gapMs: fc.integer({ min: 0, max: 4000 }),
       machines: fc.integer({ min: 0, max: 3 }),

@@ -29,7 +29,7 @@ function scene() {
 }
 
 describe('after a start', () => {
-  it('a machine on its way to a cluster is kept for it until it has reported', () => {
+  it('given a machine in flight to a cluster, then it is kept until the cluster has reported', () => {
     const { ledger, report, isBlocked } = scene();
     ledger.observe({ ...record('m', Idle), target }, 'p', 1000);
     report('c1');
@@ -39,7 +39,7 @@ describe('after a start', () => {
     expect(isBlocked('m')).toBe(false);
   });
 
-  it('so is one that was still being drained for it', () => {
+  it('given a machine that still drained for a cluster, then it is kept as well', () => {
     const { ledger, report, isBlocked } = scene();
     ledger.observe({ ...record('m', Draining), target }, 'p', 1000);
     ledger.observe(record('m', Idle), 'p', 2000);
@@ -49,7 +49,7 @@ describe('after a start', () => {
     expect(isBlocked('m')).toBe(false);
   });
 
-  it('a cluster that stays silent is not waited for for ever', async () => {
+  it('given a cluster that stays silent, then the wait has an end', async () => {
     const { clock, ledger, isBlocked } = scene();
     ledger.observe({ ...record('m', Idle), target }, 'p', 1000);
     await clock.advance(AWAIT_MS);
@@ -57,7 +57,7 @@ describe('after a start', () => {
     expect(isBlocked('m')).toBe(false);
   });
 
-  it('what is held for another reason stays held', () => {
+  it('given a machine that is blocked for another reason, then it stays blocked', () => {
     const { ledger, heldElsewhere, report, isBlocked } = scene();
     heldElsewhere.add('m');
     ledger.observe({ ...record('m', Idle), target }, 'p', 1000);
@@ -66,7 +66,7 @@ describe('after a start', () => {
     expect(isBlocked('m')).toBe(true);
   });
 
-  it('machines without a target, or of clusters that have reported, are free', () => {
+  it('given machines without a target, or of clusters that have reported, then they are free', () => {
     const { ledger, report, isBlocked } = scene();
     report('c2');
     ledger.observe({ ...record('m-1', Idle), target }, 'p', 1000);

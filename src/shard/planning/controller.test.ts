@@ -16,7 +16,7 @@ function serving(id: string, need = NEED) {
 }
 
 describe('the first decision', () => {
-  it('waits for every provider: what one of them has is not bought at the other', () => {
+  it('given several providers, then it waits for the inventory of all, and does not buy what one of them has', () => {
     const scene = new ControllerScene({ providers: ['p', 'q'] }).open('c1').demand('c1', NEED);
     scene.list([record('m', Speculative)]).tick(5000);
     expect(scene.cycles).toEqual([]);
@@ -29,7 +29,7 @@ describe('the first decision', () => {
     expect(scene.logged('providers-not-read')).toEqual([]);
   });
 
-  it('is made without a silent provider in the end, and says so', () => {
+  it('given a silent provider, then it is made without it after a while, and that is logged', () => {
     const cycle = { ...DEFAULT_CONTROLLER.cycle, readyWaitMs: 5000 };
     const scene = new ControllerScene({ providers: ['p', 'q'], cycle }).open('c1').demand('c1', NEED);
     scene.list([record('m', Speculative)]);
@@ -43,7 +43,7 @@ describe('the first decision', () => {
     expect(scene.logged('providers-not-read')).toMatchObject([{ unread: ['q'] }]);
   });
 
-  it('takes nothing from a cluster that has not reported since the start', () => {
+  it('given a cluster that has not reported since the start, then it keeps its machines', () => {
     const scene = new ControllerScene({
       guardrails: { ...DEFAULT_CONTROLLER.guardrails, reclaimFraction: 1 },
     }).open('c1');
@@ -57,7 +57,7 @@ describe('the first decision', () => {
 });
 
 describe('cycles', () => {
-  it('come once an interval where nothing happens', () => {
+  it('given no changes, then there is one per interval', () => {
     const scene = new ControllerScene().list([]).tick();
     const before = scene.cycles.length;
 
@@ -66,7 +66,7 @@ describe('cycles', () => {
     expect(scene.cycles.length - before).toBe(10);
   });
 
-  it('tell once of each thread of the engine that was given up', () => {
+  it('given threads of the engine that failed, then each is reported once', () => {
     const failures: string[] = [];
     vi.spyOn(Engine.prototype, 'threadFailures', 'get').mockReturnValue(failures);
     const scene = new ControllerScene().list([]).tick(2000);
@@ -80,7 +80,7 @@ describe('cycles', () => {
     expect(scene.logged('thread-failed')).toEqual([{ why: 'TypeError: one' }, { why: 'TypeError: two' }]);
   });
 
-  it('come at once for changed demand, and once for a burst of it', () => {
+  it('given changed demand, then a cycle starts at once, and one for a burst', () => {
     const scene = new ControllerScene().list([]).tick(10_500);
     const before = scene.cycles.length;
     expect(scene.hand.now() - scene.cycles.at(-1)!.atMs).toBeGreaterThan(DEFAULT_CONTROLLER.cycle.spacingMs);
@@ -93,7 +93,7 @@ describe('cycles', () => {
   });
 
   // 7.6.26 of the specification.
-  it('keep their distance however often demand changes', () => {
+  it('given frequent changes of demand, then cycles keep their distance', () => {
     const scene = new ControllerScene().list([]).tick();
     const before = scene.cycles.length;
 
@@ -104,7 +104,7 @@ describe('cycles', () => {
     for (const [i, at] of times.slice(1).entries()) expect(at - times[i]!).toBe(200);
   });
 
-  it('follow one another while there is more to do than one may', () => {
+  it('given more actions than a cycle may begin, then cycles follow one another', () => {
     const guardrails = { ...DEFAULT_CONTROLLER.guardrails, maxActionsPerCycle: 2 };
     const scene = new ControllerScene({ guardrails }).open('c1').list(some(5)).tick();
     const before = scene.cycles.length;
@@ -117,7 +117,7 @@ describe('cycles', () => {
     expect(scene.of('ask-bootstrap')).toHaveLength(5);
   });
 
-  it('of a dry run decide and make no call', () => {
+  it('given a dry run, then they decide and make no call', () => {
     const scene = new ControllerScene({
       guardrails: { ...DEFAULT_CONTROLLER.guardrails, dryRun: true },
     }).open('c1', 'c2');
@@ -140,7 +140,7 @@ describe('cycles', () => {
     ]);
   });
 
-  it('write a re-stamp with the priority that the machine was bound at', () => {
+  it('given a re-stamp, then it has the priority that the machine was bound at', () => {
     const low = aNeed({ priority: 100, group: 'old', reclamationBucket: 5 });
     const gang = aNeed({
       ...{ priority: 900, group: 'gang', requirements: [same(ZONE_KEY)] },
@@ -158,7 +158,7 @@ describe('cycles', () => {
 });
 
 describe('a controller that ends', () => {
-  it('decides and calls nothing once a provider has seen a newer one', () => {
+  it('given that a provider has seen a newer process, then it decides and calls nothing', () => {
     const scene = new ControllerScene().list(some(3, Speculative)).open('c1').demand('c1', NEED).tick();
     scene.answer('create', { kind: 'fenced' });
     expect(scene.of('stop')).toMatchObject([{ why: 'fenced', provider: 'p' }]);
@@ -176,7 +176,7 @@ describe('a controller that ends', () => {
     expect(scene.controller.ask('status', {}).phase).toBe('fenced');
   });
 
-  it('withdraws actions without a call, completes those with one, and starts none', () => {
+  it('given actions, then it withdraws those without a call, completes those with one, and starts none', () => {
     const scheduler = { ...DEFAULT_CONTROLLER.scheduler, mutationsPerProvider: 1 };
     const scene = new ControllerScene({ scheduler }).list(some(3, Speculative)).open('c1');
     scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 12 }) }).tick();
@@ -198,7 +198,7 @@ describe('a controller that ends', () => {
     expect(targets).toEqual([called!.machine]);
   });
 
-  it('tries nothing again, and is idle when it knows what became of each call', () => {
+  it('given calls that fail, then it retries nothing, and is idle once the result of each call is known', () => {
     const scheduler = { ...DEFAULT_CONTROLLER.scheduler, breakerFailures: 100 };
     const scene = new ControllerScene({ scheduler }).list(some(2, Speculative)).open('c1');
     scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 8 }) }).tick();
@@ -223,7 +223,7 @@ describe('a controller that ends', () => {
     expect(some(2).map(({ id }) => scene.machine(id)?.state)).toEqual(['SPECULATIVE', 'SPECULATIVE']);
   });
 
-  it('does not wait once it is fenced', () => {
+  it('given that it is fenced, then it does not wait', () => {
     const scene = new ControllerScene().list(some(2, Speculative)).open('c1');
     scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 8 }) }).tick();
     scene.answer('create', { kind: 'transient', message: 'no answer' });
@@ -236,7 +236,7 @@ describe('a controller that ends', () => {
     expect(scene.of('call')).toHaveLength(length);
   });
 
-  it('remembers what became of the last calls', async () => {
+  it('given the last calls, then their results are stored', async () => {
     const scene = new ControllerScene()
       .list([record('m', Speculative)])
       .open('c1')
@@ -253,8 +253,8 @@ describe('a controller that ends', () => {
   });
 });
 
-describe('what clusters are told', () => {
-  it('goes to clusters with a session, and all of it again when one is opened', () => {
+describe('messages to clusters', () => {
+  it('given a session, then its cluster gets them, and all of them again on a new session', () => {
     const scene = new ControllerScene().list([serving('a'), serving('b')]).tick();
     expect(scene.of('node-state')).toEqual([]);
 
@@ -279,7 +279,7 @@ describe('what clusters are told', () => {
     ).toEqual(['b']);
   });
 
-  it('is told of machines that were held or re-stamped a moment ago as well', () => {
+  it('given machines that were blocked or re-stamped a moment ago, then their cluster gets those as well', () => {
     const scene = new ControllerScene()
       .list([serving('a'), serving('b')])
       .demand('c1', NEED)
@@ -291,7 +291,7 @@ describe('what clusters are told', () => {
     expect(told.sort()).toEqual(['a', 'b']);
   });
 
-  it('an older session that ends late changes nothing', () => {
+  it('given an older session that ends late, then nothing changes', () => {
     const scene = new ControllerScene().list([]).open('c1', 'c1');
 
     scene.controller.handle({ kind: 'session-closed', cluster: 'c1', session: 1 });
@@ -299,7 +299,7 @@ describe('what clusters are told', () => {
     expect(scene.controller.ask('status', {}).sessions).toBe(1);
   });
 
-  it('capacity is hinted at to connected clusters alone', () => {
+  it('given capacity hints, then only connected clusters get them', () => {
     const scene = new ControllerScene()
       .list(some(2))
       .demand('c1', NEED)
@@ -328,7 +328,7 @@ describe('a target', () => {
     return scene.accept('create', Creating).tick();
   }
 
-  it('ends when its row was absent for a whole cycle', () => {
+  it('given a row that is absent for a whole cycle, then it ends', () => {
     const scene = withTarget();
     expect(scene.machine('m')?.need).toMatchObject({ cluster: 'c1' });
 
@@ -337,7 +337,7 @@ describe('a target', () => {
     expect(scene.machine('m')?.need).toBeNull();
   });
 
-  it('outlives an absence that no cycle saw', () => {
+  it('given an absence that no cycle saw, then it stays', () => {
     const scene = withTarget();
     scene.tick(1);
     scene.demand('c1', OTHER).demand('c1', NEED, OTHER).tick(3000);
@@ -345,7 +345,7 @@ describe('a target', () => {
     expect(scene.machine('m')?.need).not.toBeNull();
   });
 
-  it('for a fold lasts as long as a row is in it', () => {
+  it('given a fold, then it lasts while a row is in the fold', () => {
     const gangs = ['g1', 'g2'].map((group) =>
       aNeed({
         group,
@@ -369,7 +369,7 @@ describe('a target', () => {
     expect(scene.machine('m')?.need).toBeNull();
   });
 
-  it('stays after a restart until its cluster has reported', () => {
+  it('given a restart, then it stays until its cluster has reported', () => {
     const { store } = withTarget();
     const scene = new ControllerScene({}, store)
       .list([record('m', Creating)])
@@ -381,7 +381,7 @@ describe('a target', () => {
     expect(scene.machine('m')?.need).toBeNull();
   });
 
-  it('that comes with a provider read late ends although its cluster has nothing new to report', () => {
+  it('given a provider that is read late, then it ends although its cluster reports nothing new', () => {
     const { store } = withTarget();
     const cycle = { ...DEFAULT_CONTROLLER.cycle, readyWaitMs: 2000 };
     const scene = new ControllerScene({ cycle, providers: ['p', 'q'] }, store).list([], 'q').open('c1');
@@ -393,7 +393,7 @@ describe('a target', () => {
     expect(scene.machine('m')).toMatchObject({ state: 'IDLE', need: null });
   });
 
-  it('that returns with a move of unknown outcome ends, too', () => {
+  it('given a move of unknown result that is undone, then it ends too', () => {
     const scheduler = { ...DEFAULT_CONTROLLER.scheduler, breakerFailures: 100 };
     const scene = new ControllerScene({ scheduler })
       .list([record('m', Speculative)])
@@ -418,7 +418,7 @@ describe('a target', () => {
     expect(scene.machine('m')).toMatchObject({ state: 'IDLE', need: null });
   });
 
-  it('is the row of the machine once it is bound', () => {
+  it('given that the machine is bound, then it becomes the row of the machine', () => {
     const scene = new ControllerScene()
       .list([record('m', Idle)])
       .open('c1')

@@ -139,7 +139,7 @@ describe('the cost of a fleet', () => {
     expect(cost.byPart).toMatchObject({ failed: 2, idle: 0.5, serving: 0 });
   });
 
-  it('given a Failed machine whose host is given back, then only that changes the cost', () => {
+  it('given a Failed machine whose host is returned, then only that changes the cost', () => {
     const scene = new ControllerScene(STILL).list([record('m', Failed, { pricePerHour: 2 })]).tick();
     expect(scene.controller.ask('status', {}).costPerHour).toBe(2);
 
@@ -147,7 +147,7 @@ describe('the cost of a fleet', () => {
     expect(scene.controller.ask('status', {}).costPerHour).toBe(0);
   });
 
-  it('given prices for owned machines, then they are shown apart, by cluster too', () => {
+  it('given prices for owned machines, then their cost is separate, also by cluster', () => {
     const metal = { pricePerHour: 0, capacityType: CapacityType.BareMetal };
     const machines = [
       record('a', Configured, { ...metal, instanceType: 'large' }),
@@ -173,7 +173,7 @@ describe('the cost of a fleet', () => {
     expect(gauges(text, 'cluster_owned_cost_dollars_per_hour')).toEqual(new Map([['c1', 41.200001]]));
   });
 
-  it('given any fleet, then prices for owned machines change nothing that is done', () => {
+  it('given any fleet, then prices for owned machines change no action', () => {
     fc.assert(
       fc.property(fleets({ machines: 20, needs: 8 }), ({ machines, needs }) => {
         const run = (ownedPrices: ControllerOptions['ownedPrices']) => {
@@ -200,7 +200,7 @@ describe('the cost of a fleet', () => {
     );
   });
 
-  it('given no price for owned machines, then nothing is said about them', () => {
+  it('given no price for owned machines, then there is no such cost', () => {
     const scene = new ControllerScene(STILL).list([record('m', Idle, { pricePerHour: 0 })]).tick();
     expect(scene.controller.ask('status', {}).ownedCost).toBeNull();
   });

@@ -9,7 +9,7 @@ import { Controller } from './controller.ts';
 import { DEFAULT_CONTROLLER } from './options.ts';
 
 describe('cycles', () => {
-  it('given a roll-up that differs from another one, then the demand stays, and the whole one is asked for', () => {
+  it('given a roll-up delta with another base, then the demand stays, and the whole roll-up is requested', () => {
     const scene = new ControllerScene().list([]).tick();
     const source = new DeltaSource('c');
     const report = (priority: number): void => {
@@ -28,7 +28,7 @@ describe('cycles', () => {
     expect(scene.controller.ask('status', {})).toMatchObject({ needs: 2 });
   });
 
-  it('given a clock that moves on while it is read, then no timer is asked for in the past', async () => {
+  it('given a clock that advances while it is read, then no timer is set in the past', async () => {
     let nowMs = 1_000_000;
     const asked: number[] = [];
     const clock: Clock = {
@@ -51,7 +51,7 @@ describe('cycles', () => {
     await controller.close();
   });
 
-  it('given a clock that is set back by an hour, then the next cycle comes as soon as ever', async () => {
+  it('given a clock that is set back by an hour, then the next cycle is not delayed', async () => {
     let nowMs = 10_000_000;
     let due: { readonly ms: number; readonly run: () => void } | null = null;
     const clock: Clock = {

@@ -7,8 +7,8 @@ import { fleetOf } from '../../fleet/index.ts';
 import { keyText } from '../../model/index.ts';
 import { EndedRows } from './ended-rows.ts';
 
-describe('rows that have ended', () => {
-  it('are those that machines are on their way to and no row, and no fold of one, is', () => {
+describe('ended rows', () => {
+  it('given any fleet, then they are the targets of machines that are neither a row nor a fold', () => {
     let ended = 0;
     fc.assert(
       fc.property(fleets(), fc.array(fc.nat({ max: 20 })), (input, gone) => {

@@ -56,12 +56,12 @@ function metOf(scene: ControllerScene): readonly (readonly [string, boolean])[] 
 }
 
 // 5.2.12 of the specification.
-describe('one shortage has its victims once', () => {
+describe('the victims of one shortage', () => {
   const low = aNeed({ cluster: 'c2', priority: 100, aggregate: cpu(12) });
   const high = aNeed({ cluster: 'c1', priority: 900_000 });
   const fleet = ['a', 'b', 'c'].map((id) => serving(id, low));
 
-  it('given a drain that takes its time, then no cycle picks another, and the machine goes to who waits', () => {
+  it('given a slow drain, then no cycle picks another victim, and the machine goes to the waiting row', () => {
     const scene = deciding(fleet, [low, high]);
     expect(called(scene, 'drain')).toEqual(['a']);
 
@@ -74,7 +74,7 @@ describe('one shortage has its victims once', () => {
     expect(called(scene, 'drain')).toEqual(['a']);
   });
 
-  it('given a restart while it lasts, then the next process picks none either', () => {
+  it('given a restart during the drain, then the next process picks no victim either', () => {
     const before = deciding(fleet, [low, high]).accept('drain', Draining, { cluster: 'c2' });
     const after = new ControllerScene({ epoch: 2n }, before.store);
 
@@ -86,8 +86,8 @@ describe('one shortage has its victims once', () => {
 });
 
 // 5.2.13 of the specification.
-describe('a machine is judged by whom it serves now', () => {
-  it('given an old stamp of low priority, then it is no victim of the row it serves, nor of an equal one', () => {
+describe('the priority of a bound machine', () => {
+  it('given an old stamp of low priority, then it is not a victim of the row it serves or of an equal one', () => {
     const old = stampOf(aNeed({ priority: 10, group: 'old' }));
     const rows = [
       aNeed({ cluster: 'c1', priority: 1000, aggregate: cpu(8) }),
@@ -102,7 +102,7 @@ describe('a machine is judged by whom it serves now', () => {
     expect(scene.controller.ask('status', {})).toMatchObject({ shortfalls: 1 });
   });
 
-  it('given no stamp, as after the loss of the data directory, then machines of clusters that have not reported are no victims', () => {
+  it('given no stamp, as after the loss of the data directory, then machines of clusters that have not reported are not victims', () => {
     const [low, high] = [aNeed({ cluster: 'c2', priority: 100 }), aNeed({ cluster: 'c1', priority: 1000 })];
     const scene = deciding([serving('m', low, { stamp: null })], [high]).tick(SETTLED_MS);
     expect(called(scene, 'drain')).toEqual([]);
@@ -116,8 +116,8 @@ describe('a machine is judged by whom it serves now', () => {
 });
 
 // 5.2.14 of the specification.
-describe('a machine in creation is for one row of one cluster', () => {
-  it('given equal rows of two clusters, then each buys its own, and gets what it bought', () => {
+describe('a machine in creation', () => {
+  it('given equal rows of two clusters, then each buys its own machine and gets it', () => {
     const rows = ['c2', 'c1'].map((cluster) => aNeed({ cluster, group: 'g' }));
     const scene = deciding(some(3, Speculative), rows.slice(0, 1)).accept('create', Creating);
     expect(called(scene, 'create')).toEqual(['m-0']);
@@ -135,7 +135,7 @@ describe('a machine in creation is for one row of one cluster', () => {
     expect(called(scene, 'create')).toEqual(['m-0', 'm-1']);
   });
 
-  it('given one that has arrived, then its row takes it and leaves what is cheaper to others', () => {
+  it('given one that has arrived, then its row claims it and leaves cheaper ones to others', () => {
     const [first, behind] = [aNeed({ cluster: 'c1', priority: 100 }), aNeed({ cluster: 'c2', priority: 50 })];
     const scene = deciding(some(1, Speculative), [first]).accept('create', Creating);
 
@@ -153,8 +153,8 @@ describe('a machine in creation is for one row of one cluster', () => {
 });
 
 // 5.2.15 of the specification.
-describe('only what adds is taken', () => {
-  it('given a row that is short of GPUs, then cheap machines without any stay where they are', () => {
+describe('machines that add nothing', () => {
+  it('given a row that is short of GPUs, then cheap machines without GPUs stay free', () => {
     const gpus = resources({ cpu: 4, 'nvidia.com/gpu': 8 });
     const scene = deciding(
       [...some(3), record('gpu', Idle, { pricePerHour: 9, resources: gpus })],
@@ -166,8 +166,8 @@ describe('only what adds is taken', () => {
 });
 
 // 5.2.16 of the specification.
-describe('values at the edge are values', () => {
-  it('given pinned work, then it buys what is never interrupted, and nothing costs not-a-number', () => {
+describe('edge values', () => {
+  it('given pinned work, then it buys machines that are never interrupted, and no cost is NaN', () => {
     const scene = deciding(
       [
         record('a-spot', Speculative, { pricePerHour: 0.1, interruptionProbability: 0.5 }),
@@ -182,7 +182,7 @@ describe('values at the edge are values', () => {
     expect(told.filter(({ costPerHour }) => !Number.isFinite(costPerHour))).toEqual([]);
   });
 
-  it('given a gap beyond 32 bits, then the grace of the drain is the shortest', () => {
+  it('given a priority gap beyond 32 bits, then the grace of the drain is the shortest', () => {
     const low = aNeed({ cluster: 'c2', priority: -1_000_000_000 });
     const scene = deciding([serving('m', low)], [low, aNeed({ priority: 2_000_000_000 })]);
 
@@ -196,7 +196,7 @@ describe('values at the edge are values', () => {
     expect(called(scene, 'drain')).toEqual(['m']);
   });
 
-  it('given racks whose name is empty, then they are one rack, and machines without one are in none', () => {
+  it('given racks with an empty name, then they are one rack, and machines without a rack are in none', () => {
     const inNone = some(2);
     const inEmpty = ['y', 'z'].map((id) => record(id, Idle, { labels: new Map([[RACK_KEY, '']]) }));
     const scene = deciding(
@@ -214,7 +214,7 @@ describe('values at the edge are values', () => {
     expect(joining(scene).map(([machine]) => machine)).toEqual(['m-0', 'm-1']);
   });
 
-  it('given values that contain what joins values, then rows that differ are different rows', () => {
+  it('given values that contain separators, then different rows stay different', () => {
     const among = (...values: string[]): Need =>
       aNeed({ requirements: [{ key: 'disk', operator: Operator.In, values }] });
     const terms = [
@@ -229,10 +229,10 @@ describe('values at the edge are values', () => {
 });
 
 // 5.2.17 of the specification.
-describe('spread counts what is bound, once', () => {
+describe('spread', () => {
   const spread = [strictSpread(ZONE_KEY)];
 
-  it('given three machines bound in one zone, then the fourth comes from another, though it is dearer', () => {
+  it('given three machines bound in one zone, then the fourth comes from another zone, at a higher price', () => {
     const row = aNeed({ aggregate: cpu(16), spread });
     const scene = deciding(
       [
@@ -261,27 +261,30 @@ describe('spread counts what is bound, once', () => {
 });
 
 // 5.2.18 of the specification.
-describe('what is bought is what costs least for the row', () => {
+describe('the cheapest machine for a row', () => {
   const risky = { pricePerHour: 1, interruptionProbability: 0.5 };
 
   it.each([
     ['spread', { spread: [strictSpread(RACK_KEY)] }],
     ['Same', { aggregate: cpu(8), requirements: [same(RACK_KEY)] }],
     ['neither', {}],
-  ])('given rows with %s that dread interruptions, then the list price does not decide', (_, parts) => {
-    const slots = [1, 2].flatMap((i) => [
-      record(`a-${i}`, Speculative, { ...risky, labels: new Map([[RACK_KEY, 'a']]) }),
-      record(`b-${i}`, Speculative, { pricePerHour: 2, labels: new Map([[RACK_KEY, 'b']]) }),
-    ]);
-    const scene = deciding(slots, [aNeed({ ...parts, interruptionBucket: 7 })]);
+  ])(
+    'given rows with %s and a high interruption penalty, then the list price does not decide',
+    (_, parts) => {
+      const slots = [1, 2].flatMap((i) => [
+        record(`a-${i}`, Speculative, { ...risky, labels: new Map([[RACK_KEY, 'a']]) }),
+        record(`b-${i}`, Speculative, { pricePerHour: 2, labels: new Map([[RACK_KEY, 'b']]) }),
+      ]);
+      const scene = deciding(slots, [aNeed({ ...parts, interruptionBucket: 7 })]);
 
-    expect(called(scene, 'create').map((id) => id[0])).toEqual('aggregate' in parts ? ['b', 'b'] : ['b']);
-  });
+      expect(called(scene, 'create').map((id) => id[0])).toEqual('aggregate' in parts ? ['b', 'b'] : ['b']);
+    },
+  );
 });
 
 // 5.2.19 of the specification.
-describe('contention is no shortfall', () => {
-  it('given thirty rows that all want the one Idle machine first, then one has it and the others buy, at once', () => {
+describe('contention', () => {
+  it('given thirty rows that prefer the one Idle machine, then one gets it and the others buy in the same cycle', () => {
     const rows = Array.from({ length: 30 }, (_, i) => aNeed({ cluster: `c${i}` }));
     const scene = deciding([record('idle', Idle), ...some(29, Speculative)], rows);
 
@@ -291,12 +294,12 @@ describe('contention is no shortfall', () => {
 });
 
 // 5.2.20 of the specification.
-describe('rows have one order', () => {
+describe('the order of rows', () => {
   it.each([
     ['is bound', record('m', Configured)],
     ['is Idle', record('m', Idle)],
     ['can be bought', record('m', Speculative)],
-  ])('given rows of one priority and one machine that %s, then the same row has it', (_, machine) => {
+  ])('given rows of one priority and one machine that %s, then the same row gets it', (_, machine) => {
     const scene = deciding(
       [machine],
       [
@@ -315,8 +318,8 @@ describe('rows have one order', () => {
 });
 
 // 5.2.22 of the specification.
-describe('a gang that cannot be whole hoards nothing', () => {
-  it('given a rack that is too small for it, then rows of lower priority have the machines', () => {
+describe('an incomplete gang', () => {
+  it('given a rack that is too small for it, then rows of lower priority get the machines', () => {
     const rack = { labels: new Map([[RACK_KEY, 'r']]) };
     const scene = deciding(
       [record('a', Idle, rack), record('b', Speculative, rack)],
@@ -333,8 +336,8 @@ describe('a gang that cannot be whole hoards nothing', () => {
 });
 
 // 5.2.23 of the specification.
-describe('nothing moves for the sake of moving', () => {
-  it('given a stranger of the cluster that is just as good, then it leaves and the serving machines stay', () => {
+describe('unnecessary moves', () => {
+  it('given an excess machine that is just as good, then it leaves and the serving machines stay', () => {
     const row = aNeed({ aggregate: cpu(8) });
     const stranger = serving('m0', aNeed({ group: 'gone' }));
     const scene = deciding([stranger, serving('m1', row), serving('m2', row)], [row]).tick(3 * SETTLED_MS);
@@ -342,7 +345,7 @@ describe('nothing moves for the sake of moving', () => {
     expect(called(scene, 'drain')).toEqual(['m0']);
   });
 
-  it('given a rack that would hold more of a gang, but not all of it, then it stays where it is', () => {
+  it('given a rack that would hold more of a gang, but not all of it, then the gang stays where it is', () => {
     const gang = aNeed({ aggregate: cpu(16), requirements: [same(RACK_KEY)] });
     const inRack = (rack: string): Partial<Machine> => ({ labels: new Map([[RACK_KEY, rack]]) });
     const scene = deciding(

@@ -7,8 +7,8 @@ import { keyOf, MachineState } from '../../model/index.ts';
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
 
 // 7.6.1 of the specification.
-describe('Failed is no trap', () => {
-  it('a Create that timed out here and succeeded there is adopted', () => {
+describe('a Failed machine', () => {
+  it('given a Create that timed out in the shard and succeeded in the cloud, then it is adopted', () => {
     const scene = new Scene();
     scene.list([record('m', Speculative)]);
     scene.decide('Provision', 'm');
@@ -17,7 +17,7 @@ describe('Failed is no trap', () => {
     expect(scene.committed('m')).toMatchObject({ state: Idle, target: keyOf(NEED) });
   });
 
-  it('a paid host that was given up as lost is found by the next List', () => {
+  it('given a paid host that was given up as lost, then the next List finds it', () => {
     const scene = new Scene({ scheduler: { breakerFailures: 100 } });
     scene.list([record('m', Speculative)]);
     scene.decide('Provision', 'm');
@@ -32,7 +32,7 @@ describe('Failed is no trap', () => {
     expect(scene.committed('m')).toMatchObject({ state: Idle, blocked: false });
   });
 
-  it.each([Speculative, Idle, Configured])('a Failed machine seen as %i is that', (state) => {
+  it.each([Speculative, Idle, Configured])('given that it is seen as %i, then it has that state', (state) => {
     const scene = new Scene();
     scene.list([record('m', Failed)]);
     scene.list([record('m', state)]);
@@ -41,18 +41,21 @@ describe('Failed is no trap', () => {
 });
 
 // 7.6.2 of the specification.
-describe('a bound machine that is lost in place is lost', () => {
-  it.each([Failed, Idle, Deleting, Speculative])('seen as %i, after a Get that says the same', (state) => {
-    const scene = new Scene();
-    scene.list([record('m', Configured)]);
-    scene.list([record('m', state)]);
-    expect(scene.committed('m')).toMatchObject({ state: Configured });
-    scene.find(state);
-    expect(scene.committed('m')).toMatchObject({ state, cluster: '' });
-    expect(scene.heardBy('c1')).toEqual([Configured, state]);
-  });
+describe('a bound machine that is lost in place', () => {
+  it.each([Failed, Idle, Deleting, Speculative])(
+    'given that it is seen as %i and a Get confirms it, then it is lost',
+    (state) => {
+      const scene = new Scene();
+      scene.list([record('m', Configured)]);
+      scene.list([record('m', state)]);
+      expect(scene.committed('m')).toMatchObject({ state: Configured });
+      scene.find(state);
+      expect(scene.committed('m')).toMatchObject({ state, cluster: '' });
+      expect(scene.heardBy('c1')).toEqual([Configured, state]);
+    },
+  );
 
-  it('is kept if the Get does not say so', () => {
+  it('given a Get that does not confirm it, then it is kept', () => {
     const scene = new Scene();
     scene.list([record('m', Configured)]);
     scene.list([record('m', Idle)]);
@@ -62,7 +65,7 @@ describe('a bound machine that is lost in place is lost', () => {
 });
 
 // 7.6.3 of the specification.
-describe('one cluster cannot burn the shared pool', () => {
+describe('a cluster that sends no blob', () => {
   it.each([
     ['an error', (scene: Scene) => scene.blob({ error: 'cannot render' })],
     ['silence', (scene: Scene) => scene.hand.advance(30_000)],
@@ -73,21 +76,24 @@ describe('one cluster cannot burn the shared pool', () => {
         scene.hand.advance(30_000);
       },
     ],
-  ])('%s instead of a blob leaves the machine Idle, free, and untouched by its provider', (_, happens) => {
-    const scene = new Scene().open('c1', 'c2');
-    scene.list(some(2));
-    scene.decide('Bootstrap', 'm-0');
-    happens(scene);
-    expect(scene.committed('m-0')).toMatchObject({ state: Idle, cluster: '', stamp: null, blocked: false });
-    expect(scene.calls()).toEqual([]);
-    expect(scene.actuation.cannotBind(['c1', 'c2'])).toEqual(new Set(['c1']));
-    expect(scene.decide('Bootstrap', 'm-1')).toEqual(['no_session']);
-  });
+  ])(
+    'given %s instead of a blob, then the machine is Idle, free, and untouched by its provider',
+    (_, happens) => {
+      const scene = new Scene().open('c1', 'c2');
+      scene.list(some(2));
+      scene.decide('Bootstrap', 'm-0');
+      happens(scene);
+      expect(scene.committed('m-0')).toMatchObject({ state: Idle, cluster: '', stamp: null, blocked: false });
+      expect(scene.calls()).toEqual([]);
+      expect(scene.actuation.cannotBind(['c1', 'c2'])).toEqual(new Set(['c1']));
+      expect(scene.decide('Bootstrap', 'm-1')).toEqual(['no_session']);
+    },
+  );
 });
 
 // 7.6.4 of the specification.
-describe('a transient Create error spends no quota slot', () => {
-  it('the slot is held for a while and then as good as new', () => {
+describe('a transient error of Create', () => {
+  it('given one, then the quota slot is blocked for a while and then usable again', () => {
     const scene = new Scene({ limits: { attempts: 1 } });
     scene.list([record('m', Speculative)]);
     scene.decide('Provision', 'm');
@@ -100,11 +106,11 @@ describe('a transient Create error spends no quota slot', () => {
 });
 
 // 7.6.5 of the specification.
-describe('an empty or sharply shrunken List removes nothing at once', () => {
+describe('an empty or sharply shrunken List', () => {
   const ids = some(20).map(({ id }) => id);
   const full = (scene: Scene, gone: readonly string[] = []) => scene.list([], { gone, kind: 'full' });
 
-  it('is held, with a word about it, and believed the third time in a row', () => {
+  it('given one, then it is quarantined and logged, and accepted the third time in a row', () => {
     const scene = new Scene();
     scene.list(some(20));
     full(scene, ids);
@@ -116,7 +122,7 @@ describe('an empty or sharply shrunken List removes nothing at once', () => {
     expect(scene.committed('m-0')).toBeNull();
   });
 
-  it('is forgotten when the machines are back', () => {
+  it('given that the machines are listed again, then the quarantine ends', () => {
     const scene = new Scene();
     scene.list(some(20));
     full(scene, ids);
@@ -127,7 +133,7 @@ describe('an empty or sharply shrunken List removes nothing at once', () => {
     expect(scene.committed('m-0')).not.toBeNull();
   });
 
-  it('is believed on a person’s word', () => {
+  it('given an order of a person, then it is accepted', () => {
     const scene = new Scene();
     scene.list(some(20));
     full(scene, ids);
@@ -135,7 +141,7 @@ describe('an empty or sharply shrunken List removes nothing at once', () => {
     expect(scene.committed('m-0')).toBeNull();
   });
 
-  it('lets go of what is gone where a tenth is left, and of small inventories', () => {
+  it('given that a tenth is left, or a small inventory, then missing machines are removed', () => {
     const scene = new Scene({ providers: ['p', 'q'] });
     scene.list(some(20));
     full(scene, ids.slice(0, 18));
@@ -148,7 +154,7 @@ describe('an empty or sharply shrunken List removes nothing at once', () => {
     expect(scene.committed('q-0')).toBeNull();
   });
 
-  it('does not take a machine from under an action', () => {
+  it('given an action on a machine, then the machine is not removed', () => {
     const scene = new Scene();
     scene.list([record('m', Speculative)]);
     scene.decide('Provision', 'm');
@@ -159,7 +165,7 @@ describe('an empty or sharply shrunken List removes nothing at once', () => {
     expect(scene.committed('m')).toMatchObject({ state: Creating });
   });
 
-  it('a removal tells the cluster', () => {
+  it('given a removal, then the cluster is notified', () => {
     const scene = new Scene();
     scene.list([record('m', Configured)]);
     scene.list([], { gone: ['m'] });
@@ -169,8 +175,8 @@ describe('an empty or sharply shrunken List removes nothing at once', () => {
 });
 
 // 7.6.6 of the specification.
-describe('what a provider changes about a machine is seen without a move', () => {
-  it('price, probability, labels, allocatable and host', () => {
+describe('changes of a machine without a transition', () => {
+  it('given a new price, probability, labels, allocatable or host, then the ledger has it', () => {
     const scene = new Scene();
     scene.list([record('m', Configured)]);
     const changed = {
@@ -186,8 +192,8 @@ describe('what a provider changes about a machine is seen without a move', () =>
 });
 
 // 7.6.7 of the specification.
-describe('no change is lost between a cursor and an action', () => {
-  it('a change that came while the machine was busy is read again', () => {
+describe('a change between a cursor and an action', () => {
+  it('given one that came while the machine was busy, then the machine is read again', () => {
     const scene = new Scene();
     scene.list([record('m', Configured)]);
     scene.decide('Reclaim', 'm');
@@ -198,7 +204,7 @@ describe('no change is lost between a cursor and an action', () => {
     expect(scene.committed('m')).toMatchObject({ state: Failed });
   });
 
-  it('also where the first Get fails', () => {
+  it('given that the first Get fails, then the machine is read again as well', () => {
     const scene = new Scene();
     scene.list([record('m', Configured)]);
     scene.decide('Reclaim', 'm');
@@ -212,8 +218,8 @@ describe('no change is lost between a cursor and an action', () => {
 });
 
 // 7.6.8 of the specification.
-describe('a machine that cannot be bound does not flap for ever', () => {
-  it('moves back without stamp or cluster, and its hold goes on from when it became Idle', () => {
+describe('a machine that cannot be bound', () => {
+  it('given an abandoned bind, then it has neither stamp nor cluster, and its hold continues from when it became Idle', () => {
     const scene = new Scene().open('c1');
     scene.list([record('m', Idle)]);
     const { idleSinceMs } = scene.committed('m')!;
@@ -225,7 +231,7 @@ describe('a machine that cannot be bound does not flap for ever', () => {
     }
   });
 
-  it('nor is the hold restarted by a shard that is', () => {
+  it('given a restart of the shard, then the hold is not restarted', () => {
     const scene = new Scene();
     scene.list([record('m', Idle)]);
     const { idleSinceMs } = scene.committed('m')!;
@@ -237,8 +243,8 @@ describe('a machine that cannot be bound does not flap for ever', () => {
 });
 
 // 7.6.9 of the specification.
-describe('no machine is on its way for ever', () => {
-  it.each([Creating, Configuring, Draining, Deleting])('stuck in %i: a Get decides', (state) => {
+describe('a machine that is stuck in transit', () => {
+  it.each([Creating, Configuring, Draining, Deleting])('given state %i, then a Get decides', (state) => {
     const scene = new Scene();
     scene.list([record('m', state)]);
     scene.hand.advance(30 * 60_000);
@@ -248,7 +254,7 @@ describe('no machine is on its way for ever', () => {
     expect(scene.ledger.particularsOf('m').lastError).toMatch(/has been \w+ for \d+ s/);
   });
 
-  it('stays out as long as the provider says the same, and is back when it says anything else', () => {
+  it('given that the provider reports the same, then it stays blocked until it reports another state', () => {
     const scene = new Scene();
     scene.list([record('m', Creating)]);
     scene.hand.advance(10 * 60_000);
@@ -259,7 +265,7 @@ describe('no machine is on its way for ever', () => {
     expect(scene.committed('m')).toMatchObject({ state: Idle });
   });
 
-  it('no Get is made for one that has arrived in time', () => {
+  it('given one that has arrived in time, then no Get is made', () => {
     const scene = new Scene();
     scene.list([record('m', Creating)]);
     scene.list([record('m', Idle)]);
@@ -267,7 +273,7 @@ describe('no machine is on its way for ever', () => {
     expect(scene.calls('get')).toEqual([]);
   });
 
-  it('a transition that has ended unseen is taken from the Get', () => {
+  it('given a transition that has ended unseen, then the Get is adopted', () => {
     const scene = new Scene();
     scene.list([record('m', Configuring)]);
     scene.hand.advance(10 * 60_000);
@@ -276,7 +282,7 @@ describe('no machine is on its way for ever', () => {
     expect(scene.told).toEqual([]);
   });
 
-  it('retry looks at once', () => {
+  it('given a retry, then it is read at once', () => {
     const scene = new Scene();
     scene.list([record('m', Creating)]);
     scene.hand.advance(10 * 60_000);

@@ -23,37 +23,37 @@ function stoppedBy(freezes: Freezes): string[] {
 }
 
 describe('freezes', () => {
-  it('without a freeze nothing is stopped', () => {
+  it('given no freeze, then nothing is stopped', () => {
     expect(stoppedBy(frozen())).toEqual([]);
   });
 
-  it('a frozen fleet does nothing', () => {
+  it('given a frozen fleet, then nothing is done', () => {
     expect(stoppedBy(frozen(FLEET))).toHaveLength(9);
   });
 
-  it('a frozen cluster is left alone, and the others are not', () => {
+  it('given a frozen cluster, then it is not touched, and the others are', () => {
     const stopped = stoppedBy(frozen({ cluster: 'c1', action: null }));
 
     expect(stopped).toEqual(['Bootstrap c1', 'Provision c1', 'Preempt c1', 'Reclaim c1']);
   });
 
-  it('a frozen kind stops everywhere', () => {
+  it('given a frozen kind, then it stops everywhere', () => {
     expect(stoppedBy(frozen({ cluster: null, action: 'Reclaim' }))).toEqual(['Reclaim c1', 'Reclaim c2']);
     expect(stoppedBy(frozen({ cluster: null, action: 'Delete' }))).toEqual(['Delete']);
   });
 
-  it('a kind may be frozen in one cluster alone', () => {
+  it('given a kind that is frozen in one cluster, then it stops only there', () => {
     expect(stoppedBy(frozen({ cluster: 'c2', action: 'Reclaim' }))).toEqual(['Reclaim c2']);
   });
 
-  it('no row loses a machine to a frozen cluster', () => {
+  it('given a frozen cluster, then no row loses a machine to it', () => {
     const freezes = frozen({ cluster: 'c1', action: null });
     const need = { cluster: 'c1', fingerprint: 'f', group: '' };
 
     expect(freezes.isFrozen(anAction('Preempt', 'm', { cluster: 'c2', need }))).toBe(true);
   });
 
-  it('says who, why and since when, and keeps the first word on a scope', () => {
+  it('given a second freeze of a scope, then who, why and since when are those of the first', () => {
     const freezes = new Freezes(new MemoryFreezes());
     freezes.add(FLEET, 'ada', 'bad roll-out', 5);
 
@@ -64,7 +64,7 @@ describe('freezes', () => {
     expect(freezes.list()).toEqual([again]);
   });
 
-  it('outlives the process, and so does its end', () => {
+  it('given a restart, then freezes and their ends are as before', () => {
     const store = new MemoryFreezes();
     const before = new Freezes(store);
     before.add({ cluster: 'c1', action: null }, 'ada', 'x', 2);
@@ -77,7 +77,7 @@ describe('freezes', () => {
     expect(stoppedBy(new Freezes(store))).toEqual(['Reclaim c1', 'Reclaim c2']);
   });
 
-  it('is not in force if it could not be made durable', () => {
+  it('given a write that fails, then the freeze is not in force', () => {
     const store = new MemoryFreezes();
     store.putFreeze = () => {
       throw new Error('disk full');
@@ -88,18 +88,18 @@ describe('freezes', () => {
     expect(stoppedBy(freezes)).toEqual([]);
   });
 
-  it('lifting what is not frozen changes nothing', () => {
+  it('given a scope that is not frozen, then lifting it changes nothing', () => {
     expect(frozen(FLEET).remove('cluster:c1')).toBe(false);
   });
 
-  it('lifting one freeze leaves the others of its cluster', () => {
+  it('given several freezes of a cluster, then lifting one leaves the others', () => {
     const freezes = frozen({ cluster: 'c1', action: 'Preempt' }, { cluster: 'c1', action: 'Reclaim' });
     freezes.remove('action:Preempt/cluster:c1');
 
     expect(stoppedBy(freezes)).toEqual(['Reclaim c1']);
   });
 
-  it('a cluster whose name looks like a scope is no other scope', () => {
+  it('given a cluster whose name looks like a scope, then it is another scope', () => {
     const freezes = frozen(
       { cluster: 'c1/action:Reclaim', action: null },
       { cluster: 'c1', action: 'Reclaim' },
@@ -108,7 +108,7 @@ describe('freezes', () => {
     expect(freezes.list()).toHaveLength(2);
   });
 
-  it('has an end', () => {
+  it('given as many freezes as there may be, then another scope is refused and a known one is not', () => {
     const freezes = new Freezes(new MemoryFreezes());
     for (let i = 0; i < MAX_FREEZES; i++) freezes.add({ cluster: `c${i}`, action: null }, 'a script', 'x', i);
 
@@ -117,8 +117,8 @@ describe('freezes', () => {
   });
 });
 
-describe('what the engine is told of freezes', () => {
-  it('clusters frozen by name for binding cannot bind', () => {
+describe('freezes in the input of the engine', () => {
+  it('given clusters that are frozen by name for binding, then they cannot bind', () => {
     const scopes: FreezeScope[] = [
       { cluster: 'whole', action: null },
       { cluster: 'bootstrap', action: 'Bootstrap' },
@@ -128,7 +128,7 @@ describe('what the engine is told of freezes', () => {
     expect([...frozen(...scopes).cannotBind()]).toEqual(['whole', 'bootstrap']);
   });
 
-  it('the plan of a frozen fleet shows what it would do', () => {
+  it('given a frozen fleet, then clusters can bind, so that the plan has what it would do', () => {
     expect(frozen(FLEET, { cluster: null, action: 'Bootstrap' }).cannotBind().size).toBe(0);
   });
 
@@ -137,11 +137,11 @@ describe('what the engine is told of freezes', () => {
     ['one that is leaving it anyway', MachineState.Draining, 'c1', false],
     ['one of another cluster', MachineState.Configured, 'c2', false],
     ['a free one', MachineState.Idle, '', false],
-  ] as const)('held as a victim: %s', (_, state, cluster, held) => {
+  ] as const)('given %s, then it is blocked as a victim or not', (_, state, cluster, held) => {
     expect(frozen({ cluster: 'c1', action: null }).isBlocked({ state, cluster })).toBe(held);
   });
 
-  it('a freeze of Reclaim leaves victims to those ahead', () => {
+  it('given a freeze of Reclaim, then machines may still be preempted', () => {
     const freezes = frozen({ cluster: 'c1', action: 'Reclaim' });
 
     expect(freezes.isBlocked({ state: MachineState.Configured, cluster: 'c1' })).toBe(false);

@@ -30,7 +30,7 @@ function scarce(...machines: readonly string[]): ControllerScene {
 }
 
 describe('machines of a frozen cluster', () => {
-  it('cannot be victims until the freeze is lifted', () => {
+  it('given a freeze, then they cannot be victims until it is lifted', () => {
     const scene = scarce('a', 'b');
     expect(victims(scene)).toEqual(['a', 'b']);
 
@@ -41,7 +41,7 @@ describe('machines of a frozen cluster', () => {
     expect(victims(scene)).toEqual(['a', 'b']);
   });
 
-  it('stay so over a restart', () => {
+  it('given a restart, then they still cannot', () => {
     const { store } = scarce('a').freeze('c1');
     const guardrails = { reclaimFraction: 1, maxActionsPerCycle: 0, dryRun: true };
     const scene = new ControllerScene({ guardrails }, store).open('c1', 'c2').list([serving('a')]);
@@ -54,14 +54,14 @@ describe('machines of a frozen cluster', () => {
     expect(victims(scene.unfreeze('c1'))).toEqual(['a']);
   });
 
-  it('are held when they come later, too', () => {
+  it('given machines that are bound later, then they are blocked too', () => {
     const scene = scarce('a').freeze('c1');
     scene.list([]).list([serving('b')]);
 
     expect(victims(scene)).toEqual([]);
   });
 
-  it('are held, or let go, that became Configured since the last cycle', () => {
+  it('given machines that became Configured since the last cycle, then they are blocked or released with the freeze', () => {
     const joining = record('b', Configuring, { cluster: 'c1', stamp: stampOf(NEED) });
     const scene = scarce('a').list([joining]).tick(2000).list([]);
     scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 8 }) });
@@ -82,14 +82,14 @@ describe('machines of a frozen cluster', () => {
     expect([...victims(scene)].sort()).toEqual(['a', 'b', 'c']);
   });
 
-  it('stay held after the thaw if they are in quarantine', () => {
+  it('given a quarantine, then they stay blocked after the freeze', () => {
     const scene = scarce('a', 'b').freeze('c1');
     scene.order({ kind: 'quarantine', machine: 'a', who: 'ada', why: 'noisy' });
 
     expect(victims(scene.unfreeze('c1'))).toEqual(['b']);
   });
 
-  it('stay held when what else held them ends', () => {
+  it('given another block that ends, then they stay blocked', () => {
     const scene = scarce('a').freeze('c1');
     scene.order({ kind: 'quarantine', machine: 'a', who: 'ada', why: 'noisy' });
     scene.tick();
@@ -100,7 +100,7 @@ describe('machines of a frozen cluster', () => {
     expect(victims(scene.unfreeze('c1'))).toEqual(['a']);
   });
 
-  it('stay held when a back-off ends meanwhile', () => {
+  it('given a back-off that ends, then they stay blocked', () => {
     const guardrails = { reclaimFraction: 1, maxActionsPerCycle: 0, dryRun: false };
     const scene = new ControllerScene({ guardrails }).open('c1', 'c2').list([serving('a')]);
     scene.demand('c1', NEED).demand('c2', OTHER_NEED).tick();
@@ -119,7 +119,7 @@ describe('machines of a frozen cluster', () => {
     expect(scene.calls('drain')).toHaveLength(1);
   });
 
-  it('may be victims while only the whole fleet is frozen: nothing is carried out then', () => {
+  it('given a freeze of the whole fleet only, then they may be victims, because nothing is carried out', () => {
     const scene = new ControllerScene().open('c1', 'c2').list([serving('a')]);
     scene.order({ kind: 'freeze', scope: { cluster: null, action: null }, who: 'ada', why: 'a test' });
     scene.demand('c1', NEED).demand('c2', OTHER_NEED).tick();
@@ -128,7 +128,7 @@ describe('machines of a frozen cluster', () => {
     expect(scene.calls()).toEqual([]);
   });
 
-  it('and the cluster claims nothing that others could have', () => {
+  it('given a freeze, then the cluster claims no machines that others could use', () => {
     const rich = aNeed({ cluster: 'c1', priority: 1000 });
     const poor = aNeed({ cluster: 'c2', priority: 1 });
     const scene = new ControllerScene()

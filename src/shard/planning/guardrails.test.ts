@@ -41,18 +41,18 @@ describe('the cap on Reclaims', () => {
     [0, 1000, 1],
     [1, 7, 7],
     [0.29, 100, 29],
-  ])('of %f × %i is %i', (fraction, configured, cap) => {
+  ])('given a fraction of %f and %i machines, then it is %i', (fraction, configured, cap) => {
     expect(reclaimCap(fraction, configured)).toBe(cap);
   });
 
-  it('keeps the head of the order and lets the rest wait', () => {
+  it('given more Reclaims, then the head of the order is admitted and the rest waits', () => {
     const { admitted, waiting } = admit(railsWith(), someReclaims('c1', 7));
 
     expect(machinesOf(admitted)).toEqual(['c1-m0', 'c1-m1', 'c1-m2', 'c1-m3', 'c1-m4']);
     expect(machinesOf(waiting.capped)).toEqual(['c1-m5', 'c1-m6']);
   });
 
-  it('is each cluster’s own', () => {
+  it('given several clusters, then each has its own', () => {
     const { admitted } = admit(railsWith(), [...someReclaims('c1', 9), ...someReclaims('c2', 3)]);
 
     expect(machinesOf(admitted).filter((machine) => machine.startsWith('c2'))).toHaveLength(3);
@@ -60,7 +60,7 @@ describe('the cap on Reclaims', () => {
   });
 
   // 7.6.26 of the specification.
-  it('is spent by a cycle and back after 10 s, however many cycles there are', () => {
+  it('given any number of cycles, then it is spent by a cycle and available again after 10 s', () => {
     const guardrails = railsWith();
     const admittedAt = (nowMs: number): number =>
       admit(guardrails, someReclaims('c1', 9), { nowMs }).admitted.length;
@@ -68,21 +68,21 @@ describe('the cap on Reclaims', () => {
     expect([0, 100, 9_999, 10_000, 19_999].map(admittedAt)).toEqual([5, 0, 0, 5, 0]);
   });
 
-  it('leaves what is left of it to the next cycle', () => {
+  it('given a part that is unspent, then the next cycle may use it', () => {
     const guardrails = railsWith();
     admit(guardrails, someReclaims('c1', 3), { nowMs: 0 });
 
     expect(admit(guardrails, someReclaims('c1', 9), { nowMs: 1000 }).admitted).toHaveLength(2);
   });
 
-  it('follows the cluster as it shrinks', () => {
+  it('given a cluster that shrinks, then it shrinks too', () => {
     const guardrails = railsWith();
     admit(guardrails, someReclaims('c1', 3), { nowMs: 0, configured: 100 });
 
     expect(admit(guardrails, someReclaims('c1', 9), { nowMs: 1, configured: 80 }).admitted).toHaveLength(1);
   });
 
-  it('caps nothing but Reclaims', () => {
+  it('given other actions, then they are not capped', () => {
     const actions = (['Bootstrap', 'Provision', 'Preempt', 'Delete'] as const).flatMap((kind) =>
       Array.from({ length: 50 }, (_, i) => anAction(kind, `${kind}${i}`)),
     );
@@ -90,7 +90,7 @@ describe('the cap on Reclaims', () => {
     expect(admit(railsWith(), actions).admitted).toEqual(actions);
   });
 
-  it('does not stand still for an hour when the clock is set back by one', () => {
+  it('given a clock that is set back by an hour, then it does not block for an hour', () => {
     const guardrails = railsWith();
     admit(guardrails, someReclaims('c1', 9), { nowMs: 3_600_000 });
 
@@ -98,7 +98,7 @@ describe('the cap on Reclaims', () => {
     expect(admit(guardrails, someReclaims('c1', 9), { nowMs: 15_000 }).admitted).toHaveLength(5);
   });
 
-  it('waits for 10 s after a start, because the process before may just have reclaimed', () => {
+  it('given a start, then it waits for 10 s, because the process before may just have reclaimed', () => {
     const guardrails = railsWith({ unknownBeforeMs: 1000 });
     const admittedAt = (nowMs: number): number =>
       admit(guardrails, someReclaims('c1', 9), { nowMs }).admitted.length;
@@ -106,21 +106,21 @@ describe('the cap on Reclaims', () => {
     expect([1000, 10_999, 11_000].map(admittedAt)).toEqual([0, 0, 5]);
   });
 
-  it('waits no longer than that, even if the clock is set back after a start', () => {
+  it('given a clock that is set back after a start, then it waits no longer than that', () => {
     const guardrails = railsWith({ unknownBeforeMs: 3_600_000 });
 
     expect(admit(guardrails, someReclaims('c1', 9), { nowMs: 0 }).admitted).toHaveLength(0);
     expect(admit(guardrails, someReclaims('c1', 9), { nowMs: 10_000 }).admitted).toHaveLength(5);
   });
 
-  it('is spent by Reclaims alone', () => {
+  it('given other actions, then they do not spend it', () => {
     const guardrails = railsWith();
     const joining = Array.from({ length: 5 }, (_, i) => anAction('Bootstrap', `b${i}`));
 
     expect(admit(guardrails, [...joining, ...someReclaims('c1', 5)]).admitted).toHaveLength(10);
   });
 
-  it('holds in any 10 s, whatever the cycles', () => {
+  it('given any cycles, then it holds in any 10 s', () => {
     const cycle = fc.record({
       gapMs: fc.integer({ min: 0, max: 7000 }),
       wanted: fc.integer({ min: 0, max: 12 }),
@@ -153,7 +153,7 @@ describe('the cap on Reclaims', () => {
 });
 
 describe('the limit on actions', () => {
-  it('keeps the head of the plan; every Preempt passes', () => {
+  it('given more actions, then the head of the plan is admitted, and every Preempt', () => {
     const actions = [
       anAction('Bootstrap', 'b0'),
       anAction('Bootstrap', 'b1'),
@@ -169,7 +169,7 @@ describe('the limit on actions', () => {
     expect(machinesOf(waiting.deferred)).toEqual(['s0', 'd0']);
   });
 
-  it('a deferred Reclaim spends nothing of the cap', () => {
+  it('given a deferred Reclaim, then it spends nothing of the cap', () => {
     const guardrails = railsWith({ maxActionsPerCycle: 2 });
     admit(guardrails, someReclaims('c1', 5), { nowMs: 0 });
 
@@ -179,7 +179,7 @@ describe('the limit on actions', () => {
 });
 
 describe('freeze and dry run', () => {
-  it('a frozen action waits and does not count towards any limit', () => {
+  it('given a frozen action, then it waits and does not count towards any limit', () => {
     const freezes = new Freezes(new MemoryFreezes());
     freezes.add({ cluster: 'c1', action: null }, 'ada', 'x', 1);
     const actions = [...someReclaims('c1', 3), ...someReclaims('c2', 2)];
@@ -190,14 +190,14 @@ describe('freeze and dry run', () => {
     expect(countByKind(waiting.frozen)).toMatchObject({ Reclaim: 3, Bootstrap: 0 });
   });
 
-  it('a freeze stops Preempts too', () => {
+  it('given a freeze, then Preempts wait too', () => {
     const freezes = new Freezes(new MemoryFreezes());
     freezes.add({ cluster: null, action: 'Preempt' }, 'ada', 'x', 1);
 
     expect(admit(railsWith(), [anAction('Preempt', 'v')], { freezes }).admitted).toEqual([]);
   });
 
-  it('a lifted freeze finds the whole cap unspent', () => {
+  it('given a lifted freeze, then the whole cap is unspent', () => {
     const freezes = new Freezes(new MemoryFreezes());
     freezes.add({ cluster: null, action: null }, 'ada', 'x', 1);
     const guardrails = railsWith();
@@ -207,7 +207,7 @@ describe('freeze and dry run', () => {
     expect(admit(guardrails, someReclaims('c1', 9), { freezes }).admitted).toHaveLength(5);
   });
 
-  it('a dry run admits nothing, counts all, and caps nothing', () => {
+  it('given a dry run, then it admits nothing, counts all, and caps nothing', () => {
     const actions = [...someReclaims('c1', 9), anAction('Preempt', 'v'), anAction('Bootstrap', 'b')];
 
     const { admitted, waiting } = admit(railsWith({ dryRun: true, maxActionsPerCycle: 1 }), actions);
@@ -223,7 +223,7 @@ describe('freeze and dry run', () => {
     });
   });
 
-  it('every action is admitted or waits, once, in the order of the plan', () => {
+  it('given any plan, then every action is admitted or waits, once, in the order of the plan', () => {
     const kinds = fc.constantFrom('Bootstrap', 'Provision', 'Preempt', 'Reclaim', 'Delete');
     const plan = fc.array(fc.tuple(kinds, fc.constantFrom('c1', 'c2')), { maxLength: 60 });
     fc.assert(

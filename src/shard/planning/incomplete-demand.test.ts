@@ -27,7 +27,7 @@ describe('incomplete demand', () => {
     expect(keeps(demand, 'a')).toBe(true);
   });
 
-  it('given a complete roll-up in between, then a lift is forgotten', () => {
+  it('given a complete roll-up in between, then a lift ends', () => {
     const demand = new IncompleteDemand();
     demand.reported('a', 2);
     demand.lift('a');

@@ -8,7 +8,7 @@ const key: fc.Arbitrary<NeedKey> = fc.record({ cluster: part, fingerprint: part,
 const step = fc.record({ key, value: fc.option(fc.nat(9)) });
 
 describe('values by the key of a row', () => {
-  it('given any course of changes, then it holds what a map by the text of the key holds', () => {
+  it('given any course of changes, then it equals a map by the text of the key', () => {
     fc.assert(
       fc.property(fc.array(step), (steps) => {
         const map = new KeyMap<number>();

@@ -23,8 +23,8 @@ function replayed(scene: Scene, cluster: string): readonly [string, number][] {
     .sort(([a], [b]) => compareText(a, b));
 }
 
-describe('a cluster hears of its machines', () => {
-  it('with every step, as a frame that is ready to be sent', () => {
+describe('node states of a cluster', () => {
+  it('given each step of a machine, then its cluster gets a frame that is ready to be sent', () => {
     const host = { provider: 'fake', ref: 'host-7' };
     const scene = sceneWith(record('m', Idle, { host, labels: new Map([['rack', 'r1']]) }));
     scene.decide('Bootstrap', 'm');
@@ -44,7 +44,7 @@ describe('a cluster hears of its machines', () => {
     ['its host', { host: { provider: 'fake', ref: 'other' } }],
     ['labels', { labels: new Map([['rack', 'r9']]) }],
     ['what it offers', { allocatable: resources({ cpu: 3 }) }],
-  ])('when this changed and nothing else: %s', (_, change) => {
+  ])('given that only this changed, then the cluster gets a frame: %s', (_, change) => {
     const scene = sceneWith(record('m', Configured));
     scene.list([record('m', Configured, change)]);
     scene.list([record('m', Configured, { ...change, pricePerHour: 9 })]);
@@ -58,7 +58,7 @@ describe('a cluster hears of its machines', () => {
     expect(scene.heardBy('c1')).toHaveLength(3);
   });
 
-  it('for the last time when one leaves, and why', () => {
+  it('given a machine that leaves, then the cluster gets its last state with the reason', () => {
     const scene = sceneWith(record('a', Draining), record('b', Configured), record('c', Configured));
     scene.list([record('a', Idle), record('b', Failed, { lastError: 'burnt' })]);
     scene.find(Failed, { lastError: 'burnt' });
@@ -72,7 +72,7 @@ describe('a cluster hears of its machines', () => {
     expect(replayed(scene, 'c1')).toEqual([]);
   });
 
-  it('that another process bound to another cluster, and the other one does too', () => {
+  it('given a machine that another process bound to another cluster, then both clusters get a frame', () => {
     const scene = sceneWith(record('m', Configured));
     scene.list([record('m', Configured, { cluster: 'c2' })]);
     scene.find(Configured, { cluster: 'c2' });
@@ -80,7 +80,7 @@ describe('a cluster hears of its machines', () => {
     expect(scene.updatesTo('c2')).toMatchObject([{ state: Configured, clusterId: 'c2' }]);
   });
 
-  it('not of machines that are unbound', () => {
+  it('given machines that are unbound, then the cluster gets none', () => {
     const scene = sceneWith(record('m', Idle));
     scene.decide('Delete', 'm');
     scene.list([record('other', Idle)]);
@@ -88,7 +88,7 @@ describe('a cluster hears of its machines', () => {
   });
 });
 
-describe('when an operator comes back', () => {
+describe('an operator that reconnects', () => {
   const machines = [
     record('a', Configured),
     record('b', Configuring),
@@ -98,7 +98,7 @@ describe('when an operator comes back', () => {
   ];
 
   it.each([false, true])(
-    'its cluster hears how all of its machines stand (after a freeze: %s)',
+    'given its machines, then its cluster gets the state of all of them (after a commit: %s)',
     (isFrozen) => {
       const scene = sceneWith(...machines);
       if (isFrozen) scene.ledger.commitMachines().writeRows();
@@ -113,7 +113,7 @@ describe('when an operator comes back', () => {
     },
   );
 
-  it('hears of moves that no cycle has seen yet', () => {
+  it('given moves that no cycle has seen yet, then it gets them', () => {
     const scene = sceneWith(...machines);
     scene.decide('Bootstrap', 'd');
     scene.list([record('a', Configured, { labels: new Map([['rack', 'r9']]) }), record('c', Idle)]);
@@ -126,7 +126,7 @@ describe('when an operator comes back', () => {
     expect(labels.get('rack')).toBe('r9');
   });
 
-  it('after a restart of the shard hears it too, with hosts', () => {
+  it('given a restart of the shard, then it gets all states, with hosts', () => {
     const before = sceneWith(...machines);
     before.committed('a');
     const after = new Scene({ store: before.store });

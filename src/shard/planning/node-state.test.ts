@@ -12,7 +12,7 @@ function told(before: NodeRecord | null, after: NodeRecord | null): [string, num
 }
 
 describe('a node state', () => {
-  it('has every field of the contract', () => {
+  it('given a machine, then it has every field of the contract', () => {
     const machine = aMachine('m1', Configured, {
       host: { provider: 'metal', ref: 'host-7' },
       labels: new Map([['rack', 'r1']]),
@@ -40,7 +40,7 @@ describe('a node state', () => {
     expect(NodeStateUpdate.decode(NodeStateUpdate.encode(update).finish())).toEqual(update);
   });
 
-  it('names the node once it has joined, by the label if there is one', () => {
+  it('given a machine that has joined, then it names the node, by the label if there is one', () => {
     const labels = new Map([['kubernetes.io/hostname', 'node-9']]);
 
     expect(nodeStateUpdate(aMachine('m', Configuring)).nodeName).toBe('');
@@ -48,34 +48,34 @@ describe('a node state', () => {
     expect(nodeStateUpdate(aMachine('m', Draining)).nodeName).toBe('m');
   });
 
-  it('offers the base resources where nothing is allocatable, and says why it failed', () => {
+  it('given no allocatable, then it has the base resources; given a failure, then its reason', () => {
     const update = nodeStateUpdate(aMachine('m', Failed, { cluster: 'c1', host: null }));
 
     expect(update.resources?.resources.get('cpu')).toBe('4m');
     expect(update).toMatchObject({ lastError: 'broken', providerId: '' });
   });
 
-  it('omits a zone or type that is unknown', () => {
+  it('given an unknown zone or type, then it is omitted', () => {
     const { labels } = nodeStateUpdate(aMachine('m', Configured, { zone: '', instanceType: '' }));
 
     expect(labels.size).toBe(0);
   });
 });
 
-describe('who is told of a change', () => {
-  it('an unbound machine is reported to no cluster', () => {
+describe('the recipients of a change', () => {
+  it('given an unbound machine, then there are none', () => {
     expect(told(null, aMachine('m', Idle))).toEqual([]);
     expect(told(aMachine('m', Speculative), aMachine('m', Idle))).toEqual([]);
     expect(told(aMachine('m', Idle), null)).toEqual([]);
   });
 
-  it('its cluster, when it joins and with every step', () => {
+  it('given a machine that joins, then it is its cluster, with every step', () => {
     expect(told(aMachine('m', Idle), aMachine('m', Configuring))).toEqual([['c1', Configuring]]);
     expect(told(aMachine('m', Configuring), aMachine('m', Configured))).toEqual([['c1', Configured]]);
     expect(told(null, aMachine('m', Configured))).toEqual([['c1', Configured]]);
   });
 
-  it('no cluster, when nothing changed that a node shows', () => {
+  it('given no change of what a node shows, then there are none', () => {
     const before = aMachine('m', Configured, { labels: new Map([['a', 'b']]) });
     const after = aMachine('m', Configured, { labels: new Map([['a', 'b']]), pricePerHour: 9 });
 
@@ -97,19 +97,19 @@ describe('who is told of a change', () => {
     ['the type', { instanceType: 'large' }],
     ['what it offers', { allocatable: resources({ cpu: 2 }) }],
     ['its host', { host: { provider: 'fake', ref: 'other' } }],
-  ])('its cluster, when this changed: %s', (_, change) => {
+  ])('given a change of this, then it is its cluster: %s', (_, change) => {
     const before = aMachine('m', Configured, { labels: new Map([['a', 'b']]) });
 
     expect(told(before, { ...before, ...change })).toEqual([['c1', Configured]]);
   });
 
-  it('the cluster it has left', () => {
+  it('given a machine that leaves, then it is the cluster that it left', () => {
     expect(told(aMachine('m', Draining), aMachine('m', Idle))).toEqual([['c1', Idle]]);
     expect(told(aMachine('m', Configured), aMachine('m', Speculative))).toEqual([['c1', Speculative]]);
     expect(told(aMachine('m', Configured), aMachine('m', Failed))).toEqual([['c1', Failed]]);
   });
 
-  it('the cluster of a machine that is gone: it is lost, unless it was leaving', () => {
+  it('given a machine that is gone, then it is its cluster: the machine is lost, unless it was leaving', () => {
     expect(nodeStateUpdates(aMachine('m', Configured), null)).toMatchObject([
       { clusterId: 'c1', state: Failed, lastError: MACHINE_GONE },
     ]);
@@ -118,7 +118,7 @@ describe('who is told of a change', () => {
     ]);
   });
 
-  it('both clusters, when another process moved it from one to the other', () => {
+  it('given a machine that another process moved, then they are both clusters', () => {
     const after = aMachine('m', Configured, { cluster: 'c2' });
 
     expect(told(aMachine('m', Configured), after)).toEqual([

@@ -18,14 +18,14 @@ describe('an order', () => {
     [{ kind: 'forget', machine: 'idle', who }, 'Machine idle is not Failed.'],
     [{ kind: 'unfreeze', id: 'fleet', who }, 'There is no freeze "fleet".'],
     [{ kind: 'accept-list', provider: 'x', who }, 'There is no provider x.'],
-  ])('that nothing can come of is refused: %j', (order, message) => {
+  ])('given an order that cannot be carried out, then it is refused: %j', (order, message) => {
     const scene = new ControllerScene().list([record('idle', Idle)]).tick();
 
     expect(scene.order(order)).toEqual({ isDone: false, message });
     expect(scene.logged('order')).toMatchObject([{ order: order.kind, who, isDone: false, message }]);
   });
 
-  it('that is carried out says so, is logged, and asks for a cycle', () => {
+  it('given one that is carried out, then the answer confirms it, it is logged, and a cycle starts', () => {
     const scene = new ControllerScene().list([record('idle', Idle)]).tick(5500);
     const { length } = scene.cycles;
 
@@ -42,7 +42,7 @@ describe('an order', () => {
     { kind: 'retry', machine: 'bad', who, why: 'a new disk' },
     { kind: 'forget', machine: 'bad', who, why: 'a new disk' },
     { kind: 'accept-list', provider: 'p', who, why: 'a new disk' },
-  ])('is logged with the reason that was given: %j', (order) => {
+  ])('given a reason, then it is logged with it: %j', (order) => {
     const scene = new ControllerScene().list([record('bad', Failed)]).tick();
 
     scene.order(order);
@@ -52,7 +52,7 @@ describe('an order', () => {
     ]);
   });
 
-  it('to retry ends a quarantine and reads the machine afresh', () => {
+  it('given a retry, then the quarantine ends and the machine is read again', () => {
     const scene = new ControllerScene().list([record('idle', Idle)]).tick();
     scene.order({ kind: 'quarantine', machine: 'idle', who, why: 'noisy' });
 
@@ -62,7 +62,7 @@ describe('an order', () => {
     expect(scene.calls('get').map(({ machine }) => machine)).toEqual(['idle']);
   });
 
-  it('to retry does not wait for the next look at a machine whose last one was in vain', () => {
+  it('given a retry after a read that failed, then it does not wait for the next read', () => {
     const scene = new ControllerScene().list([record('idle', Idle)]).tick();
     scene.order({ kind: 'retry', machine: 'idle', who });
     for (let i = 0; i < 4; i++) {
@@ -79,7 +79,7 @@ describe('an order', () => {
     expect(scene.tick(120_000).calls('get')).toEqual([]);
   });
 
-  it('to retry a machine of a silent provider says that it waits for that', () => {
+  it('given a retry at a silent provider, then the answer says that it waits for that', () => {
     const scheduler = { ...DEFAULT_CONTROLLER.scheduler, breakerFailures: 1 };
     const scene = new ControllerScene({ scheduler }).list([record('idle', Idle)]).tick();
     scene.order({ kind: 'retry', machine: 'idle', who });
@@ -91,7 +91,7 @@ describe('an order', () => {
     });
   });
 
-  it('to retry a machine that is busy says that it waits for that', () => {
+  it('given a retry of a busy machine, then the answer says that it waits for that', () => {
     const scene = new ControllerScene().list(some(1, Speculative)).open('c1').demand('c1', NEED).tick();
     const { id } = some(1)[0]!;
 
@@ -100,13 +100,13 @@ describe('an order', () => {
     );
   });
 
-  it('to forget hides a Failed machine', () => {
+  it('given forget, then a Failed machine is hidden', () => {
     const scene = new ControllerScene().list([record('bad', Failed)]).tick();
     expect(scene.order({ kind: 'forget', machine: 'bad', who })).toMatchObject({ isDone: true });
     expect(scene.machine('bad')?.isForgotten).toBe(true);
   });
 
-  it('to freeze what is frozen says who was first', () => {
+  it('given a freeze of what is frozen, then the answer names who was first', () => {
     const scene = new ControllerScene().open('c1').freeze('c1');
     const scope = { cluster: 'c1', action: null };
 
@@ -119,7 +119,7 @@ describe('an order', () => {
     expect(scene.controller.ask('freezes', { limit: 100 }).items).toEqual([]);
   });
 
-  it('to freeze an unknown cluster takes effect, and the answer says that it is unknown', () => {
+  it('given a freeze of an unknown cluster, then it takes effect, and the answer says that it is unknown', () => {
     const scene = new ControllerScene()
       .list([record('m', MachineState.Configured, { cluster: 'gone' })])
       .open('c1');
@@ -140,21 +140,24 @@ describe('an order', () => {
     );
   });
 
-  it.each([null, 'c1'])('to freeze stops what waits at a provider: cluster %s', (cluster) => {
-    const scheduler = { ...DEFAULT_CONTROLLER.scheduler, mutationsPerProvider: 1 };
-    const scene = new ControllerScene({ scheduler }).list(some(2, Speculative)).open('c1');
-    scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 8 }) }).tick();
-    expect(some(2).map(({ id }) => scene.machine(id)?.state)).toEqual(['CREATING', 'CREATING']);
+  it.each([null, 'c1'])(
+    'given a freeze, then actions that wait at a provider are stopped: cluster %s',
+    (cluster) => {
+      const scheduler = { ...DEFAULT_CONTROLLER.scheduler, mutationsPerProvider: 1 };
+      const scene = new ControllerScene({ scheduler }).list(some(2, Speculative)).open('c1');
+      scene.demand('c1', { ...NEED, aggregate: resources({ cpu: 8 }) }).tick();
+      expect(some(2).map(({ id }) => scene.machine(id)?.state)).toEqual(['CREATING', 'CREATING']);
 
-    scene.order({ kind: 'freeze', scope: { cluster, action: null }, who, why: 'a test' });
-    scene.accept('create', Creating).tick(60_000);
+      scene.order({ kind: 'freeze', scope: { cluster, action: null }, who, why: 'a test' });
+      scene.accept('create', Creating).tick(60_000);
 
-    expect(scene.of('call').filter(({ request }) => request.command !== 'get')).toHaveLength(1);
-    const states = some(2).map(({ id }) => scene.machine(id)?.state);
-    expect(new Set(states)).toEqual(new Set(['CREATING', 'SPECULATIVE']));
-  });
+      expect(scene.of('call').filter(({ request }) => request.command !== 'get')).toHaveLength(1);
+      const states = some(2).map(({ id }) => scene.machine(id)?.state);
+      expect(new Set(states)).toEqual(new Set(['CREATING', 'SPECULATIVE']));
+    },
+  );
 
-  it('to believe a List takes the machines away that it lacked', () => {
+  it('given the acceptance of a List, then the machines that it lacks are removed', () => {
     const machines = Array.from({ length: 20 }, (_, i) => record(`m${i}`, Idle));
     const scene = new ControllerScene().list(machines).tick();
     scene

@@ -23,8 +23,8 @@ function bind(scene: ControllerScene): void {
   scene.tick();
 }
 
-describe('the latency of provisioning', () => {
-  it('is from the first sight of a row to its first machine', () => {
+describe('the provisioning latency', () => {
+  it('given a row, then it is the time from first-seen to its first machine', () => {
     const scene = new ControllerScene().list(some(3)).open('c1');
     scene.demand('c1', wanting(4, scene.hand.now())).tick(2000);
     const before = scene.hand.now();
@@ -36,7 +36,7 @@ describe('the latency of provisioning', () => {
     expect(scene.metric(SUM)).toBeLessThanOrEqual((scene.hand.now() - before) / 1000 + 2);
   });
 
-  it('counts a row once, however many machines it gets', () => {
+  it('given several machines of a row, then it counts once', () => {
     const scene = new ControllerScene().list(some(6)).open('c1');
     scene.demand('c1', wanting(8, 1_000_000)).tick();
     bind(scene);
@@ -46,7 +46,7 @@ describe('the latency of provisioning', () => {
     expect(scene.metric(COUNT)).toBe(1);
   });
 
-  it('does not count a row again after a restart', () => {
+  it('given a restart, then a row is not counted again', () => {
     const first = new ControllerScene().list(some(6)).open('c1').demand('c1', wanting(8, 1_000_000)).tick();
     bind(first);
     const served = [0, 1].map((i) => record(`m-${i}`, Configured, { stamp: stampOf(NEED) }));
@@ -59,7 +59,7 @@ describe('the latency of provisioning', () => {
     expect(scene.metric(COUNT)).toBe(0);
   });
 
-  it('starts over for a row that ended and returned', () => {
+  it('given a row that ended and returned, then it starts over', () => {
     const scene = new ControllerScene().list(some(6)).open('c1').demand('c1', wanting(4, 1_000_000)).tick();
     bind(scene);
     scene.list([], 'p', ['m-0']);

@@ -29,7 +29,7 @@ function short(need: Need, ageCycles = 1): Shortfall {
 }
 
 describe('a shard report', () => {
-  it('says who reports, and survives the wire', () => {
+  it('given a shard, then it has its identity, and survives the wire', () => {
     const report = shardReport(FACTS, new Fleet(), [short(aNeed())]);
 
     expect(report).toMatchObject({
@@ -43,7 +43,7 @@ describe('a shard report', () => {
     expect(ShardReport.decode(ShardReport.encode(report).finish())).toEqual(report);
   });
 
-  it('counts machines in all states, by type and by zone', () => {
+  it('given machines in all states, then they are counted by type and by zone', () => {
     const fleet = fleetOf(
       anInput(
         [
@@ -71,7 +71,7 @@ describe('a shard report', () => {
     });
   });
 
-  it('sums what is missing of a profile, and tells the age of the oldest', () => {
+  it('given rows of a profile, then the missing amounts are summed, with the age of the oldest', () => {
     const shortfalls = [
       short(aNeed({ group: 'g1', interruptionBucket: 5 }), 2),
       short(aNeed({ cluster: 'c2', interruptionBucket: 5 }), 9),
@@ -88,7 +88,7 @@ describe('a shard report', () => {
     ]);
   });
 
-  it('has the worst hundred profiles: the highest priority first, then the oldest', () => {
+  it('given more than a hundred profiles, then it has the worst: highest priority first, then oldest', () => {
     const many = Array.from({ length: 150 }, (_, i) => short(aNeed({ priority: i }), 1));
     const old = short(aNeed({ priority: 149, interruptionBucket: 3 }), 4);
 
@@ -102,7 +102,7 @@ describe('a shard report', () => {
     ]);
   });
 
-  it('a sum beyond what can be counted is the most that can', () => {
+  it('given a sum beyond the range, then it is the largest number of the range', () => {
     const huge = { aggregate: resources({ memory: MAX_UNITS }) };
     const report = shardReport(FACTS, new Fleet(), [
       short(aNeed(huge)),

@@ -31,7 +31,7 @@ function drained(scene: ControllerScene): readonly string[] {
 }
 
 describe('rows beyond the limit of the ledger', () => {
-  it('given a resource too many, then the other rows are served and one line says how many are not', () => {
+  it('given a resource too many, then the other rows are served and one log line has the number of the rest', () => {
     const scene = sceneWith(['m', Idle]).demand('c1', odd, ordinary).tick();
     expect(scene.of('ask-bootstrap').map(({ machine }) => machine)).toEqual(['m']);
     const line = { cluster: 'c1', count: 1, resource: 'example.com/odd\\u000a' };
@@ -41,7 +41,7 @@ describe('rows beyond the limit of the ledger', () => {
     expect(scene.logged('entry-refused')).toEqual([]);
   });
 
-  it('given machines that no row counts on, then they stay for as long as a row is set aside', () => {
+  it('given machines that no row counts on, then they stay while a row is set aside', () => {
     const scene = sceneWith(
       ['a', Configured, { cluster: 'c1', stamp: stampOf(ordinary) }],
       ['b', Configured, { cluster: 'c1', stamp: stampOf(ordinary) }],

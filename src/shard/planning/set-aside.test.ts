@@ -20,7 +20,7 @@ function reclaims(scene: ControllerScene): number {
 }
 
 describe('a cluster with rows set aside', () => {
-  it('given a machine that no row counts on, then it is kept and counted, and given back when the demand is complete', () => {
+  it('given a machine that no row counts on, then it is kept and counted, and reclaimed when the demand is complete', () => {
     const scene = new ControllerScene().list([kept]).open(cluster).demandWithRowsSetAside(cluster, 2);
     expect(reclaims(scene)).toBe(0);
     expect(metricOf(scene, 'rows_set_aside')).toMatch(/ 2$/);
@@ -33,7 +33,7 @@ describe('a cluster with rows set aside', () => {
     expect(scene.controller.ask('clusters', { limit: 9 }).items[0]).toMatchObject({ setAside: null });
   });
 
-  it('given an order to lift the stop, then machines go, and the order is logged with who gave it', () => {
+  it('given an order to lift the stop, then machines are reclaimed, and the order is logged with its author', () => {
     const scene = new ControllerScene().list([kept]).open(cluster).demandWithRowsSetAside(cluster, 2);
     expect(scene.order({ kind: 'lift-set-aside', cluster: 'other', who: 'ada' }).isDone).toBe(false);
     expect(reclaims(scene)).toBe(0);

@@ -30,7 +30,7 @@ function preempting(need: Need): Verdict {
 }
 
 describe('shortfalls', () => {
-  it('says what is short, of what, why and for how long', () => {
+  it('given an unmet row, then it has the missing amounts, the reason and the age', () => {
     expect(shortFor(1, [NEED]).top()).toMatchObject([
       {
         key: keyOf(NEED),
@@ -43,7 +43,7 @@ describe('shortfalls', () => {
     ]);
   });
 
-  it('tells of a row once when it is escalated, and again when it was met in between', () => {
+  it('given an escalated row, then it is reported once, and again after it was met in between', () => {
     const shortfalls = new Shortfalls();
     const told = (needs: readonly Need[]): number =>
       shortfalls.observe(needs.map(starved), profilesOf(...needs)).escalated.length;
@@ -51,12 +51,12 @@ describe('shortfalls', () => {
     expect(rows.map(told)).toEqual([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
   });
 
-  it('ages by a cycle a cycle, and is escalated after five', () => {
+  it('given consecutive cycles, then the age counts them, and it is escalated after five', () => {
     expect(shortFor(5, [NEED]).top()).toMatchObject([{ ageCycles: 5, isEscalated: false }]);
     expect(shortFor(6, [NEED]).top()).toMatchObject([{ ageCycles: 6, isEscalated: true }]);
   });
 
-  it('one that is met is forgotten and starts over', () => {
+  it('given one that is met, then it is dropped and starts over', () => {
     const shortfalls = shortFor(7, [NEED]);
     observe(shortfalls, []);
     expect(shortfalls.gauges.total).toBe(0);
@@ -67,7 +67,7 @@ describe('shortfalls', () => {
     expect(shortfalls.top()).toMatchObject([{ ageCycles: 1 }]);
   });
 
-  it('rows of one profile in other clusters and gangs are others', () => {
+  it('given rows of one profile in other clusters and gangs, then they are separate', () => {
     const gang = aNeed({ group: 'g' });
     const elsewhere = aNeed({ cluster: 'c2' });
     const shortfalls = shortFor(3, [NEED, gang]);
@@ -80,7 +80,7 @@ describe('shortfalls', () => {
     ]);
   });
 
-  it('a row that draining machines will cover is unmet, but no shortfall', () => {
+  it('given a row that draining machines will cover, then it is unmet, but not a shortfall', () => {
     const shortfalls = new Shortfalls();
     observe(shortfalls, [NEED], preempting);
     observe(shortfalls, [NEED], preempting);
@@ -95,7 +95,7 @@ describe('shortfalls', () => {
     expect(shortfalls.unmetCyclesOf(keyOf(NEED))).toBe(3);
   });
 
-  it('shows the highest priority first, then the oldest, at most a hundred', () => {
+  it('given many, then the highest priority comes first, then the oldest, at most a hundred', () => {
     const urgent = aNeed({ priority: 9 });
     const old = aNeed({ priority: 1, group: 'old' });
     const many = Array.from({ length: 200 }, (_, i) => aNeed({ priority: 1, group: `young${i}` }));
@@ -117,7 +117,7 @@ describe('shortfalls', () => {
     [60, '60-299'],
     [299, '60-299'],
     [300, '300+'],
-  ] as const)('after %i cycles it counts as %s', (cycles, bucket) => {
+  ] as const)('given %i cycles, then it counts as %s', (cycles, bucket) => {
     const { byAge, total } = shortFor(cycles, [NEED]).gauges;
 
     expect(byAge[bucket]).toBe(1);
@@ -132,11 +132,11 @@ describe('shortfalls', () => {
     [1000, 'service'],
     [999_999, 'service'],
     [1_000_000, 'critical'],
-  ] as const)('priority %i is of class %s', (priority, name) => {
+  ] as const)('given priority %i, then its class is %s', (priority, name) => {
     expect(shortFor(1, [aNeed({ priority })]).gauges.byPriorityClass[name]).toBe(1);
   });
 
-  it('remembers no more than it may: the lowest ranks are counted, but do not age', () => {
+  it('given more than the limit, then the lowest ranks are counted, but do not age', () => {
     const needs = Array.from({ length: 5 }, (_, i) => aNeed({ priority: 9 - i }));
     const shortfalls = shortFor(20, needs, new Shortfalls(3));
 

@@ -47,7 +47,7 @@ function starting() {
 }
 
 describe('a controller that starts', () => {
-  it('decides on everything there is as soon as the List has ended', () => {
+  it('given a List that has ended, then it decides on all of it at once', () => {
     const scene = starting();
     scene.part();
     scene.part();
@@ -58,7 +58,7 @@ describe('a controller that starts', () => {
     expect(scene.status()).toMatchObject({ phase: 'running', machines: 2 });
   });
 
-  it('given a List that takes long but keeps coming, then it waits for the end of it', () => {
+  it('given a slow List that makes progress, then it waits for its end', () => {
     const scene = starting();
     for (let i = 0; i < 10; i++) {
       scene.part();
@@ -73,7 +73,7 @@ describe('a controller that starts', () => {
     expect(scene.status()).toMatchObject({ phase: 'running', machines: 10 });
   });
 
-  it('given a List that stops midway, then it decides without the rest, and says so', () => {
+  it('given a List that stops midway, then it decides without the rest, and logs that', () => {
     const scene = starting();
     scene.part();
     scene.hand.advance(READY_WAIT_MS + 2000);
@@ -82,7 +82,7 @@ describe('a controller that starts', () => {
     expect(scene.status()).toMatchObject({ phase: 'running', machines: 1 });
   });
 
-  it('given a List that never ends, then it does not wait for ever', () => {
+  it('given a List that never ends, then the wait has an end', () => {
     const scene = starting();
     for (let i = 0; i < 50; i++) {
       scene.part();
@@ -92,7 +92,7 @@ describe('a controller that starts', () => {
     expect(scene.status().phase).toBe('running');
   });
 
-  it('shows now and then how far reading is', () => {
+  it('given a long List, then it logs its progress now and then', () => {
     const scene = starting();
     scene.part();
     scene.hand.advance(6000);

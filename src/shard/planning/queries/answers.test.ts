@@ -13,7 +13,7 @@ function serving(id: string, need = NEED) {
   return record(id, Configured, { cluster: need.cluster, stamp: stampOf(need) });
 }
 
-describe('a question about machines', () => {
+describe('a query for machines', () => {
   function fleet(): ControllerScene {
     const scene = new ControllerScene({ providers: ['p', 'q'] });
     scene.list([record('i1', Idle), record('i2', Idle), record('s1', Speculative), record('f1', Failed)]);
@@ -39,12 +39,12 @@ describe('a question about machines', () => {
     [{ state: 'NONSENSE' }, ''],
     [{ id: 'i2' }, 'i2'],
     [{ id: 'unknown' }, ''],
-  ])('%j finds “%s”', (where, ids) => {
+  ])('given %j, then it finds “%s”', (where, ids) => {
     const total = ids === '' ? 0 : ids.split(' ').length;
     expect(found(fleet(), where)).toEqual({ ids, total });
   });
 
-  it('is cut at the limit, by id, and says how many there are', () => {
+  it('given a limit, then it has the first by id, and the total', () => {
     expect(found(fleet(), {}, 2)).toEqual({ ids: 'b1 b2', total: 7 });
   });
 
@@ -66,7 +66,7 @@ describe('a question about machines', () => {
     ).toMatchObject([{ id: 'z9' }]);
   });
 
-  it('is answered as machines stand now, before any cycle has seen it', () => {
+  it('given machines that changed since the last cycle, then it has their current state', () => {
     const scene = fleet().open('c1');
     scene.list([]).list([record('i1', Failed)]);
 
@@ -74,7 +74,7 @@ describe('a question about machines', () => {
     expect(found(scene, { state: 'IDLE' })).toEqual({ ids: 'i2 i3', total: 2 });
   });
 
-  it('leaves out what was forgotten, unless it is wanted', () => {
+  it('given forgotten machines, then they are left out unless requested', () => {
     const scene = fleet();
     scene.order({ kind: 'forget', machine: 'f1', who: 'ada' });
 
@@ -82,7 +82,7 @@ describe('a question about machines', () => {
     expect(found(scene, { state: 'FAILED', withForgotten: true })).toEqual({ ids: 'f1', total: 1 });
   });
 
-  it('tells whose it is, what it offers, what for, and what is under way with it', () => {
+  it('given one machine, then it has its cluster, offer, row and action in flight', () => {
     const scene = fleet()
       .open('c1')
       .demand('c1', { ...NEED, aggregate: resources({ cpu: 12 }) })
@@ -101,7 +101,7 @@ describe('a question about machines', () => {
   });
 });
 
-describe('a question about Needs', () => {
+describe('a query for Needs', () => {
   const met = aNeed({ cluster: 'c1', priority: 100 });
   const unmet = aNeed({ cluster: 'c1', priority: 50, aggregate: resources({ cpu: 400 }) });
   const other = aNeed({ cluster: 'c2', priority: 70, aggregate: resources({ cpu: 8 }) });
@@ -114,7 +114,7 @@ describe('a question about Needs', () => {
       .tick(2500);
   }
 
-  it('is answered by rank, with what is missing', () => {
+  it('given Needs, then they are in rank order, with what is missing', () => {
     const { items, total } = scene().controller.ask('needs', { onlyUnmet: false, limit: 100 });
 
     expect(items.map(({ id }) => id)).toEqual([met, other, unmet].map((need) => needId(keyOf(need))));
@@ -132,13 +132,13 @@ describe('a question about Needs', () => {
     [{ onlyUnmet: true, limit: 100, cluster: 'c1' }, 1, 1],
     [{ onlyUnmet: false, limit: 1, cluster: 'c1' }, 1, 2],
     [{ onlyUnmet: false, limit: 100, cluster: 'unknown' }, 0, 0],
-  ])('%j has %i of %i', (ask, shown, total) => {
+  ])('given %j, then it has %i of %i', (ask, shown, total) => {
     const page = scene().controller.ask('needs', ask);
     expect(page.items).toHaveLength(shown);
     expect(page.total).toBe(total);
   });
 
-  it('has no answer before the first cycle', () => {
+  it('given no cycle yet, then it is empty', () => {
     const { controller } = new ControllerScene().demand('c1', met);
     expect(controller.ask('needs', { onlyUnmet: false, limit: 1 })).toEqual({
       items: [],
@@ -149,13 +149,13 @@ describe('a question about Needs', () => {
     expect(controller.ask('inspect', { cluster: '', limit: 0 })).toHaveLength(1);
   });
 
-  it('is told of shortfalls, the worst first', () => {
+  it('given shortfalls, then the worst comes first', () => {
     const { items, total } = scene().controller.ask('shortfalls', { limit: 1 });
     expect(total).toBe(2);
     expect(items).toMatchObject([{ cluster: 'c2', priority: 70, isEscalated: false }]);
   });
 
-  it('InspectNeeds has the rows of the cluster asked for', () => {
+  it('given InspectNeeds, then it has the rows of the requested cluster', () => {
     const { controller } = scene();
     expect(controller.ask('inspect', { cluster: 'c1', limit: 0 })).toHaveLength(1 + 2);
     expect(controller.ask('inspect', { cluster: '', limit: 0 })).toHaveLength(1 + 3);
@@ -163,8 +163,8 @@ describe('a question about Needs', () => {
   });
 });
 
-describe('the story of a Need', () => {
-  it('that is met has its machines', () => {
+describe('the explanation of a Need', () => {
+  it('given one that is met, then it has its machines', () => {
     const scene = new ControllerScene()
       .list([serving('m')])
       .open('c1')
@@ -176,7 +176,7 @@ describe('the story of a Need', () => {
     expect(story?.matching).toMatchObject({ configured: 1 });
   });
 
-  it('that lost a machine has what was taken from it and by which row, newest first', () => {
+  it('given one that lost a machine, then it has the action and the row that got the machine, newest first', () => {
     const wide = aNeed({ cluster: 'c1', priority: 100, aggregate: resources({ cpu: 8 }) });
     const scene = new ControllerScene().list([serving('m', wide), record('n', Idle)]).open('c1', 'c2');
     scene.demand('c1', wide).tick(1000);
@@ -190,7 +190,7 @@ describe('the story of a Need', () => {
     ]);
   });
 
-  it('that is not met has who is in its way, and what would help', () => {
+  it('given one that is not met, then it has the obstacles, and what would help', () => {
     const high = aNeed({ cluster: 'c2', priority: 900 });
     const scene = new ControllerScene().list([serving('m', high)]).open('c1', 'c2');
     scene.demand('c2', high).demand('c1', NEED).tick();
@@ -202,7 +202,7 @@ describe('the story of a Need', () => {
     });
   });
 
-  it('that is served in a fold has the machines and the actions of the fold', () => {
+  it('given one that is served in a fold, then it has the machines and the actions of the fold', () => {
     const small = { aggregate: resources({ cpu: 2 }), minUnit: resources({ cpu: 2 }) };
     const gangs = ['g1', 'g2'].map((group) => aNeed({ group, requirements: [same(ZONE_KEY)], ...small }));
     const scene = new ControllerScene()
@@ -225,15 +225,15 @@ describe('the story of a Need', () => {
     }
   });
 
-  it('is null for one that no cluster reports', () => {
+  it('given one that no cluster reports, then it is null', () => {
     const scene = new ControllerScene().list([]).tick();
     expect(scene.controller.ask('explain', { need: needId(keyOf(NEED)) })).toBeNull();
     expect(scene.controller.ask('explain', { need: 'nonsense' })).toBeNull();
   });
 });
 
-describe('a question about actions', () => {
-  it('has the latest first, by machine or cluster, and what waits', () => {
+describe('a query for actions', () => {
+  it('given a machine or a cluster, then it has their actions, newest first, and those that wait', () => {
     const larger = { aggregate: resources({ cpu: 8 }) };
     const scene = new ControllerScene().list(some(2, Speculative)).open('c1').demand('c1', NEED).tick();
     scene
@@ -255,7 +255,7 @@ describe('a question about actions', () => {
 });
 
 describe('pages of actions', () => {
-  it('given many that began at once, then pages have each once, also while others begin', () => {
+  it('given many that began at once, then each is on one page, also while others begin', () => {
     const many = { aggregate: resources({ cpu: 4 * 40 }) };
     const scene = new ControllerScene()
       .list(some(60, Speculative))
@@ -293,8 +293,8 @@ describe('pages of actions', () => {
   });
 });
 
-describe('a question about what waits', () => {
-  it('counts more than it keeps', () => {
+describe('a query for waiting actions', () => {
+  it('given more than are kept, then all are counted', () => {
     const scene = new ControllerScene({
       guardrails: { ...DEFAULT_CONTROLLER.guardrails, dryRun: true },
     }).open('c1');
@@ -310,8 +310,8 @@ describe('a question about what waits', () => {
   });
 });
 
-describe('a question about clusters', () => {
-  it('given trouble first, then those with unmet Needs, then those that are not connected', () => {
+describe('a query for clusters', () => {
+  it('given trouble first, then it has those with unmet Needs, then those that are not connected', () => {
     const scene = new ControllerScene().open('a-fine', 'z-short', 'm-short');
     scene.list([serving('m', aNeed({ cluster: 'b-away' }))]);
     scene.demand('a-fine').demand('m-short', aNeed({ cluster: 'm-short' }));
@@ -331,7 +331,7 @@ describe('a question about clusters', () => {
     expect(first.total).toBe(5);
   });
 
-  it('has all that report, are connected or have machines', () => {
+  it('given clusters that report, are connected or have machines, then all are listed', () => {
     const scene = new ControllerScene()
       .list([serving('m')])
       .open('c2')

@@ -40,14 +40,14 @@ function viewsOf(frames: Iterable<InspectNeedsResponse>): NeedView[] {
 }
 
 describe('inspecting Needs', () => {
-  it('before the first cycle there is a header and nothing else', () => {
+  it('given no cycle yet, then there is a header and nothing else', () => {
     const frames = [...inspectNeeds(aCycle([], { cycle: 0, computedAtMs: 0 }))];
 
     expect(frames).toHaveLength(1);
     expect(headerOf(frames)).toEqual({ cycle: 0n, computedAtUnixNanos: 0n, totalNeeds: 0 });
   });
 
-  it('the header counts what passes the filter; the limit shortens the rows', () => {
+  it('given a filter and a limit, then the header counts what passes the filter, and the limit cuts the rows', () => {
     const scene = new ControllerScene().list([]);
     scene.demand('a', aNeed({ cluster: 'a' }), aNeed({ cluster: 'a', priority: 2 })).demand('c1', aNeed());
 
@@ -57,7 +57,7 @@ describe('inspecting Needs', () => {
     expect(viewsOf(frames).map(({ need }) => need?.priority)).toEqual([2]);
   });
 
-  it('the highest priority comes first, then who was here first, then the cluster by name', () => {
+  it('given Needs, then the order is by priority, first-seen and name of the cluster', () => {
     const scene = new ControllerScene().list([]);
     scene.demand('b', aNeed({ cluster: 'b', firstSeenMs: 5, interruptionBucket: 9 }));
     scene.demand('a', aNeed({ cluster: 'a', firstSeenMs: 5 }));
@@ -69,7 +69,7 @@ describe('inspecting Needs', () => {
     expect(views.map(({ clusterId }) => clusterId)).toEqual(['d', 'c', 'a', 'b']);
   });
 
-  it('with a limit, the first of all Needs are the same', () => {
+  it('given a limit, then the first Needs are the same as without', () => {
     fc.assert(
       fc.property(fleets(), fc.integer({ min: 1, max: 12 }), ({ needs }, limit) => {
         const scene = new ControllerScene().list([]);
@@ -100,7 +100,7 @@ describe('inspecting Needs', () => {
     );
   });
 
-  it('a met Need shows what it counts on and nothing of failure', () => {
+  it('given a met Need, then it has its machines and no reason', () => {
     const need = aNeed({ firstSeenMs: 2 });
     const verdict = aMetVerdict(need, { claimed: ['a', 'b', 'c'], bootstraps: ['a'], provisions: ['b'] });
 
@@ -121,7 +121,7 @@ describe('inspecting Needs', () => {
     });
   });
 
-  it('an unmet one shows why, for how long, what is missing and what there is', () => {
+  it('given an unmet Need, then it has why, for how long, what is missing and the supply', () => {
     const need = aNeed();
     const matching = { idle: 3, speculative: 1000, configured: 256 };
     const verdict = anUnmetVerdict(need, 'preemption-exhausted', {
@@ -155,7 +155,7 @@ describe('inspecting Needs', () => {
     });
   });
 
-  it('a count that just reaches the limit is exact', () => {
+  it('given a count at the limit, then it is exact', () => {
     const need = aNeed();
     const matching = { idle: 256, speculative: 0, configured: 0 };
     const verdict = anUnmetVerdict(need, 'priority-starved', {
@@ -167,13 +167,13 @@ describe('inspecting Needs', () => {
     expect(view?.matchingSupply).toEqual({ ...matching, capped: false });
   });
 
-  it('a Need withdrawn since the cycle is left out', () => {
+  it('given a Need withdrawn since the cycle, then it is left out', () => {
     const cycle = aCycle([met(aNeed())], { needOf: () => undefined });
 
     expect(viewsOf(inspectNeeds(cycle))).toEqual([]);
   });
 
-  it('a gang of a real decision shows its domains, and every frame survives the wire', () => {
+  it('given a gang of a real decision, then it has its domains, and every frame survives the wire', () => {
     const gang = aNeed({ requirements: [same('rack')], aggregate: new Map([['cpu', 12]]), group: 'g' });
     const inRack = { labels: new Map([['rack', 'r1']]) };
     const machines = ['a', 'b'].map((id) => aMachine(id, MachineState.Idle, inRack));

@@ -6,7 +6,7 @@ import { keyOf, keyText } from '../../../model/index.ts';
 import { findNeed, needId, Profiles } from './need-names.ts';
 
 describe('names of rows', () => {
-  it('find exactly the row they name', () => {
+  it('given a name, then it finds exactly its row', () => {
     fc.assert(
       fc.property(fleets(), (input) => {
         const fleet = fleetOf(input);
@@ -18,7 +18,7 @@ describe('names of rows', () => {
     );
   });
 
-  it('are all different, also where fingerprint and group could be taken for one another', () => {
+  it('given any rows, then all names differ, also where fingerprint and group are equal when joined', () => {
     const key = fc.record({
       cluster: fc.constantFrom('a', 'a/b', 'a/'),
       fingerprint: fc.string({ unit: fc.constantFrom('a', 'b', '|'), maxLength: 6 }),
@@ -32,14 +32,14 @@ describe('names of rows', () => {
   });
 
   it.each(['', '/', 'c1', 'c1/', '/0123456789', 'c1/0123456789', 'c9/0123456789'])(
-    '“%s” names no row',
+    'given “%s”, then it names no row',
     (id) => {
       const [input] = fc.sample(fleets(), { numRuns: 1, seed: 3 });
       expect(findNeed(fleetOf(input!), id)).toBeUndefined();
     },
   );
 
-  it('profiles are found for rows, and for no other key', () => {
+  it('given any key, then its profile is found if it is a row, and none otherwise', () => {
     fc.assert(
       fc.property(fleets(), (input) => {
         const profiles = new Profiles(fleetOf(input));

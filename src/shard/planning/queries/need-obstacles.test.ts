@@ -22,8 +22,8 @@ function sentences(scene: ControllerScene, need = NEED): readonly string[] {
   return story(scene, need).obstacles.map(({ sentence }) => sentence);
 }
 
-describe('what is in the way of a Need', () => {
-  it('given failed machines, then where, how many, and the error of the last one', () => {
+describe('the obstacles of a Need', () => {
+  it('given failed machines, then they have where, how many, and the last error', () => {
     const scene = new ControllerScene()
       .list([
         record('a', Failed, { lastError: 'old error', zone: 'za' }),
@@ -47,7 +47,7 @@ describe('what is in the way of a Need', () => {
     ]);
   });
 
-  it('given an offering out of stock, then which, until when, and in whose words', () => {
+  it('given an offering out of stock, then they have which, until when, and the error of the provider', () => {
     const scene = new ControllerScene().list(some(2, Speculative)).open('c1').demand('c1', NEED).tick();
     scene.answer('create', { kind: 'stock-out', message: 'none left' });
     scene.answer('get', { kind: 'found', machine: record('m-0', Speculative) });
@@ -61,7 +61,7 @@ describe('what is in the way of a Need', () => {
     ]);
   });
 
-  it('given a provider that does not answer, then which one', () => {
+  it('given a provider that does not answer, then they have its name', () => {
     const scene = new ControllerScene().list(some(2, Idle)).open('c1').tick();
     for (let i = 0; i < DEFAULT_CONTROLLER.scheduler.breakerFailures; i++) scene.tick(60_000).failList();
     scene.demand('c1', NEED).tick();
@@ -69,7 +69,7 @@ describe('what is in the way of a Need', () => {
     expect(story(scene).advice).toEqual(['Bring provider p back: see "bigfleet get providers".']);
   });
 
-  it('given a provider that denies changes, then its words', () => {
+  it('given a provider that denies changes, then they have its error', () => {
     const scene = new ControllerScene().list(some(3, Speculative)).open('c1').demand('c1', NEED).tick();
     scene.answer('create', { kind: 'denied', message: 'who are you' });
     scene.answer('get', { kind: 'found', machine: record('m-0', Speculative) });
@@ -77,7 +77,7 @@ describe('what is in the way of a Need', () => {
     expect(sentences(scene)).toEqual(['3 are at provider p, which denies changes: who are you.']);
   });
 
-  it('given a quarantined machine, then by whom and why', () => {
+  it('given a quarantined machine, then they have by whom and why', () => {
     const scene = new ControllerScene().list(some(1, Idle)).open('c1').tick();
     scene.order({ kind: 'quarantine', machine: 'm-0', who: 'ada', why: 'it smokes' });
     scene.demand('c1', NEED).tick();
@@ -110,7 +110,7 @@ describe('what is in the way of a Need', () => {
     ]);
   });
 
-  it('given lower-priority work in a frozen cluster, then by whom and why it is frozen', () => {
+  it('given lower-priority work in a frozen cluster, then they have by whom and why it is frozen', () => {
     const low = aNeed({ cluster: 'c2', priority: 1 });
     const scene = new ControllerScene()
       .list([record('m', Configured, { cluster: 'c2' })])
@@ -127,7 +127,7 @@ describe('what is in the way of a Need', () => {
     ]);
   });
 
-  it('given better-ranked rows, then their names, priorities and machines, and how far to raise the priority', () => {
+  it('given better-ranked rows, then they have names, priorities and machines, and the priority to raise to', () => {
     const best = aNeed({ cluster: 'c2', priority: 900, aggregate: resources({ cpu: 8 }) });
     const scene = new ControllerScene()
       .list(some(2, Idle))
@@ -143,7 +143,7 @@ describe('what is in the way of a Need', () => {
     ]);
   });
 
-  it('given rows ahead and rows of equal rank, then one priority to raise to, by the reason', () => {
+  it('given rows ahead and rows of equal rank, then there is one priority to raise to, by the reason', () => {
     const rowOf = (priority: number) => ({ id: `c/${priority}`, priority, machines: 1 });
     const obstacles = [
       { cause: 'claimed-by-better', machines: 2, rows: [rowOf(900)] },
@@ -157,7 +157,7 @@ describe('what is in the way of a Need', () => {
     expect(adviceOf('claimed-by-equals')).toEqual([expect.stringContaining('above 100,')]);
   });
 
-  it('given the highest priority of the fleet, then it is never told to raise it', () => {
+  it('given the highest priority of the fleet, then the advice is never to raise it', () => {
     const first = aNeed({ cluster: 'c0', priority: 100, aggregate: resources({ cpu: 8 }) });
     const scene = new ControllerScene().list(some(2, Idle)).open('c0', 'c1').demand('c0', first).tick();
     scene.demand('c1', NEED).tick();
@@ -165,7 +165,7 @@ describe('what is in the way of a Need', () => {
     expect(story(scene).advice.join()).not.toContain('raise');
   });
 
-  it('given machines on their way, then how many, since when, and when they are usually there', () => {
+  it('given machines in flight, then they have how many, since when, and their usual arrival', () => {
     const scene = new ControllerScene().list(some(3, Speculative)).open('c1').demand('c1', NEED).tick();
     scene.accept('create', Creating);
     const before = story(scene).onTheWay;

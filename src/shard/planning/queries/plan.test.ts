@@ -20,8 +20,8 @@ function scene(dryRun = false): ControllerScene {
     ]);
 }
 
-describe('what was decided and is not carried out', () => {
-  it('given a frozen fleet, then each action with its row, its price, and who froze it and why', () => {
+describe('the actions that are held back', () => {
+  it('given a frozen fleet, then each has its row, its price, and who froze it and why', () => {
     const frozen = scene();
     frozen.order({ kind: 'freeze', scope: { cluster: null, action: null }, who: 'ann', why: 'a look' });
     frozen.demand('c1', THREE).tick();
@@ -44,7 +44,7 @@ describe('what was decided and is not carried out', () => {
     expect(frozen.of('call')).toEqual([]);
   });
 
-  it('given a dry run, then the same with that reason, and a machine that would be released saves its price', () => {
+  it('given a dry run, then each has that reason, and a machine to release saves its price', () => {
     const dry = scene(true).demand('c1', THREE).tick();
     expect(dry.controller.ask('plan', { limit: 10 })).toMatchObject({
       dryRun: true,
@@ -57,7 +57,7 @@ describe('what was decided and is not carried out', () => {
     });
   });
 
-  it('given one kind that is frozen, then only that is held back, and nothing once it is unfrozen', () => {
+  it('given one frozen kind, then only that is held back, and nothing after the freeze', () => {
     const frozen = scene();
     frozen.order({ kind: 'freeze', scope: { cluster: null, action: 'Provision' }, who: 'ann', why: 'b' });
     frozen.demand('c1', THREE).tick();
@@ -73,7 +73,7 @@ describe('what was decided and is not carried out', () => {
     });
   });
 
-  it('given a cluster that is frozen by name, then it is said that none is planned for it', () => {
+  it('given a cluster that is frozen by name, then the plan says that it has no actions', () => {
     const frozen = scene().freeze('c1').demand('c1', THREE).tick();
     expect(frozen.controller.ask('plan', { limit: 10 })).toMatchObject({
       heldBack: [],
@@ -81,7 +81,7 @@ describe('what was decided and is not carried out', () => {
     });
   });
 
-  it('given filters or very many actions, then the counts are of all of them', () => {
+  it('given filters or very many actions, then the counts cover all of them', () => {
     const many = new ControllerScene({ guardrails: { ...DEFAULT_CONTROLLER.guardrails, dryRun: true } }).open(
       'c1',
     );

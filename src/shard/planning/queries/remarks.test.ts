@@ -12,17 +12,17 @@ function remarks(scene: ControllerScene, need = NEED): readonly string[] {
 }
 
 describe('remarks on a Need', () => {
-  it('are empty where there is no obstacle', () => {
+  it('given no obstacle, then there are none', () => {
     const scene = new ControllerScene().list(some(1)).open('c1').demand('c1', NEED).tick();
     expect(remarks(scene)).toEqual([]);
   });
 
-  it('name a cluster without a session', () => {
+  it('given a cluster without a session, then it is named', () => {
     const scene = new ControllerScene().list(some(1)).demand('c1', NEED).tick();
     expect(remarks(scene)).toEqual(['Cluster c1 has no session, so no machine can join it.']);
   });
 
-  it('name a cluster that sent no blob, until when, and its words', () => {
+  it('given a cluster that sent no blob, then it is named with the end of the wait and its error', () => {
     const scene = new ControllerScene().list(some(1)).open('c1').demand('c1', NEED).tick();
     scene.blobs('no token');
     expect(remarks(scene)).toEqual([
@@ -30,7 +30,7 @@ describe('remarks on a Need', () => {
     ]);
   });
 
-  it('name freezes of the cluster and of everybody, and not those of others', () => {
+  it('given freezes, then those of the cluster and of the fleet are named, and no others', () => {
     const scene = new ControllerScene().list([]).open('c1').demand('c1', NEED).freeze('c1').freeze('c2');
     scene.order({ kind: 'freeze', scope: { cluster: null, action: 'Reclaim' }, who: 'bob', why: 'audit' });
     scene.tick();
@@ -40,7 +40,7 @@ describe('remarks on a Need', () => {
     ]);
   });
 
-  it('name a provider that was never read, with its last error', () => {
+  it('given a provider that was never read, then it is named with its last error', () => {
     const cycle = { ...DEFAULT_CONTROLLER.cycle, readyWaitMs: 0 };
     const scene = new ControllerScene({ cycle, providers: ['p', 'q'] })
       .open('c1')
@@ -54,7 +54,7 @@ describe('remarks on a Need', () => {
     expect(remarks(scene)).toEqual(['Provider q has not been read since the start: no route']);
   });
 
-  it('name a dry run', () => {
+  it('given a dry run, then it is named', () => {
     const scene = new ControllerScene({
       guardrails: { ...DEFAULT_CONTROLLER.guardrails, dryRun: true },
     }).open('c1');

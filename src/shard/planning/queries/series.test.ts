@@ -28,7 +28,7 @@ function cycles(series: Series, fromMs: number, count: number, unmet = 0): numbe
 }
 
 describe('the last hour of a shard', () => {
-  it('given an hour of cycles and an outage in it, then who asks later sees when it began', () => {
+  it('given an hour of cycles with an outage, then a later reader sees when it began', () => {
     const series = new Series();
     const began = cycles(series, 0, 1800);
     const now = cycles(series, began, 1801, 3);
@@ -40,7 +40,7 @@ describe('the last hour of a shard', () => {
     expect(series.view(now, now - 5_500).points).toHaveLength(5);
   });
 
-  it('given days of cycles, then it has no more than its bound, and the last two minutes second by second', () => {
+  it('given days of cycles, then it is bounded, with the last two minutes second by second', () => {
     const series = new Series();
     const now = cycles(series, 0, 20_000);
     const { points } = series.view(now, 0);

@@ -18,7 +18,7 @@ function close(value: number): unknown {
 }
 
 describe('the status of a shard', () => {
-  it('equals a count of machines and rows one by one', () => {
+  it('given any fleet, then it equals a count of machines and rows one by one', () => {
     fc.assert(
       fc.property(fleets(), (input) => {
         const guardrails = { ...DEFAULT_CONTROLLER.guardrails, dryRun: true };
@@ -62,7 +62,7 @@ describe('the status of a shard', () => {
     );
   });
 
-  it('tells what is served of what is wanted by kind of hardware, and adds up', () => {
+  it('given kinds of hardware, then served, coming and unmet add up to what is wanted', () => {
     fc.assert(
       fc.property(fleets(), (input) => {
         const scene = new ControllerScene({ guardrails: { ...DEFAULT_CONTROLLER.guardrails, dryRun: true } });
@@ -89,7 +89,7 @@ describe('the status of a shard', () => {
     );
   });
 
-  it('counts by class where machines are alike', () => {
+  it('given machines that are alike, then they are counted by class', () => {
     const bound = some(30, Configured).map(({ id }) => record(`b-${id}`, Configured, { pricePerHour: 2 }));
     const { controller } = new ControllerScene()
       .list([...some(100), ...some(200, Speculative).slice(100), ...bound])
@@ -101,7 +101,7 @@ describe('the status of a shard', () => {
     });
   });
 
-  it('says how it goes with each provider, those in trouble first', () => {
+  it('given providers, then each has its health, those in trouble first', () => {
     const scene = new ControllerScene({ providers: ['p', 'q'] })
       .list(some(3))
       .failList('q', 'no route')
@@ -113,7 +113,7 @@ describe('the status of a shard', () => {
     ]);
   });
 
-  it('is told after every cycle', () => {
+  it('given a cycle, then an event has the status', () => {
     const scene = new ControllerScene().list([record('m', Failed)]).tick();
 
     const [told] = scene.events.filter(({ kind }) => kind === 'cycle');
