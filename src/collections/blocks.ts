@@ -1,4 +1,5 @@
-// A free-list allocator of power-of-two blocks in one growing range of indexes.
+// A free-list allocator of power-of-two blocks in one growing range of indexes. Used by sorted-slices.ts,
+// demand-ledger.ts and the engine's regions.ts.
 
 export interface Block {
   readonly offset: number;

@@ -1,5 +1,6 @@
-// A bounded log of changed numbers, for readers that cache data per number and update the cache on the next read. A reader
-// that has fallen behind the oldest entry must rebuild its cache, which by then costs no more than replaying the log.
+// A bounded log of changed numbers, for readers that cache data per number and update the cache on the next read. A
+// reader that has fallen behind the oldest entry must rebuild its cache, which by then costs no more than replaying the
+// log. Kept by the fleet's tables and by class-availability.ts; read by caches of the engine.
 
 const LIMIT = 65_536;
 

@@ -1,5 +1,6 @@
-// Publishes changed numbers (clusters, classes or slots) to subscribers that cache data about them. Each subscriber owns a
-// set, which it clears once it has updated its cache; sets are weakly referenced, so that no subscriber has to unsubscribe.
+// Publishes changed numbers (clusters, classes or slots) to subscribers that cache data about them. Each subscriber
+// owns a set, which it clears once it has updated its cache; sets are weakly referenced, so that no subscriber has to
+// unsubscribe. Published by the fleet's ledgers; the engine's cycle.ts and foldable.ts subscribe.
 
 export class Changes {
   #watchers: WeakRef<Set<number>>[] = [];

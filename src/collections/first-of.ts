@@ -1,4 +1,5 @@
 // Top-k selection: the same result as sorting all values and truncating, at little more than one comparison per value.
+// Used for verdicts and for lists of the shard's API.
 
 export interface FirstOf<T> {
   readonly first: T[];

@@ -1,5 +1,5 @@
-// A binary min-heap. It is stable: entries of equal rank are popped in the order they were pushed, so that queues built on
-// it behave identically in every run.
+// A binary min-heap. It is stable: entries of equal rank are popped in the order they were pushed, so that queues built
+// on it behave identically in every run. Used by virtual-clock.ts and by the fake cloud (hazard.ts).
 
 interface Entry<T> {
   readonly rank: number;

@@ -1,4 +1,5 @@
-// Distribution of values in a fixed number of buckets: a Prometheus histogram without the client library.
+// Distribution of values in a fixed number of buckets: a Prometheus histogram without the client library. Used by the
+// engine's stats.ts, which a shard exports as metrics.
 
 /** Upper bounds 2⁻¹⁰ … 2¹⁵, each twice the previous one: in milliseconds, from 1 µs to half a minute. */
 const BOUNDS: readonly number[] = Array.from({ length: 26 }, (_, i) => 2 ** (i - 10));

@@ -1,5 +1,6 @@
-// Stores equal values once. Clusters of a fleet ask for the same few shapes hundreds of thousands of times; one object for
-// each would be most of the heap of a process, and most of the work of its garbage collector.
+// Stores equal values once. Clusters of a fleet ask for the same few shapes hundreds of thousands of times; one object
+// for each would be most of the heap of a process, and most of the work of its garbage collector. Used for roll-ups
+// (wire/codec/intake.ts).
 
 /** Entries per generation: a value is found again if fewer distinct values than this were looked up in between. */
 const DEFAULT_SIZE = 16_384;

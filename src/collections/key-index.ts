@@ -1,5 +1,5 @@
-// A hash table of numbers with linear probing; 0 marks an empty place. It stores numbers in one typed array, so a million
-// keys create neither strings nor Map entries.
+// A hash table of numbers with linear probing; 0 marks an empty place. It stores numbers in one typed array, so a
+// million keys create neither strings nor Map entries. Used by names.ts and ids.ts of the fleet.
 
 const SMALLEST = 64;
 /** Random, so that a client that chooses names cannot force hash collisions. */

@@ -1,5 +1,6 @@
-// Interned, reference-counted names with an order-maintenance label (the place): of two names in use, the one that sorts
-// first has the smaller place. For few and long names, such as fingerprints, whose texts are then compared only on arrival.
+// Interned, reference-counted names with an order-maintenance label (the place): of two names in use, the one that
+// sorts first has the smaller place. For few and long names, such as fingerprints, whose texts are then compared only
+// on arrival. Used by fleet/tables/names.ts.
 
 import { compareText } from '../model/index.ts';
 

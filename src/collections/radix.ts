@@ -1,5 +1,5 @@
-// Radix sort of numbers by keys: what is sorted each cycle (rows that wait for free machines, classes by price) is long,
-// and a comparator costs a call for each pair.
+// Radix sort of numbers by keys: what is sorted each cycle (rows that wait for free machines, classes by price) is
+// long, and a comparator costs a call for each pair. Used by the engine's candidate-list.ts and waiting-rows.ts.
 
 import { withRoom } from './columns.ts';
 

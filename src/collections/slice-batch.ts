@@ -1,6 +1,6 @@
-// Batched changes to sorted slices. A single insert or removal moves half a slice on average; applied one by one, the loss of
-// a zone of a large fleet would take minutes. A batch only records removals and insertions, and at the end sweeps and
-// merges each affected slice once.
+// Batched changes to sorted slices. A single insert or removal moves half a slice on average; applied one by one, the
+// loss of a zone of a large fleet would take minutes. A batch only records removals and insertions, and at the end
+// sweeps and merges each affected slice once. Used by machine-table.ts in a commit.
 
 import type { Slice, SliceArena, SlotOrder } from './sorted-slices.ts';
 

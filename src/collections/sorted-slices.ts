@@ -1,5 +1,5 @@
 // Sorted slices of machine slots, maintained incrementally instead of being sorted every cycle. All share one arena on
-// shared memory; a slice that outgrows its block moves to the next power of two.
+// shared memory; a slice that outgrows its block moves to the next power of two. Used by machine-table.ts.
 
 import { Blocks } from './blocks.ts';
 import { ColumnGroup } from './table.ts';

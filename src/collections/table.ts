@@ -1,5 +1,5 @@
-// Column groups: the columns of a table that share one index and therefore one length. A table declares a column as a plain
-// field, in one line:
+// Column groups: the columns of a table that share one index and therefore one length. Used by the tables of fleet and
+// engine. A table declares a column as a plain field, in one line:
 //
 //   readonly bySlot = new ColumnGroup(this);
 //   readonly state = this.bySlot.u8();

@@ -1,5 +1,5 @@
 // Texts by number, in one byte buffer: millions of ids add no work to the garbage collector and take half the memory of
-// strings. A string is created only when a caller reads it.
+// strings. A string is created only when a caller reads it. Used for machine ids (fleet/machines/ids.ts).
 //
 // Byte order equals text order (see compareText): each UTF-16 unit is encoded like UTF-8, but by its rank in that order.
 // The encoding is lossless for any string, unpaired surrogates included.

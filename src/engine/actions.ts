@@ -1,5 +1,5 @@
-// The actions of a plan, in columns of numbers: a cold fleet has about one for every machine it uses. They are resolved to
-// names on access.
+// The actions of a plan, in columns of numbers: a cold fleet has about one for every machine it uses. They are resolved
+// to names on access. A table of `Cycle`, filled at the end of a decision and read by the `Decision` of engine.ts.
 
 import { ColumnGroup } from '../collections/table.ts';
 import { type Action, MachineState, RECLAIM_GRACE_SECONDS } from '../model/index.ts';

@@ -1,5 +1,6 @@
-// What a cycle found beyond its claims: unmet rows, domains of gangs, hosted members of folds, restamps and the picks of
-// Phase 2. Cleared when the next cycle begins, except for restamps of clusters that are not served again.
+// What a cycle found beyond its claims: unmet rows, domains of gangs, hosted members of folds, restamps and the picks
+// of Phase 2. Cleared when the next cycle begins, except for restamps of clusters that are not served again. A table of
+// `Cycle`, read by verdicts and the plan.
 
 import { ColumnGroup, type ReadonlyColumns } from '../collections/table.ts';
 import type { Unmet } from './unmet.ts';

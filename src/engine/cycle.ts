@@ -1,5 +1,6 @@
-// The state of a cycle: coordinates the tables that rows, claims and results are kept in. Each table is the only writer of
-// its columns; other files read them and call its methods.
+// The state of a cycle: coordinates the tables that rows, claims and results are kept in. Each table is the only writer
+// of its columns; other files read them and call its methods. engine.ts owns one from cycle to cycle; lanes have trial
+// copies, worker threads a mirrored one (shared-state.ts).
 
 import { type ReadonlyColumns, shareColumns } from '../collections/table.ts';
 import type { FleetView, Pattern, ProfileEntry } from '../fleet/index.ts';

@@ -1,5 +1,6 @@
-// The decision engine: a pure function from a frozen fleet to a plan. No clock, no I/O, no randomness; equal fleets give
-// byte-equal plans. docs/internals/engine.md describes the rules.
+// The decision engine: a pure function from a frozen fleet to a plan. No clock, no I/O, no randomness; equal fleets
+// give byte-equal plans. docs/internals/engine.md describes the rules. Called by the shard's controller
+// (planning/cycles.ts), journal replay, `bigfleet decide` and public.ts.
 
 import type { FleetView } from '../fleet/index.ts';
 import type { Action, DecisionOptions, Explanation, NeedKey, Plan, Verdict } from '../model/index.ts';

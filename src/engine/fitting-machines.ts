@@ -1,6 +1,6 @@
-// What would help unmet rows: how many machines match a pattern, and which known machine would do. Rows ask about the same
-// patterns repeatedly, so results are cached, also between cycles, until a machine that matches the pattern appears or
-// leaves.
+// What would help unmet rows: how many machines match a pattern, and which known machine would do. Rows ask about the
+// same patterns repeatedly, so results are cached, also between cycles, until a machine that matches the pattern
+// appears or leaves. Used for verdicts (verdict.ts) as `cycle.fittingMachines`.
 
 import type { Pattern } from '../fleet/index.ts';
 import { effectiveCost, type FittingSupply, MachineState, type UnmetDetail } from '../model/index.ts';

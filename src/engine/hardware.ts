@@ -1,5 +1,6 @@
-// Kinds of hardware that are counted separately: with and without accelerators. Spare cores of GPU hosts are of no use to
-// rows that need general machines, and vice versa, so a sum over both describes neither.
+// Kinds of hardware that are counted separately: with and without accelerators. Spare cores of GPU hosts are of no use
+// to rows that need general machines, and vice versa, so a sum over both describes neither. Used by served-tally.ts and
+// by the shard's figures (telemetry/machine-tally.ts, planning/queries/status.ts).
 
 import type { FleetView } from '../fleet/index.ts';
 import { isAccelerator } from '../model/index.ts';

@@ -1,6 +1,7 @@
 // How much of what rows want is served, on its way and missing, by resource and kind of hardware; and how much of the
-// resources of Configured machines rows use. Computed from the claims of a cycle, row by row. Only clusters that the cycle
-// served again, and rows that needed free machines, are read; the sums of all others are unchanged.
+// resources of Configured machines rows use. Computed from the claims of a cycle, row by row. Only clusters that the
+// cycle served again, and rows that needed free machines, are read; the sums of all others are unchanged. The shard
+// calls it after each cycle (planning/cycles.ts), for `/v1/status`.
 
 import type { FleetView } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';

@@ -1,4 +1,5 @@
 // Rows that Phase 1 left short, recorded when they are served: how short, and which row claimed machines before them.
+// Written by serve.ts, spread.ts, gang.ts and set-aside.ts; read by Phase 2 and verdicts.
 
 import type { Shortage } from './assign/unfilled.ts';
 import type { Cycle } from './cycle.ts';

@@ -1,4 +1,5 @@
-// Verdicts: for every original Need whether it is met, by what, and if not, why and what would help.
+// Verdicts: for every original Need whether it is met, by what, and if not, why and what would help. Called by
+// engine.ts when a plan's verdicts are read.
 
 import { firstOf } from '../collections/first-of.ts';
 import type { FleetView, Pattern } from '../fleet/index.ts';

@@ -1,5 +1,6 @@
-// A commit of pending changes, in two steps: the machines are written before the commit exists, the rows with `writeRows`.
-// In between, other threads may start on clusters that did not report, because nothing that they read changes any more.
+// A commit of pending changes, in two steps: the machines are written before the commit exists, the rows with
+// `writeRows`. In between, other threads may start on clusters that did not report, because nothing that they read
+// changes any more. Made by pending-changes.ts; the shard's cycle calls both steps (planning/cycles.ts).
 
 import type { Problem } from '../model/index.ts';
 import type { PendingRollUps, WrittenRows } from './demand/pending-roll-ups.ts';

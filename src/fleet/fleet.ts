@@ -1,4 +1,5 @@
-// The fleet: the machine and demand ledgers with their shared tables. One writer changes it, and a cycle reads it.
+// The fleet: the machine and demand ledgers with their shared tables. One writer changes it, and a cycle reads it. The
+// writer is pending-changes.ts on the controller's thread; the engine gets it as a `FleetView` (view.ts).
 
 import { Changes } from '../collections/changes.ts';
 import type { DecisionInput } from '../model/index.ts';

@@ -1,6 +1,7 @@
 // Pending changes of the ledgers since the last commit. Owned by `MachineLedger` on the controller's thread: roll-ups,
-// reconcile and actuation append through it, and each cycle begins with a commit. A cycle therefore reads ledgers that do not change, without a copy of them. Every change is
-// applied to the pending state when it is appended, so a reader sees the status that the commit is going to write.
+// reconcile and actuation append through it, and each cycle begins with a commit. A cycle therefore reads ledgers that
+// do not change, without a copy of them. Every change is applied to the pending state when it is appended, so a reader
+// sees the status that the commit is going to write.
 
 import { BigFleetError, type Machine, type NeedKey, type RollupDelta } from '../model/index.ts';
 import { Commit, type Refusals } from './commit.ts';

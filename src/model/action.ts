@@ -1,4 +1,5 @@
-// Actions: what a plan asks the shard to do with one machine.
+// Actions: what a plan asks the shard to do with one machine. Made by the engine, carried out by the shard's actuation;
+// `ACTION_WORDS` are their names for people.
 
 import type { NeedKey } from './need.ts';
 

@@ -1,5 +1,5 @@
 // The fixed formulas: effective cost, victim score, drain grace. They are part of the documented contract and not
-// pluggable; only the four weights of the score are configuration.
+// pluggable; only the four weights of the score are configuration. Used by engine, oracle and capacity hints.
 
 /**
  * Expected dollars per hour: `price + probability × penalty`.

@@ -1,5 +1,6 @@
-// The `last_error` of a Failed machine. The contract has no field for the kind of an error, so providers of the kit begin
-// the text with a code of the catalogue: `BF_OUT_OF_STOCK: none left`. Texts of other providers have no code.
+// The `last_error` of a Failed machine. The contract has no field for the kind of an error, so providers of the kit
+// begin the text with a code of the catalogue: `BF_OUT_OF_STOCK: none left`. Texts of other providers have no code. The
+// kit writes the code; the shard reads it (inventory/error-class.ts, sold-out.ts).
 
 import { type ErrorCode, isErrorCode } from './errors.ts';
 

@@ -1,5 +1,6 @@
-// Why a machine that no row claims leaves its cluster. The plan says only that it is excess; whether its row has enough,
-// has ended, or is a gang that claims no machines in this domain follows from the demand and the verdicts.
+// Why a machine that no row claims leaves its cluster. The plan says only that it is excess; whether its row has
+// enough, has ended, or is a gang that claims no machines in this domain follows from the demand and the verdicts. Used
+// by the shard (planning/leaving.ts) and `bigfleet decide`.
 
 import type { Verdict } from './decision.ts';
 import { type Profile, sameTermOf } from './profile.ts';

@@ -1,5 +1,6 @@
-// How large the parts of a machine record may be. Every name of a record is copied into ledgers, answers and log lines, so
-// a record beyond these limits is refused alone, before anything of it is converted or kept.
+// How large the parts of a machine record may be. Every name of a record is copied into ledgers, answers and log lines,
+// so a record beyond these limits is refused alone, before anything of it is converted or kept. Checked by
+// wire/codec/machine.ts before it converts a record, and by machine.ts.
 
 import type { Problem } from './errors.ts';
 import { NameLimits } from './name-limits.ts';

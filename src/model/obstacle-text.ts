@@ -1,5 +1,6 @@
-// What keeps the machines that a Need could use from it: one sentence with the count for each cause, most machines first,
-// and what to do about it. The shard knows why a machine is blocked; `decide` knows only that it is.
+// What keeps the machines that a Need could use from it: one sentence with the count for each cause, most machines
+// first, and what to do about it. The shard knows why a machine is blocked; `decide` knows only that it is. Used by the
+// shard's answers about a Need and by `bigfleet decide`.
 
 import type { ObstacleCause, UnmetReason, Verdict } from './decision.ts';
 import { grouped, unmetAdvice } from './unmet-text.ts';

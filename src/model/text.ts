@@ -1,5 +1,6 @@
-// String order. Every tie in a decision ends in a comparison of names, and names compare by their
-// UTF-8 bytes, so that any implementation in any language sorts them alike.
+// String order. Every tie in a decision ends in a comparison of names, and names compare by their UTF-8 bytes, so that
+// any implementation in any language sorts them alike. Also `excerpt`, through which every text of a peer passes before
+// it is logged or shown.
 
 /** Orders two strings by their UTF-8 bytes: negative, zero or positive. */
 export function compareText(a: string, b: string): number {

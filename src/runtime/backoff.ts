@@ -1,4 +1,5 @@
-// Exponential backoff with jitter, so that callers that failed together do not retry together.
+// Exponential backoff with jitter, so that callers that failed together do not retry together. Used by the provider
+// client and by the shard's actuation and reconcile.
 
 import type { Random } from './random.ts';
 

@@ -1,5 +1,6 @@
 // The clock of everything outside the engine. Only an adapter reads the real clock or starts a timer, so that whole
-// systems can run on a virtual clock, where a day takes a second and every run is reproducible.
+// systems can run on a virtual clock, where a day takes a second and every run is reproducible. Adapters:
+// system-clock.ts and, for tests, virtual-clock.ts.
 
 /** The time and its timers: `systemClock`, or a clock that a test advances. */
 export interface Clock {

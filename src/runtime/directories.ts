@@ -1,5 +1,6 @@
 // Creates directories and atomically replaces small files, with errors that name the cause. Node's recursive mkdir does
 // not return below a directory in which nothing can be created, such as /proc, so directories are created one by one.
+// Used for data directories, `bigfleet certs` and `bigfleet up`.
 
 import {
   closeSync,

@@ -1,5 +1,6 @@
 // What both ends of a worker channel share: items that need no answer, requests whose answers are matched by id, and a
-// queue, so that everything queued in one turn of the event loop crosses the thread boundary as one message.
+// queue, so that everything queued in one turn of the event loop crosses the thread boundary as one message. Base of
+// worker-channel.ts and worker-port.ts.
 
 import { revivedError } from '../model/index.ts';
 

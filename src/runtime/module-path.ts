@@ -1,4 +1,5 @@
-// Resolves modules that a worker thread or a child process is started from.
+// Resolves modules that a worker thread or a child process is started from. Used by the owners of threads and by
+// process/shard.ts.
 
 /** URL of a module in the directory of the calling one: `.js` in the published package, `.ts` in a checkout. */
 export function moduleBeside(url: string, name: string): URL {

@@ -1,4 +1,4 @@
-// Suggestions for misspelt words.
+// Suggestions for misspelt words. Used by validation.ts, the configuration, the API and the command line.
 
 /** The candidate nearest to a word, as a question to append to a refusal; '' if none is near. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {

@@ -1,5 +1,6 @@
-// Receives the messages of a worker in short turns. Node delivers all messages that have arrived in one turn of the event
-// loop; fetching them one by one bounds the time until other work runs, deserialisation included.
+// Receives the messages of a worker in short turns. Node delivers all messages that have arrived in one turn of the
+// event loop; fetching them one by one bounds the time until other work runs, deserialisation included. Used by
+// worker-channel.ts.
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 

@@ -1,5 +1,6 @@
 // Pseudo-random numbers from a seed, identical on every machine: sfc32, which uses integer arithmetic only. A stream is
-// named by numbers (seed, purpose, cluster, …), so that each cluster can be generated independently of the others.
+// named by numbers (seed, purpose, cluster, …), so that each cluster can be generated independently of the others. Used
+// by backoff, the fake cloud, workloads and simulated worlds.
 
 const WARM_UP_ROUNDS = 12;
 

@@ -1,6 +1,7 @@
-// A SQLite file owned by one process. Write-ahead log with synchronous=FULL: a commit is on disk before it is acknowledged,
-// so it survives a power failure; NORMAL survives only a killed process. The price is one flush per commit, so all writes
-// of one turn of the event loop share a commit, except `writeNow`.
+// A SQLite file owned by one process. Write-ahead log with synchronous=FULL: a commit is on disk before it is
+// acknowledged, so it survives a power failure; NORMAL survives only a killed process. The price is one flush per
+// commit, so all writes of one turn of the event loop share a commit, except `writeNow`. Used by the shard's stores and
+// journal and by the kit's store.
 
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';

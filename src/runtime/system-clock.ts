@@ -1,4 +1,4 @@
-// The clock of the operating system.
+// The clock of the operating system. Processes start with it; tests use virtual-clock.ts.
 
 import type { Clock } from './clock.ts';
 

@@ -1,5 +1,5 @@
 // The owner's end of a worker thread: starts it, exchanges messages with it, and reports its failure once. The worker's
-// end is worker-port.ts.
+// end is worker-port.ts. Used by the threads of controller, journal, demand store and List reader.
 
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { revivedError } from '../model/index.ts';

@@ -1,5 +1,6 @@
-// A gang's choice of one domain. Everything the gang could claim in a domain is counted once per domain; the keys
-// of step 1 then put the domains in order. Coverage is in whole parts per million, exact.
+// A gang's choice of one domain. Everything the gang could claim in a domain is counted once per domain; the keys of
+// step 1 then put the domains in order. Coverage is in whole parts per million, exact. Used by solve.ts of the oracle;
+// spread.ts and verdict.ts share parts.
 
 import { compareText, MachineState, type ResourceVector } from '../../src/model/index.ts';
 import {

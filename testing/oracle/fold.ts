@@ -1,5 +1,5 @@
-// The fold: gangs that one machine can host whole become one row per (cluster, fingerprint without `Same`,
-// aggregate). Everything else stays the row it was.
+// The fold: gangs that one machine can host whole become one row per (cluster, fingerprint without `Same`, aggregate).
+// Everything else stays the row it was. The first step of oracle.ts.
 
 import {
   canonicalResources,

@@ -1,5 +1,5 @@
 // What keeps each machine that meets a row's requirements from serving it, by the definition of ObstacleCause: slot by
-// slot, after Phases 1 and 2.
+// slot, after Phases 1 and 2. Called by oracle.ts for one row.
 
 import {
   CLAIMED_CAUSES,

@@ -1,6 +1,7 @@
-// The oracle: one decision, solved one row at a time over plain objects. It is the definition as code, has no
-// index and no shortcut, and shares nothing with the engine but the model; the engine must agree with
-// it to the byte. Where the definition leaves a choice, READINGS.md says which one applies.
+// The oracle: one decision, solved one row at a time over plain objects. It is the definition as code, has no index and
+// no shortcut, and shares nothing with the engine but the model; the engine must agree with it to the byte. Where the
+// definition leaves a choice, READINGS.md says which one applies. Tests and `npm run verify:oracle` compare the engine
+// with it.
 
 import {
   type Action,

@@ -1,5 +1,5 @@
-// Phase 2: rows still short after Phase 1 pick victims of strictly lower priority, in the order they were served. Nothing
-// moves now; a victim drains and may be acquired by its row once it is Idle.
+// Phase 2: rows still short after Phase 1 pick victims of strictly lower priority, in the order they were served.
+// Nothing moves now; a victim drains and may be acquired by its row once it is Idle. Called by oracle.ts.
 
 import { compareText, dollarsOfBucket, isBound, MachineState, victimScore } from '../../src/model/index.ts';
 import {

@@ -1,5 +1,6 @@
-// What a row is still short of while it claims machines one by one. Amounts only shrink towards zero, so plain
-// numbers stay exact however large the fleet is; sums that may grow are never formed here.
+// What a row is still short of while it claims machines one by one. Amounts only shrink towards zero, so plain numbers
+// stay exact however large the fleet is; sums that may grow are never formed here. Used by all files of the oracle that
+// claim machines.
 
 import { compareText, covers, isZero, type ResourceVector } from '../../src/model/index.ts';
 import type { Row, Slot } from './ledger.ts';

@@ -1,5 +1,5 @@
-// Phase 1, one row at a time: credit what already serves the row, then acquire what is free.
-// A fold's unhosted members are served right after it.
+// Phase 1, one row at a time: credit what already serves the row, then acquire what is free. A fold's unhosted members
+// are served right after it. Called by oracle.ts.
 
 import { MachineState } from '../../src/model/index.ts';
 import { domainsOf, mayTake, planInDomain } from './domain.ts';

@@ -1,5 +1,6 @@
-// Strict spread: how a row with a DoNotSchedule term walks its bound machines, claims in-flight ones, acquires,
-// and which domains are open to it. Counts are of the row's own claims; bound ones count whatever the skew.
+// Strict spread: how a row with a DoNotSchedule term walks its bound machines, claims in-flight ones, acquires, and
+// which domains are open to it. Counts are of the row's own claims; bound ones count whatever the skew. Used by
+// solve.ts, preempt.ts and verdict.ts of the oracle.
 
 import { MachineState } from '../../src/model/index.ts';
 import { mayTake } from './domain.ts';

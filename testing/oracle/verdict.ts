@@ -1,5 +1,5 @@
 // Verdicts: the outcome of each original Need, and for an unmet one the reason, the row ahead of it, and the least
-// extra supply that would have sufficed.
+// extra supply that would have sufficed. Called by oracle.ts.
 
 import {
   comparePrecedence,

@@ -1,5 +1,5 @@
-// Acquisition: what a row still lacks after credit comes from the shared free machines, Idle before Speculative ones, each
-// in pool order, until the row is covered.
+// Acquisition: what a row still lacks after credit comes from the shared free machines, Idle before Speculative ones,
+// each in pool order, until the row is covered. Called by serve.ts and gang.ts; spread.ts shares `beyondDrains`.
 
 import type { Domains } from '../../fleet/index.ts';
 import type { Candidates, ClassFilter } from '../candidates/candidate-list.ts';

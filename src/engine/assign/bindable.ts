@@ -1,4 +1,5 @@
-// Which clusters can bind machines in this cycle. Rows of the others acquire nothing from the free machines.
+// Which clusters can bind machines in this cycle. Rows of the others acquire nothing from the free machines. A table of
+// `Cycle`, read through `Cycle.canBind`.
 
 import { ColumnGroup } from '../../collections/table.ts';
 import type { FleetView } from '../../fleet/index.ts';

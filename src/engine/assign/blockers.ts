@@ -1,5 +1,6 @@
-// Blockers: for a row that is short, the last row before it that claimed a machine it could have used. The pass records the
-// last claimant of every class; rows of the same cluster are searched for bound machines.
+// Blockers: for a row that is short, the last row before it that claimed a machine it could have used. The pass records
+// the last claimant of every class; rows of the same cluster are searched for bound machines. Part of a `Cycle`:
+// serve.ts and lanes.ts record claims, unmet.ts reads the blocker of a row.
 
 import { withRoom } from '../../collections/columns.ts';
 import type { Pattern } from '../../fleet/index.ts';

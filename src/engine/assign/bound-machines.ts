@@ -2,7 +2,7 @@
 // cluster. The index is kept for clusters that do not change, so that a covered row reads only its own machines.
 //
 // `BoundIndex`, `OwnAndOrphanWalk` and `BoundWalk` are parts of a `Cycle`: Phase 1 credits through them (credit.ts,
-// spread-credit.ts, domain-sums.ts), and credits.ts walks a cluster's unclaimed machines with `BoundWalk`.
+// spread-credit.ts, domain-sums.ts), and credits.ts and Phase 2 (preempt.ts) walk bound machines with `BoundWalk`.
 
 import { withRoom } from '../../collections/columns.ts';
 import { ColumnGroup, type ReadonlyColumn, type ReadonlyColumns } from '../../collections/table.ts';

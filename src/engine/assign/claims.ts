@@ -1,5 +1,6 @@
-// Claims: which ranked row counts on which machine in this cycle, by machine and in claim order. The only writer of these
-// columns; credits and the pass over the free machines decide what is claimed.
+// Claims: which ranked row counts on which machine in this cycle, by machine and in claim order. The only writer of
+// these columns; credits and the pass over the free machines decide what is claimed. A table of `Cycle`, which all
+// phases read.
 
 import { ColumnGroup, type ReadonlyColumns } from '../../collections/table.ts';
 

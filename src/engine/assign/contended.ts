@@ -1,7 +1,7 @@
-// Bound machines of a cluster that are contended: rows that wait for the pass over the free machines might claim them. A
-// waiting row contends for all unclaimed machines that serve its pattern. While a cluster is credited, a machine that is
-// unclaimed now was unclaimed before, so it is enough to store the patterns and to test a class when a later row finds a
-// machine of it.
+// Bound machines of a cluster that are contended: rows that wait for the pass over the free machines might claim them.
+// A waiting row contends for all unclaimed machines that serve its pattern. While a cluster is credited, a machine that
+// is unclaimed now was unclaimed before, so it is enough to store the patterns and to test a class when a later row
+// finds a machine of it. Part of credits.ts, used by credit.ts and spread-credit.ts.
 
 import { withRoom } from '../../collections/columns.ts';
 import type { FleetView, Pattern } from '../../fleet/index.ts';

@@ -1,5 +1,5 @@
 // Coverage: how much of what a gang wants a domain has, in whole parts per million, so that two builds never choose
-// different racks because of a rounding error.
+// different racks because of a rounding error. Used by domain-sums.ts.
 
 const MILLION = 1_000_000;
 /** A thousand times this is still below 2^53. */

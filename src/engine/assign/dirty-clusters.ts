@@ -1,4 +1,5 @@
-// Which clusters must be served again, and which of them keep their ranked rows because only their machines changed.
+// Which clusters must be served again, and which of them keep their ranked rows because only their machines changed. A
+// table of `Cycle`, which asks it when a cycle begins.
 
 import { ColumnGroup, type ReadonlyColumns } from '../../collections/table.ts';
 import type { FleetView } from '../../fleet/index.ts';

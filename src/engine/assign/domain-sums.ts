@@ -1,5 +1,6 @@
-// What a gang finds in each domain, as sums: what is creditable, what is its own, and all there is including free machines.
-// The choice of a domain compares these sums, in whole parts per million of what the gang wants.
+// What a gang finds in each domain, as sums: what is creditable, what is its own, and all there is including free
+// machines. The choice of a domain compares these sums, in whole parts per million of what the gang wants.
+// `cycle.sums`, for the gang that gang.ts is serving.
 
 import type { PatternAvailability } from '../candidates/domain-availability.ts';
 import type { Cycle } from '../cycle.ts';

@@ -1,6 +1,6 @@
-// Whether a `Same` row may fold: it owns no machine, and some machine it could get holds all of it. Machines outside all
-// clusters are the same for every row of a pattern, so that part of the answer is cached between cycles and shared by all
-// threads; only the thread that runs the cycle computes it.
+// Whether a `Same` row may fold: it owns no machine, and some machine it could get holds all of it. Machines outside
+// all clusters are the same for every row of a pattern, so that part of the answer is cached between cycles and shared
+// by all threads; only the thread that runs the cycle computes it. Used by ranked-rows.ts and dirty-clusters.ts.
 
 import { withRoom } from '../../collections/columns.ts';
 import { ColumnGroup } from '../../collections/table.ts';

@@ -1,5 +1,5 @@
 // Gangs: rows whose machines must share one value of a key. A gang chooses one domain, keeps to it, and acquires all
-// machines or none; bound machines are kept and credited. See docs/internals/engine.md, "Gangs".
+// machines or none; bound machines are kept and credited. See docs/internals/engine.md, "Gangs". Called by serve.ts.
 
 import type { Domains } from '../../fleet/index.ts';
 import { compareText, type DomainCandidate, effectiveCost } from '../../model/index.ts';

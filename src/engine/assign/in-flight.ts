@@ -1,5 +1,6 @@
 // Machines in flight: on their way to a row, found by their target. Only machines that fit the row count; one that no
-// longer fits could not be bound when it arrives.
+// longer fits could not be bound when it arrives. Used by credit.ts, spread.ts, domain-sums.ts, acquire.ts and
+// preempt.ts.
 
 import { MachineState } from '../../model/index.ts';
 import type { Cycle } from '../cycle.ts';

@@ -1,6 +1,7 @@
-// Infeasible gangs: no domain could hold them, even with all its machines. Whatever machines are free, such a gang claims
-// only bound machines of its own and orphans, so the other rows of its cluster need not wait for it; it still sees their
-// machines as they were when it was served. Gangs that were found infeasible are tested again when the next cycle begins.
+// Infeasible gangs: no domain could hold them, even with all its machines. Whatever machines are free, such a gang
+// claims only bound machines of its own and orphans, so the other rows of its cluster need not wait for it; it still
+// sees their machines as they were when it was served. Gangs that were found infeasible are tested again when the next
+// cycle begins. Part of a `Cycle`: gang.ts notes such gangs, dirty-clusters.ts reads them.
 
 import type { Cycle } from '../cycle.ts';
 import { NONE } from './ranked-rows.ts';

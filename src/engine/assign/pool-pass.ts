@@ -1,6 +1,6 @@
 // The pass over the free machines: ranked rows that waited for it, in the order they were served, and the index of the
 // first claim of each. Claims of the pass also remove machines from the free machines, and undoing them returns the
-// machines.
+// machines. A table of `Cycle`, written while serve.ts or the lanes serve rows.
 
 import { withRoom } from '../../collections/columns.ts';
 import { ColumnGroup, type ReadonlyColumns } from '../../collections/table.ts';

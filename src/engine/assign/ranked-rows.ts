@@ -1,5 +1,6 @@
-// RankedRows: the rows of a cycle, in columns, cluster by cluster and within a cluster in rank order. Small gangs that any
-// one machine can host are folded into one row, which has the rank of its earliest member.
+// RankedRows: the rows of a cycle, in columns, cluster by cluster and within a cluster in rank order. Small gangs that
+// any one machine can host are folded into one row, which has the rank of its earliest member. A table of `Cycle`,
+// written before Phase 1 and read by all phases.
 
 import { ColumnGroup, type ReadonlyColumns } from '../../collections/table.ts';
 import type { FleetView } from '../../fleet/index.ts';

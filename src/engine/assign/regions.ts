@@ -1,5 +1,6 @@
-// Regions: each cluster's part of some columns, reserved before the cluster is served, so that threads write in parallel. A
-// region keeps its place for as long as the cluster's entries fit into it.
+// Regions: each cluster's part of some columns, reserved before the cluster is served, so that threads write in
+// parallel. A region keeps its place for as long as the cluster's entries fit into it. Used by ranked-rows.ts,
+// bound-machines.ts and credits.ts.
 
 import { type Block, Blocks } from '../../collections/blocks.ts';
 

@@ -1,4 +1,5 @@
 // Restamps: bound machines that a gang claims although their stamp does not name it. From now on they are its own.
+// gang.ts calls it for gangs of the pass, solve.ts for credited ones.
 
 import type { Cycle } from '../cycle.ts';
 import { Credit } from './credits.ts';

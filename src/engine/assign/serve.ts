@@ -1,4 +1,5 @@
 // Serves one row in the pass over the free machines: credits it if it waited for the pass, and acquires what it lacks.
+// Called by lanes.ts and lane.ts.
 
 import type { Cycle } from '../cycle.ts';
 import { addUnmet } from '../unmet.ts';

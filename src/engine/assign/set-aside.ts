@@ -1,6 +1,6 @@
-// Rows that are set aside: their size is unknown, so they keep the machines that serve them and are not part of the pass
-// over the free machines. They are unmet in every cycle. This file records that, also for clusters that were not served
-// again.
+// Rows that are set aside: their size is unknown, so they keep the machines that serve them and are not part of the
+// pass over the free machines. They are unmet in every cycle. This file records that, also for clusters that were not
+// served again. Called by solve.ts.
 
 import type { Cycle } from '../cycle.ts';
 import type { Unmet } from '../unmet.ts';

@@ -1,4 +1,5 @@
-// The spread test: one more machine may go to a domain that is at most maxSkew − 1 above the emptiest.
+// The spread test: one more machine may go to a domain that is at most maxSkew − 1 above the emptiest. Used by
+// spread.ts, domain-candidates.ts, preempt.ts and verdict.ts.
 
 import type { Domains } from '../../fleet/index.ts';
 import type { Cycle } from '../cycle.ts';

@@ -1,5 +1,5 @@
-// Phase 1: serves every row, with the result of serving them one by one in rank order. First each cluster is credited by
-// itself; then the rows that need free machines are served in rank order over all clusters.
+// Phase 1: serves every row, with the result of serving them one by one in rank order. First each cluster is credited
+// by itself; then the rows that need free machines are served in rank order over all clusters. Called by engine.ts.
 
 import type { DecisionOptions } from '../../model/index.ts';
 import type { Cycle } from '../cycle.ts';

@@ -1,5 +1,6 @@
-// What a row still lacks while machines are claimed for it: per dimension, or in whole gangs for a fold; and whether any
-// machine claimed so far holds its largest pod. One instance serves all rows of a cycle, one after another.
+// What a row still lacks while machines are claimed for it: per dimension, or in whole gangs for a fold; and whether
+// any machine claimed so far holds its largest pod. One instance serves all rows of a cycle, one after another.
+// `cycle.unfilled`, which every file that claims machines reads and reduces.
 
 import type { ReadonlyColumn } from '../../collections/table.ts';
 import { type FleetView, MAX_DIMENSIONS } from '../../fleet/index.ts';

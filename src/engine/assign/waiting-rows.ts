@@ -1,11 +1,12 @@
-// Rows that need free machines, over all clusters: their order, and a prefetch of those that are served next.
+// Rows that need free machines, over all clusters: their order, and a prefetch of those that are served next. Used by
+// lanes.ts, which serves them.
 
 import { withRoom } from '../../collections/columns.ts';
 import { Sorter } from '../../collections/radix.ts';
 import type { Cycle } from '../cycle.ts';
 
 /** Sorts rows. Its columns are reused, since a cold fleet has hundreds of thousands of rows. */
-export class Pending {
+export class WaitingRows {
   #rankedRows = new Uint32Array(0);
   #ranks = new Float64Array(0);
   #times = new Float64Array(0);

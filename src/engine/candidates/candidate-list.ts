@@ -1,5 +1,6 @@
-// Candidate lists: the classes that a pattern can use and that have free machines, in the order a row acquires them. The
-// lists are kept between cycles and updated incrementally; only the cursors are reset.
+// Candidate lists: the classes that a pattern can use and that have free machines, in the order a row acquires them.
+// The lists are kept between cycles and updated incrementally; only the cursors are reset. Used by free-machines.ts and
+// domain-candidates.ts.
 
 import { sortedBy } from '../../collections/radix.ts';
 import type { Domains } from '../../fleet/index.ts';
@@ -126,8 +127,8 @@ export class CandidateList {
   }
 
   /**
-   * The class of the next machine that reduces `unfilled`, or NONE. A tentative claim does not move the cursor, since its machines
-   * may be returned.
+   * The class of the next machine that reduces `unfilled`, or NONE. A tentative claim does not move the cursor, since its
+   * machines may be returned.
    */
   next(unfilled: Unfilled, allowed: ClassFilter | null, tentative: boolean): number {
     if (this.#cycle !== this.#availability.cycle) {

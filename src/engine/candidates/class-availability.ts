@@ -1,5 +1,6 @@
-// Free machines of one state, Idle or Speculative: by class, a slice of machines in id order and how many of them have been
-// taken. Machines of a class are taken in that order, so the tail of the slice is what remains of the class.
+// Free machines of one state, Idle or Speculative: by class, a slice of machines in id order and how many of them have
+// been taken. Machines of a class are taken in that order, so the tail of the slice is what remains of the class.
+// `FreeMachines` has one for each of the two states.
 
 import { ChangeLog } from '../../collections/changelog.ts';
 import { withRoom } from '../../collections/columns.ts';

@@ -1,6 +1,6 @@
-// Classes of one kind with machines of equal cost, as a heap by the first remaining machine of each: its first is the class
-// to take from next. Patterns that can use the same classes share the heap, so that a taken machine is processed once and
-// not once per pattern.
+// Classes of one kind with machines of equal cost, as a heap by the first remaining machine of each: its first is the
+// class to take from next. Patterns that can use the same classes share the heap, so that a taken machine is processed
+// once and not once per pattern. Used by candidate-list.ts and class-availability.ts.
 
 /** Greater than every ordinal. */
 export const NOTHING_LEFT = 0x7fffffff;

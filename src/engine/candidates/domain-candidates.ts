@@ -1,4 +1,5 @@
-// What a strict-spread row could acquire, domain by domain: candidate lists, and machines on their way to it.
+// What a strict-spread row could acquire, domain by domain: candidate lists, and machines on their way to it. Used by
+// spread.ts as `cycle.domainCandidates`.
 
 import type { Domains } from '../../fleet/index.ts';
 import { MachineState } from '../../model/index.ts';

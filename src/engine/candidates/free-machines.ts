@@ -1,6 +1,6 @@
 // Free Idle and Speculative machines, which all clusters share, in the order a row acquires them. `ClassAvailability`
 // tracks what remains of each class in a state; the candidate lists of a pattern order the classes it can use, cheapest
-// first.
+// first. Part of a `Cycle`; rows acquire from it through pool-pass.ts.
 
 import type { ReadonlyColumn } from '../../collections/table.ts';
 import type { Domains, FleetView, Pattern } from '../../fleet/index.ts';

@@ -1,6 +1,7 @@
-// How many lanes pay off. Rows that can use the same classes of machines depend on each other; patterns that share a class,
-// directly or through others, form a component. Lanes on one component lose most of their solves to conflicts. And a row is
-// worth a lane only if solving it costs much more than adopting it at the barrier, which holds for gangs alone.
+// How many lanes pay off. Rows that can use the same classes of machines depend on each other; patterns that share a
+// class, directly or through others, form a component. Lanes on one component lose most of their solves to conflicts.
+// And a row is worth a lane only if solving it costs much more than adopting it at the barrier, which holds for gangs
+// alone. Used by lanes.ts.
 
 import { NONE, RowKind } from '../assign/ranked-rows.ts';
 import type { Cycle } from '../cycle.ts';

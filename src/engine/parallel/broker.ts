@@ -3,8 +3,9 @@
 // before it changes anything, lets the better-ranked row win, and displaces the others.
 //
 // Committed state is never stale: when a better-ranked row invalidates the view that a row was solved with, the broker
-// displaces that row, which releases its whole acquisition and is queued again. So at the barrier every row up to the first
-// one without retries left is as if all rows had been solved one by one.
+// displaces that row, which releases its whole acquisition and is queued again. So at the barrier every row up to the
+// first one without retries left is as if all rows had been solved one by one. Lanes call it from their own threads;
+// its state is in shared memory under one lock.
 
 import { sharedInt32, sharedUint8 } from '../../collections/columns.ts';
 

@@ -1,6 +1,7 @@
 // A lane: solves rows one after another against its own view, and proposes its picks to the broker. Its view holds the
-// claims of all committed better-ranked rows and of no other row, in rank order, so that a row is solved by the same code,
-// with the same result, as if rows were served one by one.
+// claims of all committed better-ranked rows and of no other row, in rank order, so that a row is solved by the same
+// code, with the same result, as if rows were served one by one. Run by lanes.ts on the cycle's thread and by
+// shared-state.ts on worker threads.
 
 import { Credit } from '../assign/credits.ts';
 import { RowKind } from '../assign/ranked-rows.ts';

@@ -1,13 +1,13 @@
-// Phase 1 over the free machines: rows are served one by one in rank order, or by several lanes at once with exactly that
-// result. Lanes propose, the broker commits, and at the barrier rows are settled in rank order: committed claims are
-// adopted, all other rows are served then. See docs/internals/engine.md, "Lanes".
+// Phase 1 over the free machines: rows are served one by one in rank order, or by several lanes at once with exactly
+// that result. Lanes propose, the broker commits, and at the barrier rows are settled in rank order: committed claims
+// are adopted, all other rows are served then. See docs/internals/engine.md, "Lanes". Called by solve.ts.
 
 import type { ReadonlyColumn } from '../../collections/table.ts';
 import { Credit } from '../assign/credits.ts';
 import { domainsOf, settleWhole } from '../assign/gang.ts';
 import { RowKind } from '../assign/ranked-rows.ts';
 import { beginShort, serveWithUnhosted } from '../assign/serve.ts';
-import { Pending, prefetch } from '../assign/waiting-rows.ts';
+import { prefetch, WaitingRows } from '../assign/waiting-rows.ts';
 import type { Cycle } from '../cycle.ts';
 import { conflictFraction, MODES } from '../stats.ts';
 import { lanesThatPay, MOST_CONFLICTS } from './balance.ts';
@@ -35,7 +35,7 @@ export class Lanes {
   readonly #cycle: Cycle;
   readonly #workerPool: WorkerPool;
   readonly #options: LaneOptions;
-  readonly #pending = new Pending();
+  readonly #pending = new WaitingRows();
   /** Remaining cycles that use one lane, since several had too many conflicts. */
   #pause = 0;
   /** Sum of all prefetched values. Public, so that the reads do not look unused and are not optimized away. */

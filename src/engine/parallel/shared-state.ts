@@ -1,5 +1,6 @@
-// A fleet and its cycle as another thread sees them: the same columns, since they are in shared memory, and copies of the
-// small tables that are plain objects. Enough to serve clusters; verdicts stay on the thread of the cycle.
+// A fleet and its cycle as another thread sees them: the same columns, since they are in shared memory, and copies of
+// the small tables that are plain objects. Enough to serve clusters; verdicts stay on the thread of the cycle.
+// worker-pool.ts publishes it, worker.ts applies it.
 
 import type { Column } from '../../collections/columns.ts';
 import { type ColumnGroup, columnGroupsOf } from '../../collections/table.ts';

@@ -1,6 +1,7 @@
 // Pool of worker threads that share steps of work with the thread that runs the cycle. They are started once, parked
-// between steps, and woken through shared memory; only changes of the tables are copied to them. A thread that is not up
-// yet, has failed or has exited is left out of the step: that costs time, never a cycle.
+// between steps, and woken through shared memory; only changes of the tables are copied to them. A thread that is not
+// up yet, has failed or has exited is left out of the step: that costs time, never a cycle. engine.ts owns it; solve.ts
+// and lanes.ts share steps through it.
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { withRoom } from '../../collections/columns.ts';

@@ -1,4 +1,5 @@
-// A thread of the pool: waits for a step, applies the update, and runs tasks until none is left.
+// A thread of the pool: waits for a step, applies the update, and runs tasks until none is left. Started by
+// worker-pool.ts.
 
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { WorkerCycle } from './shared-state.ts';

@@ -1,5 +1,6 @@
-// Phase 2: rows that Phase 1 left short preempt machines of rows of strictly lower priority. Nothing moves now: a victim
-// drains, its target is the preemptor, and a later cycle binds it. Unclaimed machines go first.
+// Phase 2: rows that Phase 1 left short preempt machines of rows of strictly lower priority. Nothing moves now: a
+// victim drains, its target is the preemptor, and a later cycle binds it. Unclaimed machines go first. Called by
+// engine.ts.
 
 import type { ReadonlyColumn } from '../../collections/table.ts';
 import { compareText, drainGraceSeconds, MachineState } from '../../model/index.ts';

@@ -1,6 +1,6 @@
-// What rows might lose: Configured machines by class and by the loss they cause. Machines equal in both are equally good
-// victims for any row, so only their ids order them. Claimed machines of a class are scanned by id, once for all readers,
-// and only as far as one reads.
+// What rows might lose: Configured machines by class and by the loss they cause. Machines equal in both are equally
+// good victims for any row, so only their ids order them. Claimed machines of a class are scanned by id, once for all
+// readers, and only as far as one reads. Used by victims.ts and preempt.ts.
 
 import type { SliceView } from '../../fleet/index.ts';
 import { NONE } from '../assign/ranked-rows.ts';

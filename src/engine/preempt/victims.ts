@@ -1,5 +1,5 @@
-// Victims: Configured machines that a row may preempt, best first. Unclaimed machines of reported clusters come first; then
-// the score decides, then the id. Lists are sorted lazily, only as far as they are read.
+// Victims: Configured machines that a row may preempt, best first. Unclaimed machines of reported clusters come first;
+// then the score decides, then the id. Lists are sorted lazily, only as far as they are read. Used by preempt.ts.
 
 import type { ReadonlyColumn } from '../../collections/table.ts';
 import { victimScore } from '../../model/index.ts';

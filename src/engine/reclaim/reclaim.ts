@@ -1,5 +1,5 @@
 // Phase 3: unclaimed machines leave. Reclaims are the exact complement of Phase 1's claims; nothing is computed again.
-// Releases return hosts that have been Idle for longer than their hold.
+// Releases return hosts that have been Idle for longer than their hold. Called by engine.ts.
 
 import type { Cycle } from '../cycle.ts';
 

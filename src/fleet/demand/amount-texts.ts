@@ -1,6 +1,6 @@
-// A direct-mapped cache of canonical texts of amounts, keyed by the column values. Jobs come and go continuously, most of
-// them in a few sizes, and building the text is the most expensive step of writing a row. A hit also returns the identical
-// string object that the tables were asked for before.
+// A direct-mapped cache of canonical texts of amounts, keyed by the column values. Jobs come and go continuously, most
+// of them in a few sizes, and building the text is the most expensive step of writing a row. A hit also returns the
+// identical string object that the tables were asked for before. Used by demand-rows.ts.
 
 import { canonicalResources, type ResourceVector } from '../../model/index.ts';
 import type { VectorColumn } from '../tables/vectors.ts';

@@ -1,5 +1,6 @@
-// The demand ledger: every row in columns, one block per cluster. A roll-up replaces all rows of its cluster or, if it is
-// refused, none. Rows are not stored in rank order, so that unchanged rows are not moved; `ranked` is the rank order.
+// The demand ledger: every row in columns, one block per cluster. A roll-up replaces all rows of its cluster or, if it
+// is refused, none. Rows are not stored in rank order, so that unchanged rows are not moved; `ranked` is the rank
+// order. Part of `Fleet`; pending-roll-ups.ts is its only writer, the engine reads it.
 
 import { type Block, Blocks } from '../../collections/blocks.ts';
 import type { Changes } from '../../collections/changes.ts';

@@ -1,5 +1,6 @@
-// Base class of `DemandLedger`: the columns of its rows, and the references that each row holds to keys, profiles and patterns. It
-// writes one row at a time; which rows a roll-up changes, and where they go, is decided in demand-ledger.ts.
+// Base class of `DemandLedger`: the columns of its rows, and the references that each row holds to keys, profiles and
+// patterns. It writes one row at a time; which rows a roll-up changes, and where they go, is decided in
+// demand-ledger.ts.
 
 import { withRoom } from '../../collections/columns.ts';
 import { ColumnGroup } from '../../collections/table.ts';

@@ -1,4 +1,4 @@
-// Sort positions of keys by text: merges a few new keys into the known order of many old ones.
+// Sort positions of keys by text: merges a few new keys into the known order of many old ones. Used by key-places.ts.
 
 import { withRoom } from '../../collections/columns.ts';
 import type { KeyTable } from '../tables/names.ts';

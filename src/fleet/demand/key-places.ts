@@ -1,4 +1,5 @@
-// Sort positions of rows by the text of their keys, the last tie-breaker of rank.
+// Sort positions of rows by the text of their keys, the last tie-breaker of rank. Used by demand-ledger.ts when the
+// rows of a cluster change.
 
 import { withRoom } from '../../collections/columns.ts';
 import type { KeyTable } from '../tables/names.ts';

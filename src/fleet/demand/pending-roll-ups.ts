@@ -1,5 +1,6 @@
 // Roll-ups that arrived since the last commit. They are checked in order of arrival, when rows are written or when a
-// machine needs a new dimension, whichever is first. The last valid roll-up of each cluster is written.
+// machine needs a new dimension, whichever is first. The last valid roll-up of each cluster is written. Owned by
+// pending-changes.ts.
 
 import { BigFleetError, composed, type RollupDelta } from '../../model/index.ts';
 import type { Refusals } from '../commit.ts';

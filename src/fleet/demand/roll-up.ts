@@ -1,5 +1,5 @@
-// A roll-up as the ledger is about to write it: the place of each row that stays, the rows that change, and the rows that
-// the ledger sets aside.
+// A roll-up as the ledger is about to write it: the place of each row that stays, the rows that change, and the rows
+// that the ledger sets aside. Made by pending-roll-ups.ts, written by demand-ledger.ts.
 
 import {
   BigFleetError,

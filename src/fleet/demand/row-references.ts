@@ -1,4 +1,5 @@
 // References of rows to entries of the key, profile and pattern tables, recorded so that they can be dropped later.
+// Types of demand-rows.ts and demand-ledger.ts.
 
 import type { Need } from '../../model/index.ts';
 

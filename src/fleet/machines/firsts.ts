@@ -1,5 +1,5 @@
-// The machine with the smallest id of every class, in any state. Maintained as machines join classes; when the first of a
-// class leaves, its successor is computed lazily, on the next read.
+// The machine with the smallest id of every class, in any state. Maintained as machines join classes; when the first of
+// a class leaves, its successor is computed lazily, on the next read. Part of machine-table.ts.
 
 const NONE = -1;
 const UNKNOWN = -2;

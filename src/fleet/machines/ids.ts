@@ -1,5 +1,6 @@
-// Machine ids and their slots. A slot is a machine's index in the columns for as long as it is on record. The order of ids,
-// which breaks ties, is stored as a number per slot, so that a cycle never compares texts.
+// Machine ids and their slots. A slot is a machine's index in the columns for as long as it is on record. The order of
+// ids, which breaks ties, is stored as a number per slot, so that a cycle never compares texts. Part of
+// machine-table.ts.
 
 import { hashOf, KeyIndex } from '../../collections/key-index.ts';
 import { Texts } from '../../collections/texts.ts';

@@ -1,6 +1,7 @@
-// The pending state of machines: one draft for every machine that has changed since the last commit. A change is applied
-// once, when it arrives, to the state that the changes before it left. The commit writes each draft once, however often the
-// machine changed, so the ledger does not depend on where commits cut a sequence of changes.
+// The pending state of machines: one draft for every machine that has changed since the last commit. A change is
+// applied once, when it arrives, to the state that the changes before it left. The commit writes each draft once,
+// however often the machine changed, so the ledger does not depend on where commits cut a sequence of changes. Owned by
+// pending-changes.ts.
 
 import {
   BigFleetError,

@@ -1,5 +1,6 @@
-// The machine ledger: every machine in columns, and the sorted runs that decisions iterate over. It has a single writer;
-// every write removes the machine from its runs, changes the columns, and inserts it into the runs it now belongs to.
+// The machine ledger: every machine in columns, and the sorted runs that decisions iterate over. It has a single
+// writer; every write removes the machine from its runs, changes the columns, and inserts it into the runs it now
+// belongs to. Part of `Fleet`; machine-drafts.ts writes it in a commit, the engine and the shard's queries read it.
 
 import { ChangeLog } from '../../collections/changelog.ts';
 import { Changes } from '../../collections/changes.ts';

@@ -1,6 +1,7 @@
 // Machine classes: machines that differ for a decision only in id, state and binding. Requirement sets are matched
 // against classes, never against machines. A class is removed with its last machine and its number is reused, because
-// changing spot prices create new classes continuously.
+// changing spot prices create new classes continuously. Part of `Fleet`; only machine-table.ts and machine-drafts.ts
+// change them, in a commit.
 
 import { ChangeLog } from '../../collections/changelog.ts';
 import { ColumnGroup } from '../../collections/table.ts';

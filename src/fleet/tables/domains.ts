@@ -1,5 +1,6 @@
-// Domains: the values of a topology key, by number. All machines of a class share their labels, so a domain belongs to the
-// class; it is looked up once per (key, class) and cached.
+// Domains: the values of a topology key, by number. All machines of a class share their labels, so a domain belongs to
+// the class; it is looked up once per (key, class) and cached. Part of `Fleet`; the engine numbers the domains of gangs
+// and spreads with it.
 
 import { attributeOf } from '../../model/index.ts';
 import type { ClassTable } from './classes.ts';

@@ -1,5 +1,5 @@
-// Interned names. Clusters, resource names, fingerprints and keys are compared and hashed once, on arrival; a cycle reads
-// only their numbers. Number 0 means "none" everywhere.
+// Interned names. Clusters, resource names, fingerprints and keys are compared and hashed once, on arrival; a cycle
+// reads only their numbers. Number 0 means "none" everywhere. Used by both ledgers.
 
 import { withRoom } from '../../collections/columns.ts';
 import { hashOf, KeyIndex } from '../../collections/key-index.ts';

@@ -1,5 +1,6 @@
 // Patterns: a requirement set with the smallest machine it accepts. Whether a class matches, and whether it is large
-// enough, is computed once per (pattern, class) and cached until the class number is reused.
+// enough, is computed once per (pattern, class) and cached until the class number is reused. demand-rows.ts adds them,
+// the engine matches with them.
 
 import { extended, grownCapacity, sharedUint8 } from '../../collections/columns.ts';
 import { covers, makeProfile, meetsAll, type Requirement, type ResourceVector } from '../../model/index.ts';

@@ -1,4 +1,5 @@
-// Interned profiles, with the derived values that a cycle reads instead of a row's fingerprint.
+// Interned profiles, with the derived values that a cycle reads instead of a row's fingerprint. demand-rows.ts adds
+// them.
 
 import { dollarsOfBucket, type Profile, sameTermOf, strictSpreadOf, withoutSame } from '../../model/index.ts';
 

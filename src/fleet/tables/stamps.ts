@@ -1,4 +1,5 @@
-// Interned stamps in columns. There are few distinct stamps, so a machine stores the number of its stamp.
+// Interned stamps in columns. There are few distinct stamps, so a machine stores the number of its stamp. Part of
+// machine-table.ts.
 
 import { ColumnGroup } from '../../collections/table.ts';
 import type { Stamp } from '../../model/index.ts';

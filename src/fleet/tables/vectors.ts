@@ -1,5 +1,5 @@
-// Resource vectors in columns. A resource name gets a dimension on first use; a vector is a sequence of doubles, one per
-// dimension, and a double represents whole units exactly up to 2^53 - 1.
+// Resource vectors in columns. A resource name gets a dimension on first use; a vector is a sequence of doubles, one
+// per dimension, and a double represents whole units exactly up to 2^53 - 1. Used by demand-rows.ts and classes.ts.
 
 import { grownCapacity, sharedFloat64 } from '../../collections/columns.ts';
 import { ColumnGroup } from '../../collections/table.ts';

@@ -1,6 +1,6 @@
-// The rows of a roll-up as Needs, and the origin of each Need in the accepted roll-up. Rows with equal keys become one Need,
-// and rows beyond the limits of a roll-up are set aside. The reader has found the origin of each row by its bytes; nothing
-// is compared here again.
+// The rows of a roll-up as Needs, and the origin of each Need in the accepted roll-up. Rows with equal keys become one
+// Need, and rows beyond the limits of a roll-up are set aside. The reader has found the origin of each row by its
+// bytes; nothing is compared here again. Used by intake.ts.
 
 import {
   FRESH,

@@ -1,6 +1,6 @@
 // Walks the fields of one protobuf message without decoding them. The generated decoders are lenient (they
 // stop silently at a zero byte and let a field run over the end of its message), so everything that must be
-// refused when malformed passes through here first. Used by frames.ts, rollup.ts and needbytes.ts.
+// refused when malformed passes through here first. Used by frames.ts, rollup.ts and need-bytes.ts.
 
 import { WireFormatError } from './errors.ts';
 

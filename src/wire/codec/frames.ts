@@ -1,7 +1,7 @@
 // Opens one frame of an operator session. A roll-up stays bytes, because most roll-ups repeat the last one and
 // rollup.ts can tell without decoding; the other payloads are small and are read here, field by field: a text becomes a
-// string only after its length has been checked, because any of them may be as long as the frame.
-// Session requests reach this file raw: see `rawBytes` in service.ts.
+// string only after its length has been checked, because any of them may be as long as the frame. Session requests
+// reach this file raw: see `rawBytes` in service.ts. Called by the shard's sessions (sessions/session.ts).
 
 import { NameLimits } from '../../model/index.ts';
 import type { BootstrapBlobResponse, Hello, ReclaimAck } from '../gen/bigfleet/v1alpha1/shard.ts';

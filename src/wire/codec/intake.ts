@@ -1,6 +1,6 @@
 // The intake of one cluster's roll-ups: bytes in, rows out. An unchanged roll-up is recognised without decoding; of a
 // changed one, only new rows are decoded and converted. A roll-up that violates the contract is refused as a whole, and
-// rows beyond the shard's limits are set aside.
+// rows beyond the shard's limits are set aside. The shard has one for each cluster (demand/cluster-demand.ts).
 
 import { Interner } from '../../collections/interner.ts';
 import {

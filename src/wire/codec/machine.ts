@@ -1,5 +1,5 @@
-// Machines: wire ↔ model. A bad record is refused alone: its neighbours in the List are other machines, and
-// the last good record of the bad one stays in force.
+// Machines: wire ↔ model. A bad record is refused alone: its neighbours in the List are other machines, and the last
+// good record of the bad one stays in force. Used by the provider client for answers of Get and List.
 
 import {
   excerpt,

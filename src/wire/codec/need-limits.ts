@@ -1,6 +1,6 @@
 // What one row of a roll-up may contain, counted on its bytes. A row beyond these limits is not decoded: it is set aside,
 // and its neighbours are served. The limits bound what decoding a row costs and what stays in memory of it.
-// needbytes.ts counts, rollup.ts decides, need.ts words the problem.
+// need-bytes.ts counts, rollup.ts decides, need.ts words the problem.
 
 /** Requirements and spread terms of one row. */
 export const MAX_TERMS = 64;

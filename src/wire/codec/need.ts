@@ -1,6 +1,7 @@
 // Needs: wire ↔ model. A field that violates the contract refuses the whole roll-up, because a roll-up is the cluster's
 // complete demand and half of it would look like the other half had been withdrawn. A row that only exceeds a limit of
-// ours is set aside instead: one typing error of a tenant must not stop the demand of its whole cluster.
+// ours is set aside instead: one typing error of a tenant must not stop the demand of its whole cluster. Used by
+// intake.ts and combination.ts; operators and the shard's answers use the other direction.
 
 import {
   BigFleetError,

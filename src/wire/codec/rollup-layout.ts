@@ -1,4 +1,5 @@
-// Where the parts of a roll-up are in its bytes, and what is kept of an accepted one to compare the next with.
+// Where the parts of a roll-up are in its bytes, and what is kept of an accepted one to compare the next with. Used by
+// rollup.ts and rollup-origins.ts.
 
 import { isUtf8 } from 'node:buffer';
 import { NameLimits, type Problem } from '../../model/index.ts';

@@ -1,4 +1,5 @@
 // Finds, for each row of a roll-up, the same row in the accepted one, by comparing bytes: first in order, then by hash.
+// Used by rollup.ts.
 
 import { hashNeed, RUN_WIDTH, sameNeed } from './need-bytes.ts';
 import { MAX_ROW_BYTES } from './need-limits.ts';

@@ -1,4 +1,5 @@
-// The problems of a roll-up: the first ones with their places, and how many there are.
+// The problems of a roll-up: the first ones with their places, and how many there are. Collected by intake.ts and
+// combination.ts for the operator's answer.
 
 import type { Problem } from '../../model/index.ts';
 import type { Row, RowEffect } from './need.ts';

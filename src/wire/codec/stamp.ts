@@ -1,5 +1,6 @@
 // Stamps: what a machine was bound for, stored by the provider in `shard_metadata` so that it survives the loss of a
 // shard. Keys are read independently: an absent one is unknown, a malformed one is skipped, foreign keys are ignored.
+// machine.ts reads them, the provider client writes them with Configure.
 
 import { isLongerThan, NameLimits, type Stamp } from '../../model/index.ts';
 

@@ -1,5 +1,6 @@
-// Cooperative scheduling of long work: generators that yield every fraction of a millisecond, so that the caller can read
-// the clock and yield to other clusters.
+// Cooperative scheduling of long work: generators that yield every fraction of a millisecond, so that the caller can
+// read the clock and yield to other clusters. Used by intake.ts and rollup.ts; the shard runs the steps
+// (process/demand-codec.ts).
 
 /** Bytes of rows walked, compared or decoded between two yields: a few tenths of a millisecond. */
 const STEP_BYTES = 16 * 1024;

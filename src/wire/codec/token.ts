@@ -1,6 +1,7 @@
-// Fencing tokens: (shard, epoch, sequence) on every mutating provider call. The counters are int64 and stay
-// bigint from end to end; a double would lose the last bits long before 2^63 - 1. Every int64 is a legal counter:
-// shards count from 1, but the order of tokens has no special place for zero or for what is below it.
+// Fencing tokens: (shard, epoch, sequence) on every mutating provider call. The counters are int64 and stay bigint from
+// end to end; a double would lose the last bits long before 2^63 - 1. Every int64 is a legal counter: shards count from
+// 1, but the order of tokens has no special place for zero or for what is below it. Used by the kit (fences.ts) and the
+// conformance suite.
 
 export interface FencingToken {
   readonly shardId: string;

@@ -1,5 +1,6 @@
-// The client side of a typed service: unary calls as promises, streams as grpc-js makes them (both kinds can
-// be read with `for await`, which also gives back-pressure). Neighbours: service.ts, server.ts.
+// The client side of a typed service: unary calls as promises, streams as grpc-js makes them (both kinds can be read
+// with `for await`, which also gives back-pressure). Neighbours: service.ts, server.ts. Used by the provider client,
+// the conformance suite and the demo's operator.
 
 import {
   type CallOptions,

@@ -1,5 +1,6 @@
-// Reports connections that fail before the first call: a failed TLS handshake, or bytes that are not HTTP/2. grpc-js closes
-// them silently, so this subscribes to Node's diagnostics channel for accepted connections.
+// Reports connections that fail before the first call: a failed TLS handshake, or bytes that are not HTTP/2. grpc-js
+// closes them silently, so this subscribes to Node's diagnostics channel for accepted connections. The shard logs them
+// (process/shard.ts).
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { EventEmitter } from 'node:events';

@@ -1,6 +1,7 @@
 // Authentication: mutual TLS 1.3 with one certificate per process, which carries the identity. The certificate of a
-// running process may be replaced on disk at any time; servers check for a new one every few seconds and clients at each
-// connection. Plaintext has no identities, so it is limited to loopback unless `insecure` is set.
+// running process may be replaced on disk at any time; servers check for a new one every few seconds and clients at
+// each connection. Plaintext has no identities, so it is limited to loopback unless `insecure` is set. Used by every
+// gRPC server and client here, and by the HTTP API (api/serve.ts).
 
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';

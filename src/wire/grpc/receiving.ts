@@ -1,8 +1,9 @@
 // What a gRPC server keeps of messages that have begun to arrive. grpc-js collects the pieces of a message until it is
-// whole and has no bound but the size of one message, so that a few thousand streams with half a message each would fill
-// any memory. Here every stream is read in front of grpc-js: a message is refused or skipped as soon as its length is
-// announced, its pieces wait here until it is whole, and all of them together have a bound.
-// Neighbours: server.ts puts this in front of a call, inflating.ts bounds what compressed messages become.
+// whole and has no bound but the size of one message, so that a few thousand streams with half a message each would
+// fill any memory. Here every stream is read in front of grpc-js: a message is refused or skipped as soon as its length
+// is announced, its pieces wait here until it is whole, and all of them together have a bound. Neighbours: server.ts
+// puts this in front of a call, inflating.ts bounds what compressed messages become. The shard uses it for sessions
+// (sessions/session-grpc.ts).
 
 import type { Clock } from '../../runtime/clock.ts';
 

@@ -1,6 +1,6 @@
-// The server side of a typed service: handlers that receive and return messages, on a grpc-js server.
-// A bidirectional stream is passed on as grpc-js made it, because a session applies its own back-pressure.
-// Neighbours: service.ts binds the definition, client.ts calls it.
+// The server side of a typed service: handlers that receive and return messages, on a grpc-js server. A bidirectional
+// stream is passed on as grpc-js made it, because a session applies its own back-pressure. Neighbours: service.ts binds
+// the definition, client.ts calls it. Used by the kit, by sessions and by the shard's read API.
 
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import { Duplex } from 'node:stream';

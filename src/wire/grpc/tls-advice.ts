@@ -1,5 +1,6 @@
-// Two peers that disagree on TLS fail with an OpenSSL message, or only with a closed connection. This finds out which side
-// expects TLS and names the flag to set.
+// Two peers that disagree on TLS fail with an OpenSSL message, or only with a closed connection. This finds out which
+// side expects TLS and names the flag to set. Used by the provider client, the conformance suite and commands that call
+// a shard.
 
 import { connect } from 'node:tls';
 
