@@ -1,5 +1,5 @@
 // Verdicts: for every original Need whether it is met, by what, and if not, why and what would help. Called by
-// engine.ts when a plan's verdicts are read.
+// engine.ts.
 
 import { firstOf } from '../collections/first-of.ts';
 import type { FleetView, Pattern } from '../fleet/index.ts';

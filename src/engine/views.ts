@@ -1,4 +1,4 @@
-// What rows found when they were served, kept for Phase 2 and for verdicts. Types only; kept by cycle-result.ts and unmet.ts.
+// What rows found when they were served, for Phase 2 and for verdicts. Types of what cycle-result.ts and unmet.ts keep.
 
 import type { DomainCandidate } from '../model/index.ts';
 
