@@ -19,7 +19,7 @@ const HELP = `bench gate: fails where a small rung is more than twice as far fro
 `;
 
 const RUNGS = ['dev-500 full', 'uber-5k full', 'uber-5k cold', 'uber-5k churn', 'uber-5k steady'];
-const RECORD = `${import.meta.dirname}/gate.json`;
+const RECORD_FILE = `${import.meta.dirname}/gate.json`;
 const SEED = 1;
 
 /** Maximum factor over the recorded ratio. */
@@ -38,8 +38,8 @@ const FLOOR_ROUNDS = 15;
 
 type Ratios = Readonly<Record<string, number>>;
 
-/** CPU times from this on are exact to a few per cent; shorter ones are not used. */
-const LEAST_CPU_MS = 100;
+/** Below this total CPU time of a measurement, its clock is too coarse and the CPU time is not used. */
+const MIN_CPU_MS = 100;
 
 /**
  * The median over the rounds of (median cycle ÷ floor), or mean CPU time of a cycle ÷ floor if that is smaller: on a busy
@@ -63,7 +63,7 @@ function ratioOf(name: string): number {
   }
   const ratio = quantilesOf(ratios).p50;
   const cpuMs = cycles.reduce((sum, cycle) => sum + cycle.cpuMs, 0);
-  if (cpuMs < LEAST_CPU_MS) return ratio;
+  if (cpuMs < MIN_CPU_MS) return ratio;
   return Math.min(ratio, cpuMs / cycles.length / quantilesOf(floors).p50);
 }
 
@@ -79,7 +79,7 @@ function cyclesOf(rung: Rung, limit: { readonly cycles: number; readonly ms: num
 }
 
 /** A rung in a process of its own: type feedback of one rung would affect the next. */
-function ratioApart(name: string): number {
+function ratioInOwnProcess(name: string): number {
   const child = spawnSync(process.execPath, [import.meta.filename, '--rung', name], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -90,12 +90,12 @@ function ratioApart(name: string): number {
 
 function record(): void {
   const ratios = RUNGS.map((name): [string, number] => {
-    const runs = Array.from({ length: RECORDED_RUNS }, () => ratioApart(name));
+    const runs = Array.from({ length: RECORDED_RUNS }, () => ratioInOwnProcess(name));
     console.error(`${name}: ${runs.join(', ')}`);
     return [name, rounded(quantilesOf(runs).p50)];
   });
-  writeFileSync(RECORD, `${JSON.stringify(Object.fromEntries(ratios), null, 2)}\n`);
-  console.error(`Wrote ${RECORD}.`);
+  writeFileSync(RECORD_FILE, `${JSON.stringify(Object.fromEntries(ratios), null, 2)}\n`);
+  console.error(`Wrote ${RECORD_FILE}.`);
 }
 
 /** Whether a rung is within the allowed factor of the recorded ratio; prints the result. */
@@ -106,7 +106,7 @@ function passes(name: string, recorded: number | undefined): boolean {
   }
   const most = recorded * ALLOWED;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    const ratio = ratioApart(name);
+    const ratio = ratioInOwnProcess(name);
     const ok = ratio <= most;
     const figures = `${ratio.toFixed(1)} × the floor, recorded ${recorded.toFixed(1)}, at most ${most.toFixed(1)}`;
     console.log(`${ok ? 'ok  ' : attempt < ATTEMPTS ? 'slow' : 'FAIL'} ${name}: ${figures}`);
@@ -124,7 +124,7 @@ if (values.help) console.log(HELP);
 else if (values.rung !== undefined) console.log(rounded(ratioOf(values.rung)));
 else if (values.record) record();
 else {
-  const recorded = JSON.parse(readFileSync(RECORD, 'utf8')) as Ratios;
+  const recorded = JSON.parse(readFileSync(RECORD_FILE, 'utf8')) as Ratios;
   const failed = RUNGS.filter((name) => !passes(name, recorded[name]));
   if (failed.length > 0) {
     console.log('Find out what got slower with: npm run --silent bench -- ladder --profile P --regime R');

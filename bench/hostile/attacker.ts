@@ -1,4 +1,6 @@
-// The attacker in a process of its own, niced, so that it does not use the CPU time of the shard and its neighbours.
+// The attacker of `bench hostile`: a child process, started by measure.ts, that repeats one attack of attacks.ts
+// against a shard at a fixed rate. It runs at a lower CPU priority, so that it takes no time from the processes
+// measured.
 
 import { setMaxListeners } from 'node:events';
 import { Random } from '../../src/runtime/random.ts';
@@ -16,7 +18,7 @@ export type AttackerMessage =
       readonly kind: 'ended';
       readonly attempts: number;
       /** Attempts that were not made, because too many were in flight. */
-      readonly heldBack: number;
+      readonly skipped: number;
       /** By outcome: number of attempts. */
       readonly outcomes: ReadonlyMap<string, number>;
     };
@@ -26,7 +28,7 @@ export type AttackerOrder =
   | { readonly kind: 'end' };
 
 /** Maximum number of concurrent attempts. */
-const MOST = 200;
+const MAX_UNDER_WAY = 200;
 const POLL_MS = 5;
 
 class Attacking {
@@ -36,7 +38,7 @@ class Attacking {
   readonly #outcomes = new Map<string, number>();
   #beganMs = 0;
   #attempts = 0;
-  #heldBack = 0;
+  #skipped = 0;
   #underWay = 0;
 
   constructor(attack: Attack, settings: Settings) {
@@ -72,16 +74,16 @@ class Attacking {
     return {
       kind: 'ended',
       attempts: this.#attempts,
-      heldBack: this.#heldBack,
+      skipped: this.#skipped,
       outcomes: this.#outcomes,
     };
   }
 
   #due(): number {
     const perMs = (this.#attack.perMinute * this.#settings.times) / 60_000;
-    const due = Math.floor((performance.now() - this.#beganMs) * perMs) - this.#attempts - this.#heldBack;
-    const room = Math.min(due, MOST - this.#underWay);
-    this.#heldBack += due - room;
+    const due = Math.floor((performance.now() - this.#beganMs) * perMs) - this.#attempts - this.#skipped;
+    const room = Math.min(due, MAX_UNDER_WAY - this.#underWay);
+    this.#skipped += due - room;
     return room;
   }
 

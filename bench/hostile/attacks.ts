@@ -33,7 +33,7 @@ export interface Attack {
   /** Attempts. */
   readonly perMinute: number;
   readonly hasTls?: true;
-  /** Runs before anything is measured, so that its lasting effects are part of the quiet phase as well. */
+  /** Runs before anything is measured, so that its lasting effects are part of the quiet period as well. */
   readonly prepare?: (attacker: Attacker) => void;
   /** Resolves to the outcome: a gRPC status code, or a short text. */
   readonly once: (attacker: Attacker, attempt: number) => Promise<string> | string;

@@ -8,7 +8,7 @@ import type { AttackerMessage } from './attacker.ts';
 import { ATTACKS } from './attacks.ts';
 import type { NeighboursReport } from './neighbours.ts';
 
-/** Taken at the end of a phase; lags are those since the previous snapshot. */
+/** Taken at the end of a period; lags are those since the previous snapshot. */
 export interface Snapshot {
   readonly atMs: number;
   readonly metrics: string;
@@ -16,12 +16,12 @@ export interface Snapshot {
   readonly usage: ReadonlyMap<string, Usage>;
 }
 
-export interface Phase {
-  /** Acks of the roll-ups that neighbours sent in this phase. */
+export interface Period {
+  /** Acks of the roll-ups that neighbours sent in this period. */
   readonly ackMs: Timed;
   /** Event-loop lag of the shard's session thread. */
   readonly lagMs: Quantiles;
-  /** Decision cycles that ended in this phase. */
+  /** Decision cycles that ended in this period. */
   readonly cycleMs: Timed;
   /** Event-loop lag of an idle process: the noise of the machine, which is part of every figure. */
   readonly idleLagMs: Quantiles;
@@ -32,20 +32,21 @@ export interface AttackFigures {
   readonly attack: string;
   readonly about: string;
   readonly attempts: number;
+  /** Attempts that the attacker skipped, because too many were in flight. */
   readonly heldBack: number;
   /** By outcome as seen by the attacker: number of attempts. */
   readonly outcomes: Readonly<Record<string, number>>;
   /** Counters of the shard that grew during the attack. */
   readonly counted: Readonly<Record<string, number>>;
-  /** Sessions of neighbours, over all phases, by reason. */
+  /** Sessions of neighbours, over all periods, by reason. */
   readonly sessionsLost: Readonly<Record<string, number>>;
-  /** Roll-ups of neighbours without an ack, over all phases. */
+  /** Roll-ups of neighbours without an ack, over all periods. */
   readonly unacknowledged: number;
-  /** Lag of the neighbours' process, over all phases: it is part of the measured ack times, and not caused by the shard. */
+  /** Lag of the neighbours' process, over all periods: it is part of the measured ack times, and not caused by the shard. */
   readonly neighbourLagMs: Quantiles;
-  readonly before: Phase;
-  readonly during: Phase;
-  readonly after: Phase;
+  readonly before: Period;
+  readonly during: Period;
+  readonly after: Period;
   /** p99 of acks during the attack ÷ before it. */
   readonly ratio: number;
   /** Median of decision cycles during the attack ÷ before it. */
@@ -54,7 +55,7 @@ export interface AttackFigures {
 
 interface Seen {
   readonly attack: string;
-  /** At the start and after each of the three phases. */
+  /** At the start and after each of the three periods. */
   readonly snapshots: readonly [Snapshot, Snapshot, Snapshot, Snapshot];
   readonly ended: Extract<AttackerMessage, { readonly kind: 'ended' }>;
   readonly report: NeighboursReport;
@@ -63,24 +64,24 @@ interface Seen {
 
 export function figuresOf({ attack, snapshots, ended, report, cycles }: Seen): AttackFigures {
   const [first, before, during, after] = snapshots;
-  const phases = {
-    before: phaseOf(first, before, report, cycles),
-    during: phaseOf(before, during, report, cycles),
-    after: phaseOf(during, after, report, cycles),
+  const periods = {
+    before: periodOf(first, before, report, cycles),
+    during: periodOf(before, during, report, cycles),
+    after: periodOf(during, after, report, cycles),
   };
   return {
     attack,
     about: ATTACKS[attack]!.about,
     attempts: ended.attempts,
-    heldBack: ended.heldBack,
+    heldBack: ended.skipped,
     outcomes: Object.fromEntries(ended.outcomes),
     counted: counted(before.metrics, after.metrics),
     sessionsLost: Object.fromEntries(report.lost),
     unacknowledged: unacknowledged(report, first.atMs, after.atMs),
     neighbourLagMs: report.lagMs,
-    ...phases,
-    ratio: rounded(phases.during.ackMs.p99 / phases.before.ackMs.p99),
-    cycleRatio: rounded(phases.during.cycleMs.p50 / phases.before.cycleMs.p50),
+    ...periods,
+    ratio: rounded(periods.during.ackMs.p99 / periods.before.ackMs.p99),
+    cycleRatio: rounded(periods.during.cycleMs.p50 / periods.before.cycleMs.p50),
   };
 }
 
@@ -90,7 +91,12 @@ function unacknowledged({ sentMs, acks }: NeighboursReport, fromMs: number, toMs
   return sentMs.filter(isIn).length - acks.filter((ack) => isIn(ack.sentMs)).length;
 }
 
-function phaseOf(from: Snapshot, to: Snapshot, { acks }: NeighboursReport, cycles: readonly Cycle[]): Phase {
+function periodOf(
+  from: Snapshot,
+  to: Snapshot,
+  { acks }: NeighboursReport,
+  cycles: readonly Cycle[],
+): Period {
   const ended = cycles.filter(({ endedMs }) => endedMs >= from.atMs && endedMs < to.atMs);
   const sent = acks.filter(({ sentMs }) => sentMs >= from.atMs && sentMs < to.atMs);
   return {

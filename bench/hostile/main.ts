@@ -11,7 +11,7 @@ import { millisecondsOf } from '../waiting.ts';
 import { ATTACKS } from './attacks.ts';
 import type { AttackFigures } from './figures.ts';
 import { measure } from './measure.ts';
-import { tableOf } from './report.ts';
+import { reportOf } from './report.ts';
 import { type Certificates, neighbourName, type Settings } from './settings.ts';
 
 const NAME_WIDTH = Math.max(...Object.keys(ATTACKS).map(({ length }) => length));
@@ -21,7 +21,7 @@ const MEMORY = '/dev/shm';
 const HELP = `bench hostile: latencies of well-behaved clusters during attacks on their shard
 
   --attack NAME    only this one; may be repeated (default: all, one after the other)
-  --seconds N      of each phase: before, during and after an attack (default 10)
+  --seconds N      of each period: before, during and after an attack (default 10)
   --neighbours N   small clusters that report throughout (default 50)
   --every T        between two roll-ups of a neighbour, of which a shard reads one a second (default 1100ms)
   --machines N     of the provider (default 2000)
@@ -131,7 +131,7 @@ async function run(): Promise<void> {
   const about = { benchmark: 'hostile', node: process.version, ...machine };
   if (values.json) console.log(JSON.stringify({ ...about, settings, attacks }, null, 2));
   else {
-    console.log(tableOf(settings, attacks));
+    console.log(reportOf(settings, attacks));
     console.log(`\nload average ${loadBefore?.toFixed(1)} before, ${loadavg()[0]?.toFixed(1)} after`);
   }
   process.exit();

@@ -132,7 +132,7 @@ async function watch(stage: Stage, shard: ShardProcess, target: Target): Promise
     idle.reset();
     return { atMs: nowMs(), metrics, idleLagMs, usage: usageIn(stage, shard) };
   };
-  const phase = async (name: string): Promise<Snapshot> => {
+  const period = async (name: string): Promise<Snapshot> => {
     const lastMs = nowMs() + stage.settings.seconds * 1000;
     const left = (): number => Math.max(0, Math.round((lastMs - nowMs()) / 1000));
     await showing(
@@ -144,12 +144,12 @@ async function watch(stage: Stage, shard: ShardProcess, target: Target): Promise
   };
   await reportOf(neighbours);
   const first = await snapshot();
-  const before = await phase('before');
+  const before = await period('before');
   attacker.send({ kind: 'begin', target });
-  const during = await phase('during');
+  const during = await period('during');
   const ended = attacker.received('ended');
   attacker.send({ kind: 'end' });
-  const after = await phase('after');
+  const after = await period('after');
   await pause(TAIL_MS);
   return figuresOf({
     attack,

@@ -1,18 +1,19 @@
-// The figures of a run as text of at most 100 columns.
+// The text report of `bench hostile` (printed by main.ts): latencies of the neighbours before, during and after each
+// attack; at most 100 columns.
 
-import type { AttackFigures, Phase } from './figures.ts';
+import type { AttackFigures, Period } from './figures.ts';
 import type { Settings } from './settings.ts';
 
-export function tableOf(settings: Settings, attacks: readonly AttackFigures[]): string {
+export function reportOf(settings: Settings, attacks: readonly AttackFigures[]): string {
   const { neighbours, everyMs, seconds, times } = settings;
-  const perPhase = attacks[0]?.before.ackMs.samples ?? 0;
+  const perPeriod = attacks[0]?.before.ackMs.samples ?? 0;
   return [
-    `${neighbours} neighbours report every ${everyMs} ms, ${seconds} s before, during and after; about ${perPhase} acks each`,
+    `${neighbours} neighbours report every ${everyMs} ms, ${seconds} s before, during and after; about ${perPeriod} acks each`,
     times === 1 ? '' : `attacks run at ${times} times their rate\n`,
     row('', ['ack p50', '', 'ack p99', '', '', '', 'lag', '', 'idle', 'CPU %', '']),
     row('attack', [
       ...['before', 'during', 'before', 'during', 'after', 'ratio'],
-      ...['p99', 'max', 'p99', 'shard', 'enemy'],
+      ...['p99', 'max', 'p99', 'shard', 'attack'],
     ]),
     ...attacks.map(rowOf),
     '',
@@ -20,7 +21,7 @@ export function tableOf(settings: Settings, attacks: readonly AttackFigures[]): 
     '',
     ...cycleTable(attacks),
     '',
-    ...attacks.flatMap(toldOf),
+    ...attacks.flatMap(outcomeLines),
   ].join('\n');
 }
 
@@ -57,11 +58,11 @@ function cycleTable(attacks: readonly AttackFigures[]): string[] {
   ];
 }
 
-function rssOf({ processes }: Phase): number {
+function rssOf({ processes }: Period): number {
   return Math.round(processes.find(({ name }) => name === 'shard')?.rssMiB ?? 0);
 }
 
-function cpuOf({ processes }: Phase, name: string): number {
+function cpuOf({ processes }: Period, name: string): number {
   return processes.find((each) => each.name === name)?.cpuPercent ?? 0;
 }
 
@@ -79,13 +80,13 @@ function short(ms: number): string {
 }
 
 /** The outcomes of an attack. */
-function toldOf(figures: AttackFigures): string[] {
+function outcomeLines(figures: AttackFigures): string[] {
   const { attack, about, attempts, heldBack, outcomes, counted, sessionsLost, unacknowledged } = figures;
   const lost = pairs(sessionsLost);
   return [
     `${attack}: ${about}`,
-    ...wrapped(`${attempts} attempts: ${pairs(outcomes)}${heldBack > 0 ? `; ${heldBack} held back` : ''}`),
-    ...wrapped(`counted: ${pairs(counted) || 'nothing'}`),
+    ...wrapped(`${attempts} attempts: ${pairs(outcomes)}${heldBack > 0 ? `; ${heldBack} skipped` : ''}`),
+    ...wrapped(`the shard counted: ${pairs(counted) || 'nothing'}`),
     ...(lost === '' ? [] : wrapped(`NEIGHBOURS LOST SESSIONS: ${lost}`)),
     ...(unacknowledged === 0 ? [] : wrapped(`${unacknowledged} ROLL-UPS OF NEIGHBOURS WITHOUT AN ACK`)),
   ];

@@ -7,9 +7,9 @@ export interface Settings {
   /** Interval between two roll-ups of a neighbour. */
   readonly everyMs: number;
   readonly machines: number;
-  /** Time from the first ack of all neighbours to the first phase. */
+  /** Time from the first ack of all neighbours to the first period. */
   readonly settleMs: number;
-  /** Duration of each phase: before, during and after the attack. */
+  /** Duration of each period: before, during and after the attack. */
   readonly seconds: number;
   /** Factor on the rate of an attack. */
   readonly times: number;

@@ -1,4 +1,5 @@
-// The figures as tables that fit a terminal. JSON has more of them, and longer names.
+// Terminal tables of `bench provider` (main.ts): Lists, transitions and the cost of a call. `--json` prints more
+// figures.
 
 import { tableLines } from '../../src/cli/table.ts';
 import type { Quantiles } from '../quantiles.ts';
@@ -7,6 +8,7 @@ import type { ListFigures } from './lists.ts';
 
 type Figure = readonly [header: string, text: string];
 
+/** `handed over`: machines that the reader passed on to the thread of sessions. */
 export function listTable(title: string, lists: readonly ListFigures[]): readonly string[] {
   return table(
     title,
@@ -40,6 +42,10 @@ export function transitionTable(transitions: readonly TransitionFigures[]): read
   );
 }
 
+/**
+ * `× echo`: p50 of a call ÷ p50 of a bare grpc-js echo. `× busy`: throughput of the echo ÷ throughput of the call, with
+ * many calls at once.
+ */
 export function overheadTable(overhead: readonly OverheadFigures[]): readonly string[] {
   return table(
     'call',

@@ -3,7 +3,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
-import type { AttackFigures, Phase } from '../hostile/figures.ts';
+import type { AttackFigures, Period } from '../hostile/figures.ts';
 import type { RungFigures } from '../ladder/report.ts';
 import type { OverheadFigures, TransitionFigures } from '../provider/calls.ts';
 import type { ListFigures } from '../provider/lists.ts';
@@ -137,7 +137,7 @@ export function writeResult(
   writeFileSync(`${FOLDER}/${name}.json`, `${JSON.stringify(recorded, null, 2)}\n`);
 }
 
-/** Memory of the shard process in a phase, in MiB. */
-export function shardOf(processes: Phase['processes']): Phase['processes'][number] | undefined {
+/** Memory of the shard process in a period, in MiB. */
+export function shardOf(processes: Period['processes']): Period['processes'][number] | undefined {
   return processes.find(({ name }) => name === 'shard');
 }

@@ -79,13 +79,13 @@ describe('environment', () => {
     expect(happened).toContainEqual({ source: 'web', text: 'connected to its shard' });
   });
 
-  it('tells stories, each in words', async () => {
+  it('runs every demo scenario, and returns a text for each', async () => {
     const environment = await started();
     const { address, of } = await shard();
     environment.connect(address);
     await allReported(of);
-    for (const name of DEMO_SCENARIO_NAMES) expect(await environment.stories[name]()).not.toBe('');
-    expect(environment.status().stories).toHaveLength(2);
+    for (const name of DEMO_SCENARIO_NAMES) expect(await environment.scenarios[name]()).not.toBe('');
+    expect(environment.status().scenarios).toHaveLength(2);
     await vi.waitFor(() => {
       const wanted = of('demand').flatMap(({ delta }) => delta.fresh);
       expect(wanted.some(({ profile }) => profile.priority === 5000)).toBe(true);

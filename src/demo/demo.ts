@@ -46,7 +46,7 @@ export interface DemoEnvironmentStatus {
   readonly clouds: readonly CloudStatus[];
   readonly clusters: readonly ClusterStatus[];
   /** Temporary demand of clusters on top of the usual, as text. */
-  readonly stories: readonly string[];
+  readonly scenarios: readonly string[];
 }
 
 interface ClusterStatus {
@@ -125,7 +125,7 @@ async function checkSize({ dir, clusters, machines, seed }: DemoEnvironmentOptio
 }
 
 export class DemoEnvironment {
-  readonly stories: Readonly<Record<DemoScenarioName, () => Promise<string>>>;
+  readonly scenarios: Readonly<Record<DemoScenarioName, () => Promise<string>>>;
   readonly #options: DemoEnvironmentOptions;
   readonly #clouds: Clouds;
   readonly #demand: LivingDemand;
@@ -146,7 +146,7 @@ export class DemoEnvironment {
       onChange: (cluster: string, needs: readonly Need[]) => this.#operators.get(cluster)?.setDemand(needs),
     });
     this.#demand = demand;
-    this.stories = {
+    this.scenarios = {
       deployBurst: async () => demand.deployBurst(),
       gpuGang: async () => demand.gpuGang(),
       spotWave: async () => clouds.spotWave(),
@@ -187,7 +187,7 @@ export class DemoEnvironment {
         const needs = operator?.demand.length ?? 0;
         return { name, isConnected, needs, nodes: operator?.nodes.size ?? 0 };
       }),
-      stories: this.#demand.stories,
+      scenarios: this.#demand.scenarios,
     };
   }
 

@@ -1,5 +1,5 @@
-// The cost of a fleet, in figures that add up: parts of a cost are rounded together, so that the figures shown for them add
-// up to the total shown, to the cent.
+// Cost as text for the web page, the terminal of `bigfleet up` and `bigfleet get status`. The parts are rounded
+// together, so that they add up to the shown total, to the cent.
 
 import type { Cost } from './feed.ts';
 import { dollars, inUnits, perHour } from './figures.ts';
@@ -17,12 +17,15 @@ const PARTS = [
 
 const CENT = 0.01;
 
-/** By state of the machines: `$12.35`. States that cost nothing are left out. */
+/** By the wire name of the state of the machines (`CONFIGURED`): `$12.35`. States that cost nothing are left out. */
 export function costByState(cost: Cost): ReadonlyMap<string, string> {
   return new Map(shownParts(cost).map(({ state, text }) => [state, text]));
 }
 
-/** `serving $98.10, idle $12.40`, by the words of the live views or the names of the parts; '' if nothing is paid. */
+/**
+ * `serving $98.10, idle $12.40`, with the labels of the live views ("leaving") or the part names of the API ("draining");
+ * '' if nothing is paid.
+ */
 export function costPartText(cost: Cost, by: 'label' | 'part' = 'label'): string {
   return shownParts(cost)
     .map((each) => `${each[by]} ${each.text}`)

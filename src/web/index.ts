@@ -29,7 +29,7 @@ export {
 } from './live.ts';
 export { healthText, lossesText, lossText, SHOWN_ELSEWHERE } from './loss-text.ts';
 
-export { PAGE_POLICY, pageServer, pages } from './pages.ts';
+export { PAGE_POLICY, pageFiles, pageServer } from './page-files.ts';
 export { heldOnPurpose, kindName, wouldText } from './plan-text.ts';
 export type { DemoScenarioName, Mood } from './sentences.ts';
 export {

@@ -1,5 +1,5 @@
-// Renders the state of the page as a tree of plain data, without a browser; the page's script reconciles the document with
-// it. Texts stay texts, so that a name can never become markup.
+// Builds the page's content from its state, as a tree of plain data, without a browser; page/main.ts writes it into the
+// document (dom.ts). Texts stay texts, so that a name can never become markup.
 
 import { costByState, costPartText, ownedText } from './cost-text.ts';
 import type { Point, Status } from './feed.ts';
@@ -27,7 +27,7 @@ import { element, leftOut, leftOutRow, row, type Tree, type TreeElement } from '
 
 export type { Tree } from './tree.ts';
 
-/** What the page shows: the shard, its own connection, and answers to buttons. */
+/** Everything the page shows: the shard, its own connection, and answers to buttons. */
 export interface PageState {
   readonly live: Live;
   /** '' while events arrive; otherwise what is wrong with the connection. */
@@ -89,11 +89,11 @@ export function pageParts(state: PageState): PageParts {
 }
 
 /** A bar without a label: the figure is shown beside it. */
-function bar(share: number, mood: string): TreeElement {
+function bar(share: number, cssClass: string): TreeElement {
   const width = `${Math.round(Math.max(0, Math.min(1, share)) * 1000) / 10}%`;
   return element(
     'svg',
-    { class: `bar ${mood}`, 'aria-hidden': 'true' },
+    { class: `bar ${cssClass}`, 'aria-hidden': 'true' },
     element('rect', { class: 'track', width: '100%', height: '100%', rx: '3' }),
     element('rect', { class: 'fill', width, height: '100%', rx: '3' }),
   );
@@ -110,7 +110,7 @@ function aboutText(status: Status): string {
 function controls({ live, scenarios, trouble }: PageState): readonly Tree[] {
   const off: Record<string, string> = trouble === '' && live.status !== null ? {} : { disabled: '' };
   const buttons = DEMO_SCENARIOS.filter(({ name }) => scenarios.includes(name)).map(({ name, label }) =>
-    element('button', { type: 'button', 'data-story': name, ...off }, capital(label)),
+    element('button', { type: 'button', 'data-scenario': name, ...off }, capital(label)),
   );
   const frozen = isFrozen(live);
   return [
@@ -130,19 +130,19 @@ function capital(text: string): string {
 /** Machines that can be bought have no bar: it would dwarf those that exist. */
 function machineRows(status: Status): readonly Tree[] {
   const counts = STATES.map((each) => ({ ...each, machines: machinesIn(status, each.state) }));
-  const most = Math.max(1, ...counts.filter(isThere).map(({ machines }) => machines));
+  const most = Math.max(1, ...counts.filter(hasHost).map(({ machines }) => machines));
   const costs = costByState(status.cost);
   return counts.map((each) =>
     row(
       element('span', { title: each.what }, capital(each.label)),
-      isThere(each) ? bar(each.machines / most, each.state.toLowerCase()) : element('small', {}, each.what),
+      hasHost(each) ? bar(each.machines / most, each.state.toLowerCase()) : element('small', {}, each.what),
       count(each.machines),
       costs.get(each.state) ?? '',
     ),
   );
 }
 
-function isThere({ state }: { readonly state: string }): boolean {
+function hasHost({ state }: { readonly state: string }): boolean {
   return state !== 'SPECULATIVE';
 }
 
@@ -179,7 +179,7 @@ const MIN_PART_WIDTH = 1.5;
 /** Served, coming and unmet, one behind the other: full only if all that is wanted is served. */
 function stackedBar(
   { served, coming, unmet }: Pick<SupplyRow, 'served' | 'coming' | 'unmet'>,
-  mood: string,
+  cssClass: string,
 ): TreeElement {
   const missing = unmet > 0 ? Math.max(MIN_PART_WIDTH, unmet * 100) : 0;
   const soon = coming > 0 ? Math.max(MIN_PART_WIDTH, coming * 100) : 0;
@@ -190,7 +190,7 @@ function stackedBar(
       : [element('rect', { class: kind, x: `${round(from)}%`, width: `${round(width)}%`, height: '100%' })];
   return element(
     'svg',
-    { class: `bar ${mood}`, 'aria-hidden': 'true' },
+    { class: `bar ${cssClass}`, 'aria-hidden': 'true' },
     element('rect', { class: 'track', width: '100%', height: '100%', rx: '3' }),
     ...part('fill', 0, now),
     ...part('coming', now, soon),
@@ -280,7 +280,7 @@ function providerRows({ providers }: Status): readonly Tree[] {
         element('span', { class: isInTrouble(provider) ? 'failed' : '' }, providerText(provider)),
       ),
     ),
-    ...leftOutRow(shown.length, providers.length, 'cloud', 'those in trouble first'),
+    ...leftOutRow(shown.length, providers.length, 'provider', 'those in trouble first'),
   ];
 }
 

@@ -44,7 +44,7 @@ export interface Reading {
   readonly points: readonly number[];
   readonly history: readonly string[];
   readonly isFrozen: boolean;
-  readonly stories: readonly string[];
+  readonly scenarios: readonly string[];
 }
 
 /** Runs in the page, where our types are not available. */
@@ -86,7 +86,7 @@ const READER = `(() => {
       .reduce((sum, line) => sum + line.getAttribute('points').split(' ').filter((point) => point !== '').length, 0)),
     history: all('#history tr').map(text),
     isFrozen: document.querySelector('button[data-freeze=off]') !== null,
-    stories: all('button[data-story]').map((button) => button.dataset.story),
+    scenarios: all('button[data-scenario]').map((button) => button.dataset.scenario),
   };
 })()`;
 

@@ -27,11 +27,11 @@ const newestTime = ({ actions }: Reading): string => actions[0]?.text ?? '';
 /** Demand rises, and machines start to move for it. */
 export async function deployBurstIsSeen(stage: Stage): Promise<void> {
   const before = await stage.read();
-  await press(stage, '[data-story=deploy-burst]');
+  await press(stage, '[data-scenario=deploy-burst]');
   await stage.until('there are more Needs, and new actions', (reading) => {
     return needsShown(reading) > needsShown(before) && newestTime(reading) !== newestTime(before);
   });
-  await stage.record('story-deploy-burst');
+  await stage.record('scenario-deploy-burst');
 }
 
 /** One more Need for accelerators, in the section of that hardware. */
@@ -39,7 +39,7 @@ export async function gpuGangIsSeen(stage: Stage): Promise<void> {
   const accelerated = ({ hardware }: Status): number =>
     hardware.find(({ kind }) => kind === 'accelerated')?.needs ?? 0;
   const before = accelerated(await status(stage));
-  await press(stage, '[data-story=gpu-gang]');
+  await press(stage, '[data-scenario=gpu-gang]');
   await stage.until(
     'the Needs with accelerators are those of the API, and more than before',
     async (reading) => {
@@ -47,7 +47,7 @@ export async function gpuGangIsSeen(stage: Stage): Promise<void> {
       return now > before && reading.supply.some(({ needs }) => needs.at(-1) === now);
     },
   );
-  await stage.record('story-gpu-gang');
+  await stage.record('scenario-gpu-gang');
 }
 
 type LossEvent = Extract<ShardEvent, { readonly kind: 'loss' | 'losses' }>;
@@ -65,9 +65,9 @@ function isAbout(text: string, event: LossEvent): boolean {
  * Every loss reported by the API is among the warnings, and is listed as a failure among the actions until newer ones
  * have replaced it there.
  */
-async function lossesAreSeen(stage: Stage, story: string): Promise<void> {
+async function lossesAreSeen(stage: Stage, scenario: string): Promise<void> {
   const before = stage.recorded.events.length;
-  await press(stage, `[data-story=${story}]`);
+  await press(stage, `[data-scenario=${scenario}]`);
   const losses = (): LossEvent[] => stage.recorded.events.slice(before).filter(isLoss);
   const isSeen = (lines: readonly Line[], event: LossEvent): boolean =>
     lines.some(({ mood, text }) => isAlarming(mood) && isAbout(text, event));
@@ -75,7 +75,7 @@ async function lossesAreSeen(stage: Stage, story: string): Promise<void> {
     'the losses are shown',
     ({ events }) => losses().length > 0 && losses().every((event) => isSeen(events, event)),
   );
-  await stage.record(`story-${story}`);
+  await stage.record(`scenario-${scenario}`);
   const { actions } = await stage.read();
   for (const { mood, text } of actions) if (/\blost\b/.test(text)) assert.equal(mood, 'failed', text);
 }
@@ -97,7 +97,7 @@ export async function zoneOutageIsSeen(stage: Stage): Promise<void> {
       providers.some(({ mood, text }) => text.startsWith(name) && mood === 'failed'),
     );
   });
-  await stage.record('story-zone-outage-clouds');
+  await stage.record('scenario-zone-outage-clouds');
 }
 
 type ActionEvent = Extract<ShardEvent, { readonly action: unknown }>;

@@ -34,7 +34,7 @@ describe('the dashboard in a browser', { timeout: 300_000 }, () => {
     onTestFinished(() => stage.close());
     await figuresAreThoseOfTheApi(stage);
     // They are requested after the first figures.
-    await stage.until('there is a button for each demo scenario', ({ stories }) => stories.length === 4);
+    await stage.until('there is a button for each demo scenario', ({ scenarios }) => scenarios.length === 4);
     await nothingToComplainAbout(stage);
   });
 });

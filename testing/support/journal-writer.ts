@@ -1,4 +1,5 @@
-// Writes cycles to the journal at a path until it is killed, and prints their number after each.
+// Child process of journal-file.test.ts ("a journal after a crash"): writes cycles to the journal at the path in
+// argv[2], printing the number of each, until the test kills it.
 
 import { MachineState, wholeRollup } from '../../src/model/index.ts';
 import { aMachine, aNeed, resources } from './fleets.ts';

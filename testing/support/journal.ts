@@ -40,6 +40,7 @@ export function withPath<T>(use: (path: string) => T): T {
 
 export interface RecordedOptions {
   readonly limits?: Partial<JournalLimits>;
+  /** Machines and rows of unchanged state per cycle (`RecorderParts.slice`); small, so that a segment takes several. */
   readonly slice?: number;
   readonly epoch?: bigint;
   /** Another journal than the file. */

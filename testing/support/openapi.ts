@@ -1,4 +1,5 @@
-// Checks answers of the API against the OpenAPI document that a shard serves.
+// Checks answers of the API against the OpenAPI document that a shard serves, for openapi.test.ts and
+// shard-openapi.test.ts.
 
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
@@ -15,7 +16,7 @@ export interface OpenApi {
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
 }
 
-/** `GET /v1/machines/{id}`, sorted. */
+/** All operations, as `GET /v1/machines/{id}`, sorted. */
 export function operationsIn({ paths }: OpenApi): string[] {
   return Object.entries(paths)
     .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))

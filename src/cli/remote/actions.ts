@@ -6,8 +6,8 @@ import { age } from '../amounts.ts';
 import { asCalledHere } from '../invocation.ts';
 import type { Cell } from '../table.ts';
 import { type Listing, type OutputOptions, pageLines, table, type WideColumn } from './listing.ts';
-import { type PagePart, partOf, readPages } from './pages.ts';
 import { PLANNED, WAITING_COLUMNS, waitingRow } from './plan.ts';
+import { type PageRequest, pageRequest, readPages } from './read-pages.ts';
 
 export const ACTIONS: Listing<Answer<'actions'>> = {
   noun: 'actions',
@@ -17,12 +17,13 @@ export const ACTIONS: Listing<Answer<'actions'>> = {
   bigfleet get actions --machine m-17 -o wide`,
   path: '/v1/actions',
   read: async (client, query, limit) => {
-    const fetchPart = (part: PagePart) => client.get<Answer<'actions'>>('/v1/actions', { ...query, ...part });
+    const fetchPage = (part: PageRequest) =>
+      client.get<Answer<'actions'>>('/v1/actions', { ...query, ...part });
     // The first request returns both lists; a cursor continues the list that it belongs to.
-    const { actions, waiting } = await fetchPart(partOf(limit));
+    const { actions, waiting } = await fetchPage(pageRequest(limit));
     return {
-      actions: await readPages(limit, async (part) => (await fetchPart(part)).actions, actions),
-      waiting: await readPages(limit, async (part) => (await fetchPart(part)).waiting, waiting),
+      actions: await readPages(limit, async (part) => (await fetchPage(part)).actions, actions),
+      waiting: await readPages(limit, async (part) => (await fetchPage(part)).waiting, waiting),
     };
   },
   lines: ({ actions, waiting }, options) => [

@@ -8,7 +8,7 @@ import { wholeNumber } from '../flags.ts';
 import { type Cell, type Column, type Paint, tableLines } from '../table.ts';
 import type { Query, ShardClient } from './client.ts';
 import { addShardFlags, clientOf, EXIT_CODES, type RemoteIo, type ShardFlags } from './flags.ts';
-import { readPages } from './pages.ts';
+import { readPages } from './read-pages.ts';
 
 /** Output options. */
 export interface OutputOptions {

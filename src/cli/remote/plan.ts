@@ -6,7 +6,7 @@ import { age, count, dollars } from '../amounts.ts';
 import type { Cell } from '../table.ts';
 import { proseLines } from './facts.ts';
 import { type Listing, type OutputOptions, pageLines, type WideColumn } from './listing.ts';
-import { type PagePart, partOf, readPages } from './pages.ts';
+import { type PageRequest, pageRequest, readPages } from './read-pages.ts';
 import { wireWord } from './wire-text.ts';
 
 export const PLAN: Listing<Answer<'plan'>> = {
@@ -17,9 +17,9 @@ export const PLAN: Listing<Answer<'plan'>> = {
   bigfleet get plan --cluster ml -o wide`,
   path: '/v1/plan',
   read: async (client, query, limit) => {
-    const fetchPart = (part: PagePart) => client.get<Answer<'plan'>>('/v1/plan', { ...query, ...part });
-    const first = await fetchPart(partOf(limit));
-    const actions = await readPages(limit, async (part) => (await fetchPart(part)).actions, first.actions);
+    const fetchPage = (part: PageRequest) => client.get<Answer<'plan'>>('/v1/plan', { ...query, ...part });
+    const first = await fetchPage(pageRequest(limit));
+    const actions = await readPages(limit, async (part) => (await fetchPage(part)).actions, first.actions);
     return { ...first, actions };
   },
   lines: (plan, options) => [

@@ -41,7 +41,7 @@ export async function up(flags: UpFlags): Promise<void> {
   const directory = openUpDirectory({ ...flags, say: (text) => process.stderr.write(`${text}\n`) });
   let environment: DemoEnvironment | null = null;
   const runScenario = async (name: DemoScenarioName): Promise<string> =>
-    environment === null ? 'Still starting.' : await environment.stories[SCENARIO_KEYS[name]]();
+    environment === null ? 'Still starting.' : await environment.scenarios[SCENARIO_KEYS[name]]();
   const view = chooseView(flags, { runScenario, quit: () => quit.resolve() });
   void askedToEnd().then(() => quit.resolve());
   let failure: BigFleetError | null = null;

@@ -149,7 +149,7 @@ describe('the clouds', () => {
   });
 });
 
-describe('a story of the clouds', () => {
+describe('a demo scenario of the clouds', () => {
   it('spotWave takes spot hosts back, one of each kind in turn', async () => {
     const { clouds, happened } = await opened();
     const client = clientOf(clouds, 'cloud');

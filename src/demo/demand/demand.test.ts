@@ -110,14 +110,14 @@ describe('a living workload', () => {
   });
 });
 
-describe('a story of the demand', () => {
+describe('a demo scenario of the demand', () => {
   it('deployBurst: one cluster wants three times its services, first, and is back to normal after a while', async () => {
     const { demand, clock, told } = living({ speed: 10 });
     demand.start();
     const usual = demand.needsOf('search');
     const text = demand.deployBurst('search');
     expect(text).toContain('search wants 3 times its services for 90 s');
-    expect(demand.stories).toEqual([text]);
+    expect(demand.scenarios).toEqual([text]);
     const burst = told.at(-1)!;
     expect(burst).toEqual({ cluster: 'search', needs: demand.needsOf('search') });
     const added = burst.needs.slice(usual.length);
@@ -126,7 +126,7 @@ describe('a story of the demand', () => {
     await clock.advance(89_000);
     expect(demand.needsOf('search').length).toBeGreaterThan(usual.length);
     await clock.advance(1001);
-    expect(demand.stories).toEqual([]);
+    expect(demand.scenarios).toEqual([]);
     expect(told.filter(({ cluster }) => cluster === 'search').at(-1)!.needs.length).toBe(usual.length);
   });
 

@@ -35,7 +35,7 @@ const SWING = 0.35;
 const SMOOTHED_STEPS = 3;
 /** Fraction of time during which a job's slot is occupied. */
 const JOB_TAKEN = 0.92;
-const STREAM = { offset: 0xd11, level: 0xd12, stories: 0xd13 } as const;
+const STREAM = { offset: 0xd11, level: 0xd12, scenarios: 0xd13 } as const;
 
 const STORY_MS = 15 * MINUTE_MS;
 /** Lower bound at any speed, so that a scenario remains visible. */
@@ -48,7 +48,7 @@ const BURST_FACTOR = 3;
 export class LivingDemand {
   readonly #parts: LivingDemandParts;
   readonly #random: Random;
-  readonly #stories = new Map<DemoScenario, () => void>();
+  readonly #scenarios = new Map<DemoScenario, () => void>();
   /** By cluster: the last demand reported. */
   readonly #told = new Map<string, string>();
   #cancelTick = () => {};
@@ -56,12 +56,12 @@ export class LivingDemand {
 
   constructor(parts: LivingDemandParts) {
     this.#parts = parts;
-    this.#random = new Random(parts.seed, STREAM.stories);
+    this.#random = new Random(parts.seed, STREAM.scenarios);
   }
 
   /** Texts of the active scenarios. */
-  get stories(): readonly string[] {
-    return Array.from(this.#stories.keys(), ({ text }) => text);
+  get scenarios(): readonly string[] {
+    return Array.from(this.#scenarios.keys(), ({ text }) => text);
   }
 
   /** Reports every cluster once, and every change from then on. */
@@ -72,8 +72,8 @@ export class LivingDemand {
 
   stop(): void {
     this.#cancelTick();
-    for (const cancel of this.#stories.values()) cancel();
-    this.#stories.clear();
+    for (const cancel of this.#scenarios.values()) cancel();
+    this.#scenarios.clear();
   }
 
   needsOf(cluster: string): readonly Need[] {
@@ -91,7 +91,7 @@ export class LivingDemand {
         priority: Math.max(planned.row.priority, STORY_PRIORITY),
         pods: this.#podsOf(planned, nowMs) * (BURST_FACTOR - 1),
       }));
-    const seconds = Math.round(this.#storyMs / 1000);
+    const seconds = Math.round(this.#scenarioMs / 1000);
     const text = `Deploy burst: ${cluster} wants ${BURST_FACTOR} times its services for ${seconds} s, the new ones at priority ${STORY_PRIORITY}.`;
     return this.#begin({ cluster, rows, text });
   }
@@ -103,7 +103,7 @@ export class LivingDemand {
   gpuGang(cluster = this.#random.pick(this.#newToGpus())): string {
     const { gpuGang } = this.#parts.plan;
     const row = { ...gpuGang, group: `${gpuGang.group}-${++this.#gangs}`, priority: STORY_PRIORITY };
-    const seconds = Math.round(this.#storyMs / 1000);
+    const seconds = Math.round(this.#scenarioMs / 1000);
     const text = `GPU gang: ${cluster} wants ${row.pods} machines of 8 GPUs in one rack for ${seconds} s, at priority ${STORY_PRIORITY}.`;
     return this.#begin({ cluster, rows: [row], text });
   }
@@ -111,23 +111,23 @@ export class LivingDemand {
   #newToGpus(): readonly string[] {
     const { clusters, rows } = this.#parts.plan;
     const busy = new Set(rows.filter(({ habit }) => habit === 'job').map(({ cluster }) => cluster));
-    for (const { cluster } of this.#stories.keys()) busy.add(cluster);
+    for (const { cluster } of this.#scenarios.keys()) busy.add(cluster);
     const free = clusters.filter((cluster) => !busy.has(cluster));
     return free.length > 0 ? free : clusters;
   }
 
-  get #storyMs(): number {
+  get #scenarioMs(): number {
     return Math.max(SHORTEST_STORY_MS, STORY_MS / this.#parts.speed);
   }
 
-  #begin(story: DemoScenario): string {
-    const cancel = this.#parts.clock.after(this.#storyMs, () => {
-      this.#stories.delete(story);
-      this.#tell(story.cluster);
+  #begin(scenario: DemoScenario): string {
+    const cancel = this.#parts.clock.after(this.#scenarioMs, () => {
+      this.#scenarios.delete(scenario);
+      this.#tell(scenario.cluster);
     });
-    this.#stories.set(story, cancel);
-    this.#tell(story.cluster);
-    return story.text;
+    this.#scenarios.set(scenario, cancel);
+    this.#tell(scenario.cluster);
+    return scenario.text;
   }
 
   #tell(cluster: string): void {
@@ -158,7 +158,7 @@ export class LivingDemand {
     const usual = this.#plannedOf(cluster).map((planned) => {
       return { ...planned.row, pods: this.#podsOf(planned, nowMs) };
     });
-    const extra = Array.from(this.#stories.keys()).filter((story) => story.cluster === cluster);
+    const extra = Array.from(this.#scenarios.keys()).filter((scenario) => scenario.cluster === cluster);
     return [...usual, ...extra.flatMap(({ rows }) => rows)].filter(({ pods }) => pods > 0);
   }
 

@@ -311,9 +311,9 @@ export class FakeCloud implements Backend {
         return await aborted(signal, 'never ended');
       case 'never ready':
         return await aborted(signal, 'the node never became Ready');
-      case 'late':
+      case 'slow':
         return await sleep(this.#clock, fate.latencyMs, this.#end.signal);
-      case 'well':
+      case 'success':
         await this.#retry(kind, fate.failedAttempts, signal);
         await sleep(this.#clock, Math.min(fate.latencyMs, capMs), signal);
     }

@@ -1,5 +1,5 @@
-// The outcome of one transition, drawn before it begins. All draws are always made, so that changing one setting does not
-// shift the random stream of the others.
+// The outcome of one transition of the fake cloud, drawn by cloud.ts before it begins. All draws are always made, so
+// that changing one setting does not shift the random stream of the others.
 
 import { CapacityType } from '../../model/index.ts';
 import type { Random } from '../../runtime/random.ts';
@@ -8,7 +8,7 @@ import { logNormal } from './draws.ts';
 import type { FakeSettings } from './settings.ts';
 
 export interface Fate {
-  readonly ending: 'well' | 'permanent error' | 'hangs' | 'never ready' | 'late';
+  readonly ending: 'success' | 'permanent error' | 'hangs' | 'never ready' | 'slow';
   /** Time until the transition ends, successfully or not. */
   readonly latencyMs: number;
   /** Attempts that fail before one succeeds; at `MAX_ATTEMPTS` the transition fails. */
@@ -29,14 +29,14 @@ export function drawFate(
   const isPermanent = random.chance(operations.permanentError);
   const hangs = random.chance(operations.hang);
   const isNeverReady = random.chance(operations.neverReady) && kind === 'configure';
-  const isLate = random.chance(operations.slow);
+  const isSlow = random.chance(operations.slow);
   let failedAttempts = 0;
   while (failedAttempts < MAX_ATTEMPTS && random.chance(operations.transientError)) failedAttempts++;
   if (isPermanent) return { ending: 'permanent error', latencyMs: usualMs / 4, failedAttempts: 0 };
   if (hangs) return { ending: 'hangs', latencyMs: usualMs, failedAttempts: 0 };
   if (isNeverReady) return { ending: 'never ready', latencyMs: usualMs, failedAttempts: 0 };
-  if (isLate) return { ending: 'late', latencyMs: usualMs * operations.slowFactor, failedAttempts: 0 };
-  return { ending: 'well', latencyMs: usualMs, failedAttempts };
+  if (isSlow) return { ending: 'slow', latencyMs: usualMs * operations.slowFactor, failedAttempts: 0 };
+  return { ending: 'success', latencyMs: usualMs, failedAttempts };
 }
 
 function factorOf(type: CapacityType, factor: FakeSettings['latency']['factor']): number {

@@ -135,7 +135,7 @@ export function decodeLife(bytes: Uint8Array): Life {
 const MACHINES_TAG = (1 << 3) | 2;
 
 /** Tag and length that precede a record of `bodyBytes` bytes in a `MachineList`. */
-export function frameHeader(bodyBytes: number): number[] {
+export function entryHeader(bodyBytes: number): number[] {
   const header = [MACHINES_TAG];
   let rest = bodyBytes;
   for (; rest > 0x7f; rest >>>= 7) header.push((rest & 0x7f) | 0x80);

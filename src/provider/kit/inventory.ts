@@ -5,7 +5,7 @@ import { type HostRef, MachineState } from '../../model/index.ts';
 import type { Offering } from '../backend.ts';
 import { encodeOffering, type Life, refreshOffering, UNBORN } from './body.ts';
 import { Fences } from './fences.ts';
-import { Records } from './records.ts';
+import { InventoryColumns } from './inventory-columns.ts';
 import type { Counters, FlightRow, MarkRow, Store, StoredState } from './store.ts';
 import { StoreWriter } from './store-writer.ts';
 
@@ -23,7 +23,7 @@ export function newDraft(): Draft {
 }
 
 export class Inventory {
-  readonly records = new Records();
+  readonly records = new InventoryColumns();
   readonly fences = new Fences();
   readonly journal: StoreWriter;
   readonly born: number;

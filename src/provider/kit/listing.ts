@@ -7,7 +7,7 @@ import { isMachineState, MachineState } from '../../model/index.ts';
 import type { ListFilter } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { MAX_MESSAGE_BYTES, status } from '../../wire/index.ts';
 import { revisionField } from './body.ts';
-import { EVERY_STATE, type Records } from './records.ts';
+import { EVERY_STATE, type InventoryColumns } from './inventory-columns.ts';
 import { refusal } from './requests.ts';
 
 /** Bytes copied before yielding to other calls; takes a few milliseconds. */
@@ -23,12 +23,12 @@ export interface Selection {
 }
 
 export class Listing {
-  readonly #records: Records;
+  readonly #records: InventoryColumns;
   readonly #born: string;
   /** Start of the next capped list, by set of states: round-robin, so that repeated capped lists return all machines. */
   readonly #turns = new Float64Array(2 ** (MachineState.Failed + 1));
 
-  constructor(records: Records, born: number) {
+  constructor(records: InventoryColumns, born: number) {
     this.#records = records;
     this.#born = born.toString(36);
   }
@@ -53,16 +53,16 @@ export class Listing {
 
   /** A `MachineList` of these slots as bytes, copied in parts of `PART_BYTES`; `giveWay` runs in between. */
   async encode({ slots, revision }: Selection, giveWay: () => Promise<void>): Promise<Buffer> {
-    const extract = this.#records.extract(slots);
+    const snapshot = this.#records.snapshot(slots);
     const tail = revisionField(this.cursorAt(revision));
-    const bytes = extract.bytes + tail.length;
+    const bytes = snapshot.bytes + tail.length;
     if (bytes > MAX_MESSAGE_BYTES) {
       const detail = `The list of ${slots.length} machines has ${bytes} bytes; a message takes ${MAX_MESSAGE_BYTES}.`;
       throw refusal(status.RESOURCE_EXHAUSTED, 'BF_LIST_TOO_LARGE', detail);
     }
     const list = Buffer.allocUnsafeSlow(bytes);
-    list.set(tail, extract.bytes);
-    while (!extract.copyTo(list, PART_BYTES)) await giveWay();
+    list.set(tail, snapshot.bytes);
+    while (!snapshot.copyTo(list, PART_BYTES)) await giveWay();
     return list;
   }
 

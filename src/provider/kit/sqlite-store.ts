@@ -4,7 +4,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { MachineState } from '../../model/index.ts';
 import { SqliteFile, type SqliteFormat } from '../../runtime/sqlite-file.ts';
 import type { Changes, Counters, FlightRow, MachineRow, MarkRow, Store, StoredState } from './store.ts';
-import { KINDS } from './transitions.ts';
+import { TRANSITION_KINDS } from './transitions.ts';
 
 // Names are blobs: SQLite may end a text at a NUL, and ids may contain one.
 const SCHEMA = `
@@ -128,7 +128,7 @@ function markRow(row: Row): MarkRow {
 function flightRow(row: Row): FlightRow {
   return {
     slot: row['slot'] as number,
-    kind: KINDS.find((kind) => kind === row['kind'])!,
+    kind: TRANSITION_KINDS.find((kind) => kind === row['kind'])!,
     graceSeconds: row['grace'] as number,
     bootstrapBlob: row['blob'] as Uint8Array,
   };

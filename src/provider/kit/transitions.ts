@@ -4,9 +4,9 @@
 import { COMMANDS, MachineState } from '../../model/index.ts';
 
 /** In the order of their columns in a stored record; append only. */
-export const KINDS = ['create', 'configure', 'drain', 'delete'] as const;
+export const TRANSITION_KINDS = ['create', 'configure', 'drain', 'delete'] as const;
 /** One of the four transitions that a shard can ask for. */
-export type TransitionKind = (typeof KINDS)[number];
+export type TransitionKind = (typeof TRANSITION_KINDS)[number];
 
 export interface Transition {
   /** The one state it may start from. */
@@ -38,7 +38,7 @@ export const DEFAULT_TIMEOUTS_MS: TransitionTimeouts = {
   delete: 5 * MINUTE_MS,
 };
 
-const BY_VIA = new Map(KINDS.map((kind) => [TRANSITIONS[kind].via, kind]));
+const BY_VIA = new Map(TRANSITION_KINDS.map((kind) => [TRANSITIONS[kind].via, kind]));
 
 /** The in-flight transition of a machine in this state; undefined for stable states. */
 export function transitionThrough(state: MachineState): TransitionKind | undefined {

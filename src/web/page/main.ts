@@ -150,8 +150,8 @@ async function send(method: string, path: string, body?: object): Promise<void> 
 
 document.addEventListener('click', ({ target }) => {
   const button = target instanceof Element ? target.closest('button') : null;
-  const { story, freeze } = button?.dataset ?? {};
-  if (story !== undefined) void send('POST', `/up/stories/${encodeURIComponent(story)}`, {});
+  const { scenario, freeze } = button?.dataset ?? {};
+  if (scenario !== undefined) void send('POST', `/up/stories/${encodeURIComponent(scenario)}`, {});
   if (freeze === 'on') void send('POST', '/v1/freezes', { who: WHO, why: 'button on the page' });
   if (freeze === 'off') void send('DELETE', `/v1/freezes/${FLEET_FREEZE}?who=${encodeURIComponent(WHO)}`);
 });

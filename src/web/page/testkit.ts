@@ -49,7 +49,7 @@ export class FakeElement extends FakeNode {
     this.localName = localName;
   }
 
-  /** `data-story` is `story`. */
+  /** `data-scenario` is `scenario`. */
   get dataset(): Record<string, string> {
     return Object.fromEntries(
       [...this.attributes].map(([name, value]) => [name.replace('data-', ''), value]),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Defect, SHORT, SmallProvider } from '../../../../testing/support/conformance.ts';
+import { type Defect, SHORT, SmallProvider } from '../../../../testing/support/small-provider.ts';
 import { MachineState } from '../../../model/index.ts';
 import type { Profile } from './behaviour.ts';
 import type { BehaviourResult, ConformanceReport } from './report.ts';

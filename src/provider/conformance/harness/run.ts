@@ -186,7 +186,7 @@ async function outcomeOf(behaviour: Behaviour, trial: Trial): Promise<Outcome> {
   } catch (error) {
     if (error instanceof Skip) return { status: 'skipped', detail: error.message, skip: error };
     if (!(error instanceof Failure)) throw error;
-    const story = trial.story === '' ? '' : ` · after ${trial.story}`;
-    return { status: 'failed', detail: error.message + story, isUnanswered: error instanceof NoAnswer };
+    const calls = trial.trailText === '' ? '' : ` · after ${trial.trailText}`;
+    return { status: 'failed', detail: error.message + calls, isUnanswered: error instanceof NoAnswer };
   }
 }

@@ -11,7 +11,7 @@ import { bindService, connect } from '../../../wire/index.ts';
 import { NoAnswer } from './behaviour.ts';
 import { Calls, type ProviderRpc } from './calls.ts';
 import type { DurableStage } from './durable-stage.ts';
-import { Pool } from './pool.ts';
+import { MachinePool } from './machine-pool.ts';
 import { Trail } from './trail.ts';
 import { isTransitional, type Session, Trial, type TrialSettings } from './trial.ts';
 
@@ -48,7 +48,7 @@ const TIDY_AT_ONCE = 16;
 
 export class TargetSession implements Session {
   readonly rpc: ProviderRpc;
-  readonly pool = new Pool();
+  readonly pool = new MachinePool();
   readonly settings: TrialSettings;
   durable?: DurableStage;
   readonly #connect: Connect;

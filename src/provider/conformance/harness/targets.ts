@@ -16,7 +16,7 @@ import {
   inventoryOf,
   killInConfiguring,
 } from './durable-stage.ts';
-import { CREATE_FAULT_LABEL } from './pool.ts';
+import { CREATE_FAULT_LABEL } from './machine-pool.ts';
 import { Launcher, type ProviderProcess } from './process.ts';
 import { type Connect, connectTo, TargetSession } from './session.ts';
 import { withoutState } from './start-command.ts';

@@ -9,7 +9,7 @@ import { ExcusedSkip, Skip, withoutDelete } from './behaviour.ts';
 import { type Binding, Calls, type ListOptions, type ProviderRpc, type Token, textOfState } from './calls.ts';
 import type { DurableStage } from './durable-stage.ts';
 import { accepted, fail, hasState, isUnimplemented } from './expect.ts';
-import type { Pool } from './pool.ts';
+import type { MachinePool } from './machine-pool.ts';
 import type { Timings } from './timings.ts';
 import { Trail } from './trail.ts';
 
@@ -28,7 +28,7 @@ export interface Session {
   readonly rpc: ProviderRpc;
   /** Another connection to the same provider. */
   readonly secondRpc: () => ProviderRpc;
-  readonly pool: Pool;
+  readonly pool: MachinePool;
   /** Names unique to this run, so that runs against the same provider do not collide. */
   readonly uniqueName: (kind: string) => string;
   readonly settings: TrialSettings;
@@ -70,7 +70,7 @@ export class Trial {
   }
 
   /** What was called so far, for a failure. */
-  get story(): string {
+  get trailText(): string {
     return this.#trail.text;
   }
 

@@ -1,6 +1,6 @@
-// Encoded records, stored contiguously in large chunks, so that a List of half a million machines is a few copies instead
-// of half a million encodings, and the records add no work for the garbage collector. Replacing a frame leaves a hole; a
-// chunk that is less than half live is compacted into the current one.
+// Encoded records of the inventory (inventory-columns.ts), stored contiguously in large chunks, so that a List of half
+// a million machines is a few copies instead of half a million encodings, and the records add no work for the garbage
+// collector. Replacing a record leaves a hole; a chunk that is less than half live is compacted into the current one.
 
 const CHUNK_BYTES = 4 * 1024 * 1024;
 const NOTHING = Buffer.alloc(0);
@@ -11,7 +11,7 @@ interface Chunk {
   live: number;
 }
 
-export class Frames {
+export class EncodedRecords {
   readonly #chunks: Chunk[] = [{ bytes: NOTHING, used: 0, live: 0 }];
   #current = 0;
   #count = 0;
@@ -28,13 +28,13 @@ export class Frames {
     return this.#length[slot]!;
   }
 
-  /** The frame of a slot, as a view that is valid until the next `set`. */
+  /** The record of a slot, as a view that is valid until the next `set`. */
   at(slot: number): Buffer {
     const from = this.#from[slot]!;
     return this.#chunks[this.#chunkOf[slot]!]!.bytes.subarray(from, from + this.#length[slot]!);
   }
 
-  /** Sets the frame of an existing slot, or of the next new one, to the concatenated parts. */
+  /** Sets the record of an existing slot, or of the next new one, to the concatenated parts. */
   set(slot: number, parts: readonly ArrayLike<number>[]): void {
     if (slot === this.#count) this.#addSlot();
     else this.#chunks[this.#chunkOf[slot]!]!.live -= this.#length[slot]!;
@@ -43,8 +43,8 @@ export class Frames {
     if (left !== this.#current && this.#isWorthEmptying(left)) this.#empty(left);
   }
 
-  /** A snapshot of the frames of some slots. */
-  extract(slots: Int32Array): Extract {
+  /** A snapshot of the records of some slots. */
+  snapshot(slots: Int32Array): RecordSnapshot {
     const stretches = {
       chunk: new Uint32Array(slots.length),
       from: new Uint32Array(slots.length),
@@ -55,7 +55,7 @@ export class Frames {
       const slot = slots[i]!;
       const chunk = this.#chunkOf[slot]!;
       const from = this.#from[slot]!;
-      // Adjacent frames are merged into one copy.
+      // Adjacent records are merged into one copy.
       if (count > 0 && stretches.chunk[count - 1] === chunk && stretches.to[count - 1] === from) count--;
       else {
         stretches.chunk[count] = chunk;
@@ -63,7 +63,7 @@ export class Frames {
       }
       stretches.to[count++] = from + this.#length[slot]!;
     }
-    return new Extract(
+    return new RecordSnapshot(
       this.#chunks.map(({ bytes }) => bytes),
       stretches,
       count,
@@ -98,7 +98,7 @@ export class Frames {
     return chunk.bytes !== NOTHING && chunk.live * 2 < chunk.bytes.length;
   }
 
-  /** Moves live frames of a chunk to the current one. Scans all slots, amortized once per 2 MiB replaced. */
+  /** Moves live records of a chunk to the current one. Scans all slots, amortized once per 2 MiB replaced. */
   #empty(index: number): void {
     const { bytes } = this.#chunks[index]!;
     for (let slot = 0; slot < this.#count; slot++) {
@@ -124,8 +124,8 @@ interface Stretches {
   readonly to: Uint32Array;
 }
 
-/** A snapshot of frames. Bytes are never overwritten in place, so later changes do not show. */
-export class Extract {
+/** A snapshot of records. Bytes are never overwritten in place, so later changes do not show. */
+export class RecordSnapshot {
   readonly bytes: number;
   readonly #chunks: readonly Buffer[];
   readonly #stretches: Stretches;

@@ -1,37 +1,39 @@
-// The inventory in memory: one slot per machine, in columns. Three indexes serve a List without a scan: slots by state (a
-// bucket per state), slots by last change (a linked list in the order of revisions), and encoded records (frames.ts).
+// The inventory in memory: one slot per machine, in columns. Three indexes serve a List without a scan: slots by state
+// (a slot list per state), slots by last change (a linked list in the order of revisions), and encoded records
+// (encoded-records.ts). A record has a described part, which the backend describes, and a life-cycle part, which
+// transitions change (body.ts). Owned by inventory.ts; read by listing.ts and by provider.ts, which also sets operations.
 
 import { MachineState } from '../../model/index.ts';
 import type { Machine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
-import { decodeLife, decodeMachine, encodeLife, frameHeader, idOfBody, type Life } from './body.ts';
-import { type Extract, Frames } from './frames.ts';
+import { decodeLife, decodeMachine, encodeLife, entryHeader, idOfBody, type Life } from './body.ts';
+import { EncodedRecords, type RecordSnapshot } from './encoded-records.ts';
 import type { MachineRow } from './store.ts';
-import { KINDS, type TransitionKind } from './transitions.ts';
+import { TRANSITION_KINDS, type TransitionKind } from './transitions.ts';
 
 const NONE = -1;
 export const EVERY_STATE: readonly MachineState[] = Object.values(MachineState);
 
-class Bucket {
+class SlotList {
   slots = new Int32Array(16);
   count = 0;
 }
 
-export class Records {
+export class InventoryColumns {
   readonly #slotOf = new Map<string, number>();
   readonly #ids: string[] = [];
-  readonly #frames = new Frames();
-  readonly #buckets = Array.from({ length: MachineState.Failed + 1 }, () => new Bucket());
+  readonly #encoded = new EncodedRecords();
+  readonly #slotsByState = Array.from({ length: MachineState.Failed + 1 }, () => new SlotList());
   #states = new Uint8Array(1024);
   #revisions = new Float64Array(1024);
   #describedBytes = new Uint32Array(1024);
-  /** Index in the bucket of its state. */
+  /** Index in the slot list of its state. */
   #places = new Int32Array(1024);
   /** Links of the list in the order of changes. */
   #older = new Int32Array(1024);
   #newer = new Int32Array(1024);
   #newest = NONE;
-  /** `KINDS.length` numbers per slot: the last operation of each transition kind. */
-  #operations = new Float64Array(1024 * KINDS.length);
+  /** `TRANSITION_KINDS.length` numbers per slot: the last operation of each transition kind. */
+  #operations = new Float64Array(1024 * TRANSITION_KINDS.length);
 
   get count(): number {
     return this.#ids.length;
@@ -55,17 +57,17 @@ export class Records {
   }
 
   operationOf(slot: number, kind: TransitionKind): number {
-    return this.#operations[slot * KINDS.length + KINDS.indexOf(kind)]!;
+    return this.#operations[slot * TRANSITION_KINDS.length + TRANSITION_KINDS.indexOf(kind)]!;
   }
 
   setOperation(slot: number, kind: TransitionKind, operation: number): void {
-    this.#operations[slot * KINDS.length + KINDS.indexOf(kind)] = operation;
+    this.#operations[slot * TRANSITION_KINDS.length + TRANSITION_KINDS.indexOf(kind)] = operation;
   }
 
   /** The record as a message, as a view that is valid until the next change. */
   bodyOf(slot: number): Buffer {
-    const frame = this.#frames.at(slot);
-    return frame.subarray(frame.length - this.#bodyBytes(slot));
+    const entry = this.#encoded.at(slot);
+    return entry.subarray(entry.length - this.#bodyBytes(slot));
   }
 
   /** The described part, as a view that is valid until the next change. */
@@ -87,7 +89,7 @@ export class Records {
     for (const { slot, state, body, describedBytes, revision, operations } of rows) {
       if (slot !== this.count) throw new Error(`slot ${slot} where ${this.count} was expected`);
       this.#admit(idOfBody(body));
-      this.#operations.set(operations, slot * KINDS.length);
+      this.#operations.set(operations, slot * TRANSITION_KINDS.length);
       this.#place(slot, state, describedBytes, [body]);
       this.#revisions[slot] = revision;
     }
@@ -106,7 +108,7 @@ export class Records {
   }
 
   setLife(slot: number, life: Life, revision: number): void {
-    // Copied, because the frame is replaced below.
+    // Copied, because the record is replaced below.
     const described = new Uint8Array(this.describedOf(slot));
     this.#displace(slot);
     this.#place(slot, life.state, described.length, [described, encodeLife(life)]);
@@ -129,20 +131,20 @@ export class Records {
       revision: this.#revisions[slot]!,
       body: new Uint8Array(this.bodyOf(slot)),
       describedBytes: this.#describedBytes[slot]!,
-      operations: KINDS.map((kind) => this.operationOf(slot, kind)),
+      operations: TRANSITION_KINDS.map((kind) => this.operationOf(slot, kind)),
     };
   }
 
   /** How many machines are in these states. */
   countIn(states: readonly MachineState[]): number {
-    return states.reduce((sum, state) => sum + this.#buckets[state]!.count, 0);
+    return states.reduce((sum, state) => sum + this.#slotsByState[state]!.count, 0);
   }
 
   /** At most `limit` slots of the machines in these states, from position `start` with wrap-around. */
   slotsIn(states: readonly MachineState[], start: number, limit: number): Int32Array {
     const total = this.countIn(states);
     const chosen = new Int32Array(Math.min(limit, total));
-    // All slots in ascending order, which is mostly the order of their bytes.
+    // All slots in ascending order, which is mostly their order in memory, so that copying them is sequential.
     if (chosen.length === this.count) return chosen.map((_, slot) => slot);
     if (total === 0) return chosen;
     const first = start % total;
@@ -152,7 +154,7 @@ export class Records {
     return chosen;
   }
 
-  /** Copies positions `from` to `to` of these buckets, concatenated; returns where the copy ends. */
+  /** Copies positions `from` to `to` of the slot lists of these states, concatenated; returns where the copy ends. */
   #copySlots(
     states: readonly MachineState[],
     from: number,
@@ -162,7 +164,7 @@ export class Records {
   ): number {
     let base = 0;
     for (const state of states) {
-      const { slots, count } = this.#buckets[state]!;
+      const { slots, count } = this.#slotsByState[state]!;
       const part = slots.subarray(
         Math.max(0, Math.min(from - base, count)),
         Math.max(0, Math.min(to - base, count)),
@@ -183,12 +185,12 @@ export class Records {
   }
 
   /** A snapshot of the records of these slots, each as an entry of a `MachineList`. */
-  extract(slots: Int32Array): Extract {
-    return this.#frames.extract(slots);
+  snapshot(slots: Int32Array): RecordSnapshot {
+    return this.#encoded.snapshot(slots);
   }
 
   #bodyBytes(slot: number): number {
-    const length = this.#frames.lengthOf(slot);
+    const length = this.#encoded.lengthOf(slot);
     // One byte of tag, and the length in base 128 of what is left.
     let header = 2;
     while (length - header >= 2 ** (7 * (header - 1))) header++;
@@ -197,21 +199,21 @@ export class Records {
 
   #place(slot: number, state: MachineState, describedBytes: number, parts: readonly Uint8Array[]): void {
     const bodyBytes = parts.reduce((sum, part) => sum + part.length, 0);
-    this.#frames.set(slot, [frameHeader(bodyBytes), ...parts]);
+    this.#encoded.set(slot, [entryHeader(bodyBytes), ...parts]);
     this.#describedBytes[slot] = describedBytes;
     this.#states[slot] = state;
-    const bucket = this.#buckets[state]!;
-    if (bucket.count === bucket.slots.length) bucket.slots = doubled(bucket.slots, Int32Array);
-    bucket.slots[bucket.count] = slot;
-    this.#places[slot] = bucket.count++;
+    const slotList = this.#slotsByState[state]!;
+    if (slotList.count === slotList.slots.length) slotList.slots = doubled(slotList.slots, Int32Array);
+    slotList.slots[slotList.count] = slot;
+    this.#places[slot] = slotList.count++;
   }
 
-  /** Removes a slot from its bucket; the last slot of the bucket takes its index. */
+  /** Removes a slot from the slot list of its state; the last slot of the list takes its index. */
   #displace(slot: number): void {
-    const bucket = this.#buckets[this.stateOf(slot)]!;
+    const slotList = this.#slotsByState[this.stateOf(slot)]!;
     const place = this.#places[slot]!;
-    const last = bucket.slots[--bucket.count]!;
-    bucket.slots[place] = last;
+    const last = slotList.slots[--slotList.count]!;
+    slotList.slots[place] = last;
     this.#places[last] = place;
   }
 

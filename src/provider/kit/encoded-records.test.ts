@@ -1,15 +1,15 @@
-// Frames replaced repeatedly: their content stays correct, and holes do not accumulate.
+// Records replaced repeatedly: their content stays correct, and holes do not accumulate.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { offering } from '../../../testing/support/provider-kit.ts';
 import { CapacityType } from '../../model/index.ts';
 import { decodeLife, decodeMachine, encodeLife, encodeOffering } from './body.ts';
-import { Frames } from './frames.ts';
+import { EncodedRecords } from './encoded-records.ts';
 
-describe('frames', () => {
-  it('given many replacements of all sizes, then each slot has its last bytes, also in an extract made before more came, and memory stays bounded', () => {
-    const frames = new Frames();
+describe('encoded records', () => {
+  it('given many replacements of all sizes, then each slot has its last bytes, also in a snapshot made before more came, and memory stays bounded', () => {
+    const encoded = new EncodedRecords();
     const slots = 500;
     const last: Buffer[] = [];
     for (let round = 0; round < 60; round++) {
@@ -17,28 +17,28 @@ describe('frames', () => {
         // Some are never replaced, so that chunks are emptied around them.
         if (round > 0 && (slot % 10 === 0 || (slot * 7 + round) % 3 === 0)) continue;
         const bytes = Buffer.alloc(1 + ((slot * 131 + round * 17) % 4000), slot + round);
-        frames.set(slot, [bytes.subarray(0, 1), bytes.subarray(1)]);
+        encoded.set(slot, [bytes.subarray(0, 1), bytes.subarray(1)]);
         last[slot] = bytes;
       }
     }
-    for (let slot = 0; slot < slots; slot++) expect(frames.at(slot).equals(last[slot]!)).toBe(true);
+    for (let slot = 0; slot < slots; slot++) expect(encoded.at(slot).equals(last[slot]!)).toBe(true);
     const all = Int32Array.from({ length: slots }, (_, slot) => slot);
-    const extract = frames.extract(all);
-    const whole = Buffer.alloc(extract.bytes);
-    for (let slot = 0; slot < slots; slot += 2) frames.set(slot, [Buffer.alloc(2000, 255)]);
-    while (!extract.copyTo(whole, 10_000));
+    const snapshot = encoded.snapshot(all);
+    const whole = Buffer.alloc(snapshot.bytes);
+    for (let slot = 0; slot < slots; slot += 2) encoded.set(slot, [Buffer.alloc(2000, 255)]);
+    while (!snapshot.copyTo(whole, 10_000));
     expect(whole.equals(Buffer.concat(last))).toBe(true);
-    expect(frames.heldBytes).toBeLessThan(whole.length + 16 * 2 ** 20);
+    expect(encoded.heldBytes).toBeLessThan(whole.length + 16 * 2 ** 20);
   });
 
-  it('given a frame larger than a chunk, then it is kept whole', () => {
-    const frames = new Frames();
+  it('given a record larger than a chunk, then it is kept whole', () => {
+    const encoded = new EncodedRecords();
     const large = Buffer.alloc(9 << 20, 3);
-    frames.set(0, [Buffer.of(1)]);
-    frames.set(1, [large]);
-    frames.set(0, [Buffer.of(2)]);
-    expect(frames.at(1).equals(large)).toBe(true);
-    expect([...frames.at(0)]).toEqual([2]);
+    encoded.set(0, [Buffer.of(1)]);
+    encoded.set(1, [large]);
+    encoded.set(0, [Buffer.of(2)]);
+    expect(encoded.at(1).equals(large)).toBe(true);
+    expect([...encoded.at(0)]).toEqual([2]);
   });
 });
 

@@ -1,5 +1,5 @@
-// The page as files for a browser. In a checkout the scripts are TypeScript and lose their types here; the published
-// package has them built. Either way they are served under the same names, and nothing is loaded from elsewhere.
+// Serves the files of the web page for `bigfleet up` (cli/up/up.ts). In a checkout the scripts are TypeScript and their
+// types are stripped here; the published package has them built. Nothing is loaded from other hosts.
 
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -10,12 +10,12 @@ export interface PageFile {
   readonly body: string;
 }
 
-/** Scripts and styles come from the shard itself and are never inline; nothing may frame the page. */
+/** Scripts and styles come from the server of the page and are never inline; nothing may frame the page. */
 export const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** The modules of the page's script; feed.ts has only types, so that it is not among them. */
+/** The modules of the page's script. feed.ts is missing: it has only types. */
 const SCRIPTS = [
   'figures',
   'cost-text',
@@ -35,7 +35,7 @@ const SCRIPTS = [
 const isSource = import.meta.url.endsWith('.ts');
 
 /** Every file of the page by its path. */
-export function pages(): ReadonlyMap<string, PageFile> {
+export function pageFiles(): ReadonlyMap<string, PageFile> {
   return new Map<string, PageFile>([
     ['/', { type: 'text/html; charset=utf-8', body: textOf('page/index.html') }],
     ['/assets/page/page.css', { type: 'text/css; charset=utf-8', body: textOf('page/page.css') }],
@@ -49,7 +49,7 @@ export function pages(): ReadonlyMap<string, PageFile> {
 
 /** Answers a request for a file of the page; false if it is for none. */
 export function pageServer(): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const files = pages();
+  const files = pageFiles();
   return ({ url = '' }, response) => {
     const file = files.get(url.split('?', 1)[0]!);
     if (file === undefined) return false;
@@ -75,7 +75,7 @@ function scriptOf(name: string): string {
   return script.replace(/(from '\.[^']*)\.ts'/g, "$1.js'");
 }
 
-/** Drops Node's warning that type stripping is new, which would disturb a live view. */
+/** Suppresses Node's ExperimentalWarning, which would be printed into the live view. */
 function withoutWarnings<T>(work: () => T): T {
   const emitWarning = Reflect.get(process, 'emitWarning') as typeof process.emitWarning;
   process.emitWarning = () => {};

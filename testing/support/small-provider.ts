@@ -11,7 +11,7 @@ import { RpcError } from '../../src/wire/index.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
 
-/** Short observation of a provider that settles within milliseconds; long timeouts where only a broken one reaches them. */
+/** Short polling, because the small provider settles within milliseconds; long deadlines, which only a broken one reaches. */
 export const SHORT: Partial<Timings> = {
   callMs: 20_000,
   listMs: 20_000,
@@ -193,7 +193,7 @@ export class SmallProvider {
     return { operationId, machine };
   }
 
-  /** Refuses stale callers; the returned function advances the mark. */
+  /** Refuses stale callers; the returned function advances the fencing mark. */
   #fence({ machineId, shardId, shardEpoch, sequenceNumber }: Fenced): () => void {
     if (shardId === '' && shardEpoch === 0n && sequenceNumber === 0n) return () => {};
     const key = this.#options.defect === 'fence per shard' ? shardId : `${shardId} ${machineId}`;

@@ -2,12 +2,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { posix } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PAGE_POLICY, pageServer, pages } from './index.ts';
+import { PAGE_POLICY, pageFiles, pageServer } from './index.ts';
 import { NOTHING_YET } from './live.ts';
 import { pageParts } from './view.ts';
 
 describe('the files of the page', () => {
-  const files = pages();
+  const files = pageFiles();
   const page = files.get('/')!.body;
 
   it('given references between files, then all of them exist', () => {

@@ -1,4 +1,5 @@
-// Lists of a shard come in pages below a megabyte. People fetchPart for a number of items, so pages are followed up to that.
+// Reads a list of the shard's HTTP API page by page, up to the `--limit` of a `bigfleet get` command (listing.ts,
+// plan.ts, actions.ts). A page is below a megabyte, so one request may not suffice.
 
 import type { Page } from '../../shard/index.ts';
 
@@ -6,7 +7,7 @@ import type { Page } from '../../shard/index.ts';
 const MAX_PAGE = 10_000;
 
 /** Where a page begins, and how long it may be, as parameters of a request. */
-export interface PagePart {
+export interface PageRequest {
   readonly limit: string;
   readonly after?: string;
 }
@@ -14,19 +15,19 @@ export interface PagePart {
 /** The first `limit` items of a list; `next` is null if there are no more. `first`: a page that was read already. */
 export async function readPages<T>(
   limit: number,
-  fetchPart: (part: PagePart) => Promise<Page<T>>,
+  fetchPage: (part: PageRequest) => Promise<Page<T>>,
   first?: Page<T>,
 ): Promise<Page<T>> {
-  let page = first ?? (await fetchPart(partOf(limit)));
+  let page = first ?? (await fetchPage(pageRequest(limit)));
   const items = [...page.items];
   while (typeof page.next === 'string' && page.items.length > 0 && items.length < limit) {
-    page = await fetchPart({ ...partOf(limit - items.length), after: page.next });
+    page = await fetchPage({ ...pageRequest(limit - items.length), after: page.next });
     // Not a spread: a page may have more items than a call may have arguments.
     for (const item of page.items) items.push(item);
   }
   return { items, total: page.total, next: page.next };
 }
 
-export function partOf(limit: number): PagePart {
+export function pageRequest(limit: number): PageRequest {
   return { limit: String(Math.min(limit, MAX_PAGE)) };
 }

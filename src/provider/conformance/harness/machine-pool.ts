@@ -1,15 +1,16 @@
-// The machines that a run may use. Each is handed out once, so that state left by one behaviour (fencing marks, a recorded
-// operation, a partial binding) cannot affect the next one. All of core needs far fewer than 256.
+// The machines that a conformance run may use. Each is handed out once (by trial.ts), so that state left by one
+// behaviour (fencing marks, a recorded operation, a partial binding) cannot affect the next one. The `core` level of
+// the suite needs far fewer than the 256 machines that a provider is asked to offer.
 
 import { MachineState } from '../../../model/index.ts';
 import type { Machine } from '../../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { Failure, Skip } from './behaviour.ts';
 import type { Calls } from './calls.ts';
 
-/** The label of a fault provider's machines whose Create fails; nothing else may use them. */
+/** The label of machines whose Create fails, at a provider started to fail on purpose (`--fault-target`); nothing else may use them. */
 export const CREATE_FAULT_LABEL = 'conformance.fault/create';
 
-export class Pool {
+export class MachinePool {
   readonly #fresh: string[] = [];
   readonly #faulty: string[] = [];
   readonly #handedOut = new Set<string>();
@@ -37,7 +38,7 @@ export class Pool {
     return id;
   }
 
-  /** A Speculative machine whose Create will fail, or undefined if the target is not a fault provider. */
+  /** A Speculative machine whose Create will fail, or undefined if the target does not fail on purpose. */
   async takeFaulty(calls: Calls): Promise<string | undefined> {
     if (!this.#isRead) await this.#read(calls);
     const id = this.#faulty.pop();
