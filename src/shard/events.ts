@@ -1,4 +1,6 @@
-// The controller's inputs (events) and outputs (effects). All of them are plain data that can be cloned between threads.
+// The controller's inputs (events) and outputs (effects). All of them are plain data that can be cloned between
+// threads. They pass between planning/controller.ts and the main thread (process/, sessions/, demand/). What people
+// see as events of a shard is `ShardEvent` in views.ts.
 
 import type { Machine, NeedKey, Requirement, RollupDelta } from '../model/index.ts';
 import type { ListKind, ListReport, RecordBatch } from '../provider/index.ts';

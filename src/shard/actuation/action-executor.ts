@@ -1,5 +1,6 @@
-// Executes accepted actions: request a bootstrap blob if needed, call the provider and, if the call failed or its answer
-// was lost, read the machine with a Get before any retry. Actions run concurrently, at most one per machine.
+// Executes accepted actions: request a bootstrap blob if needed, call the provider and, if the call failed or its
+// answer was lost, read the machine with a Get before any retry. Actions run concurrently, at most one per machine.
+// Part of actuation.ts.
 
 import { Command, type Machine, MachineState } from '../../model/index.ts';
 import { backoffMs } from '../../runtime/backoff.ts';

@@ -1,4 +1,4 @@
-// Actions as the API and the dashboard show them: pending ones, and the latest that ended.
+// Actions as the API and the dashboard show them: pending ones, and the latest that ended. Part of actuation.ts.
 
 import type { ActionKind, ActionReason, Leaving } from '../../model/index.ts';
 import type { ErrorClass } from '../inventory/error-class.ts';

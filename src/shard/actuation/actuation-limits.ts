@@ -1,4 +1,4 @@
-// Every limit of actuation, with its default.
+// Every limit of actuation, with its default. Part of the controller's options (planning/options.ts).
 
 import { MachineState } from '../../model/index.ts';
 import type { BackoffLimits } from '../../runtime/backoff.ts';

@@ -1,7 +1,8 @@
-// Turns admitted actions into provider calls. Accepting an action moves its machine in the ledger at once, target included,
-// so that no later cycle decides the same machine again; the move is reverted if the call never starts. Once the provider
-// has accepted the call, readings and decisions may use the machine again. The action stays pending until the state of the
-// machine shows its outcome, or until the deadline of the transitional state expires.
+// Turns admitted actions into provider calls. Accepting an action moves its machine in the ledger at once, target
+// included, so that no later cycle decides the same machine again; the move is reverted if the call never starts. Once
+// the provider has accepted the call, readings and decisions may use the machine again. The action stays pending until
+// the state of the machine shows its outcome, or until the deadline of the transitional state expires.
+// planning/cycles.ts calls `accept` in each cycle; inventory/reconcile.ts asks it whether a record may be applied.
 
 import type { MachineChange, MachineStatus } from '../../fleet/index.ts';
 import {

@@ -1,6 +1,6 @@
-// Blocked machines, each with its reason and expiry: a single machine after a failure or by quarantine, an
-// offering after a stock-out, a provider while it does not answer or denies mutations. The ledger has one bit per machine;
-// the reasons are kept here.
+// Blocked machines, each with its reason and expiry: a single machine after a failure or by quarantine, an offering
+// after a stock-out, a provider while it does not answer or denies mutations. The ledger has one bit per machine; the
+// reasons are kept here. Part of actuation.ts, which reports failures and answers to it.
 
 import { type BlockedCause, type CapacityType, MachineState } from '../../model/index.ts';
 import { type BackoffLimits, backoffMs } from '../../runtime/backoff.ts';

@@ -1,5 +1,6 @@
-// Requests for bootstrap blobs, which only a cluster's operator can render. A cluster without a session gets no requests;
-// one that does not answer in time or answers with an error is muted for a back-off. The machine is not blocked.
+// Requests for bootstrap blobs, which only a cluster's operator can render. A cluster without a session gets no
+// requests; one that does not answer in time or answers with an error is muted for a back-off. The machine is not
+// blocked. Part of actuation.ts; action-executor.ts requests a blob before each Configure.
 
 import { excerpt, type NeedKey, type Requirement } from '../../model/index.ts';
 import { type BackoffLimits, backoffMs } from '../../runtime/backoff.ts';

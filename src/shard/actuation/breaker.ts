@@ -1,5 +1,6 @@
-// Circuit breaker of one provider. Open: no calls are made, because each would run into its timeout. Half-open: one call
-// probes the provider. `answered` closes it; for reachability a refusal is an answer too.
+// Circuit breaker of one provider. Open: no calls are made, because each would run into its timeout. Half-open: one
+// call probes the provider. `answered` closes it; for reachability a refusal is an answer too. Used by
+// call-scheduler.ts: one for calls and one for denied mutations of each provider.
 
 import { type BackoffLimits, backoffMs } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';

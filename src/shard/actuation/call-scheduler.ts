@@ -1,6 +1,7 @@
-// Schedules calls to providers. It bounds the mutations in flight, in all and per provider, and the Gets per provider. It
-// starts no call while the provider's breaker is open, and no mutation while the provider denies them. It also orders
-// readings: a reading of a machine is current only if it began after the machine's last mutation had ended.
+// Schedules calls to providers. It bounds the mutations in flight, in all and per provider, and the Gets per provider.
+// It starts no call while the provider's breaker is open, and no mutation while the provider denies them. It also
+// orders readings: a reading of a machine is current only if it began after the machine's last mutation had ended.
+// Used by actuation and by inventory/reconcile.ts; process/provider-calls.ts makes the calls.
 
 import type { BackoffLimits } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';

@@ -1,5 +1,6 @@
-// Deadlines of transitional states. The ledger reports every machine that enters or leaves such a state, whether an action or
-// a provider's record moved it; when the time allowed for the state has leftTransition, `overdue` is called.
+// Deadlines of transitional states. The ledger reports every machine that enters or leaves such a state, whether an
+// action or a provider's record moved it; when the time allowed for the state has leftTransition, `overdue` is called.
+// Part of actuation.ts.
 
 import type { MachineStatus } from '../../fleet/index.ts';
 import type { MachineState } from '../../model/index.ts';

@@ -1,5 +1,6 @@
-// Reclaim instructions that an operator has not acknowledged. Each is sent again to every new session of its cluster until
-// it is acknowledged, so it must be withdrawn once its machine has left the cluster or is no longer draining.
+// Reclaim instructions that an operator has not acknowledged. Each is sent again to every new session of its cluster
+// until it is acknowledged, so it must be withdrawn once its machine has left the cluster or is no longer draining.
+// Part of actuation.ts; action-executor.ts adds one when it first calls Drain.
 
 import type { MachineStatus } from '../../fleet/index.ts';
 import { type Action, MachineState } from '../../model/index.ts';

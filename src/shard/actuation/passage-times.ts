@@ -1,5 +1,5 @@
-// Median time that machines of a provider spend in each transitional state. It yields the expected end of a transition for
-// display; no decision reads it.
+// Median time that machines of a provider spend in each transitional state. It yields the expected end of a transition
+// for display; no decision reads it. Part of actuation.ts.
 
 import type { TransitionalState } from './actuation-limits.ts';
 

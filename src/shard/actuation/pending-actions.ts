@@ -1,5 +1,6 @@
-// Actions that a provider has accepted, until the state of the machine shows their outcome: it reaches its goal, fails,
-// returns, vanishes, or another actor moves it elsewhere. At most one per machine, which bounds their number.
+// Actions that a provider has accepted, until the state of the machine shows their outcome: it reaches its goal,
+// fails, returns, vanishes, or another actor moves it elsewhere. At most one per machine, which bounds their number.
+// Part of actuation.ts.
 
 import type { MachineStatus } from '../../fleet/index.ts';
 import { type Machine, MachineState } from '../../model/index.ts';

@@ -1,5 +1,6 @@
-// Cursors of lists as callers see them: the name of a list and a position in it, encoded so that a URL needs no escaping. A
-// cursor that was not made here is refused, because a list that silently started over would repeat its items.
+// Cursors of lists as callers see them: the name of a list and a position in it, encoded so that a URL needs no
+// escaping. A cursor that was not made here is refused, because a list that silently started over would repeat its
+// items. Used by read-routes.ts.
 
 import type { Page } from '../views.ts';
 import { Refusal } from './refusal.ts';

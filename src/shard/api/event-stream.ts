@@ -1,6 +1,6 @@
-// Live events over server-sent events. Each event is serialised once for all readers. A reader that does not keep up is
-// disconnected, because its buffer is memory of the shard. It reconnects with the id of the last event it received, and
-// gets the missed ones as far as the shard has kept them.
+// Live events over server-sent events. Each event is serialised once for all readers. A reader that does not keep up
+// is disconnected, because its buffer is memory of the shard. It reconnects with the id of the last event it received,
+// and gets the missed ones as far as the shard has kept them. Made by serve.ts for `/v1/events`.
 
 import type { ServerResponse } from 'node:http';
 import { plainFields } from '../telemetry/log-fields.ts';

@@ -1,7 +1,7 @@
-// Access control of the API. Without TLS every client that reaches the port may do everything, so it listens on loopback
-// by default; but browsers on the same machine reach it too, and they run pages of other sites. Those are detected by
-// headers that a page cannot forge: a page whose host name resolves to loopback (DNS rebinding) has that name in Host, and
-// a page of another site is named in Origin.
+// Access control of the API. Without TLS every client that reaches the port may do everything, so it listens on
+// loopback by default; but browsers on the same machine reach it too, and they run pages of other sites. Those are
+// detected by headers that a page cannot forge: a page whose host name resolves to loopback (DNS rebinding) has that
+// name in Host, and a page of another site is named in Origin. http-app.ts checks every request with it.
 
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';

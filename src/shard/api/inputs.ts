@@ -1,5 +1,6 @@
-// Schemas of the parameters and fields that callers send, and the text of the refusal if one does not match. Input is read
-// strictly: an unknown parameter or field is refused, because a misspelt `cluster` would otherwise freeze the whole fleet.
+// Schemas of the parameters and fields that callers send, and the text of the refusal if one does not match. Input is
+// read strictly: an unknown parameter or field is refused, because a misspelt `cluster` would otherwise freeze the
+// whole fleet. Used by the routes and by http-app.ts.
 
 import * as z from 'zod';
 import { ACTION_KINDS, ACTION_WORDS, excerpt, MachineState } from '../../model/index.ts';

@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 document of the API, derived from the table of routes and the view schemas, and the table of routes of
-// docs/reference/api.md.
+// The OpenAPI 3.1 document of the API, derived from the table of routes and the view schemas, and the table of routes
+// of docs/reference/api.md. Used by routes.ts, which serves the document, and by scripts/generate.ts.
 
 import * as z from 'zod';
 import { VIEWS } from '../views/schema.ts';

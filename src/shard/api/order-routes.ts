@@ -1,4 +1,5 @@
-// Routes that order: each turns its request into an `Order`, and the shard's refusal into 409 or 404.
+// Routes that order: each turns its request into an `Order`, and the shard's refusal into 409 or 404. Part of the
+// table in routes.ts.
 
 import * as z from 'zod';
 import { actionKindOf } from '../../model/index.ts';

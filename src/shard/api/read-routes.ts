@@ -1,4 +1,4 @@
-// Routes that read: status, lists and explanations.
+// Routes that read: status, lists and explanations. Part of the table in routes.ts.
 
 import * as z from 'zod';
 import { excerpt } from '../../model/index.ts';

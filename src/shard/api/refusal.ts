@@ -1,4 +1,5 @@
-// Errors of the API: an HTTP status and a code word for programs.
+// Errors of the API: an HTTP status and a code word for programs. Thrown by the files of this folder; http-app.ts
+// sends them.
 
 import { excerpt } from '../../model/index.ts';
 

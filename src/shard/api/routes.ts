@@ -1,5 +1,5 @@
-// Every route of the API: those that read, those that order, and below those that watch. A new route is one entry in one of
-// the three lists. docs/reference/api.md has a section with an example for each.
+// Every route of the API: those that read, those that order, and below those that watch. A new route is one entry in
+// one of the three lists. docs/reference/api.md has a section with an example for each. http-app.ts serves them.
 
 import * as z from 'zod';
 import { EXPOSITION_TYPE } from '../telemetry/exposition.ts';

@@ -1,6 +1,6 @@
-// The server of a shard's read and control API: address, TLS, timeouts, limits on connections, and its end. The API is JSON
-// over HTTP, for commands, the dashboard, probes and Prometheus. It uses the shard through `ShardPort` only, so that it
-// serves a simulated shard as well. http-app.ts handles requests.
+// The server of a shard's read and control API: address, TLS, timeouts, limits on connections, and its end. The API is
+// JSON over HTTP, for commands, the dashboard, probes and Prometheus. It uses the shard through `ShardPort` only, so
+// that it serves a simulated shard as well. http-app.ts handles requests. Started by process/shard.ts.
 
 import { constants } from 'node:crypto';
 import { createServer as createHttpServer, type Server as HttpServer, type RequestListener } from 'node:http';

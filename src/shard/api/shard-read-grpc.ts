@@ -1,6 +1,6 @@
-// `ShardRead.InspectNeeds` on a grpc-js server. The controller returns the whole answer at once, and it is buffered in the
-// shard's memory until the caller has read it. So the number of concurrent callers is bounded, and a caller that stops
-// reading is disconnected.
+// `ShardRead.InspectNeeds` on a grpc-js server. The controller returns the whole answer at once, and it is buffered in
+// the shard's memory until the caller has read it. So the number of concurrent callers is bounded, and a caller that
+// stops reading is disconnected. process/shard.ts adds it to the server of the sessions.
 
 import type { Server } from '@grpc/grpc-js';
 import { BigFleetError } from '../../model/index.ts';

@@ -1,5 +1,6 @@
-// The configuration of a shard. Precedence, lowest first: defaults, one YAML file, the environment, flags. All problems are
-// reported at once, each with its source: line, variable or flag.
+// The configuration of a shard. Precedence, lowest first: defaults, one YAML file, the environment, flags. All
+// problems are reported at once, each with its source: line, variable or flag. Loaded by cli/shard.ts and cli/up;
+// process/shard.ts starts from it.
 
 import { availableParallelism } from 'node:os';
 import { CapacityType, MachineState, ok, type Problem, type Result, refused } from '../../model/index.ts';

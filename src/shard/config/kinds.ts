@@ -1,5 +1,5 @@
-// Kinds of settings: the type of a value, which accepts YAML values and the texts of flags and variables, and how a value
-// is written so that it reads the same again.
+// Kinds of settings: the type of a value, which accepts YAML values and the texts of flags and variables, and how a
+// value is written so that it reads the same again. Used by settings.ts and config.ts.
 
 import * as z from 'zod';
 import { printable } from '../../model/index.ts';

@@ -1,4 +1,4 @@
-// docs/reference/configuration.md, made from the table of settings.
+// docs/reference/configuration.md, made from the table of settings. Written by scripts/generate.ts.
 
 import { KEYS, type SettingKey, settingOf, variableOf } from './settings.ts';
 

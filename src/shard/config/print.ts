@@ -1,5 +1,5 @@
 // The effective configuration as YAML that --config accepts. A comment names the source of every value that is not the
-// default.
+// default. Printed by `bigfleet shard --print-config`.
 
 import { stringify } from 'yaml';
 import { printable } from '../../model/index.ts';

@@ -1,5 +1,5 @@
 // Sources of settings: a YAML file, the environment, flags. Each source returns raw values with their position, and a
-// problem for each name that is not a setting.
+// problem for each name that is not a setting. config.ts merges them.
 
 import { isAlias, isMap, isScalar, LineCounter, type ParsedNode, parseDocument } from 'yaml';
 import { type Problem, printable } from '../../model/index.ts';

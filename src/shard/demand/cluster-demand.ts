@@ -1,5 +1,6 @@
-// The demand of one cluster: reads its roll-ups, refuses invalid ones, quarantines suspicious ones, and adds first-seen times to
-// the rows of the others. It outlives sessions, so an operator that reconnects with an unchanged roll-up causes no work.
+// The demand of one cluster: reads its roll-ups, refuses invalid ones, quarantines suspicious ones, and adds
+// first-seen times to the rows of the others. It outlives sessions, so an operator that reconnects with an unchanged
+// roll-up causes no work. Owned by rollups.ts, one per cluster.
 
 import {
   keptRows,

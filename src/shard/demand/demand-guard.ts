@@ -1,6 +1,7 @@
-// The quarantine of roll-ups that lose nearly all demand at once. An operator that starts with an empty cache, or whose
-// list failed half-way, looks like a cluster that no longer needs its machines. Such a roll-up is quarantined until
-// `BELIEVED_AT` of them have come in a row, or a person decides.
+// The quarantine of roll-ups that lose nearly all demand at once. An operator that starts with an empty cache, or
+// whose list failed half-way, looks like a cluster that no longer needs its machines. Such a roll-up is quarantined
+// until `BELIEVED_AT` of them have come in a row, or a person decides. Used by cluster-demand.ts, one guard per
+// cluster.
 
 import type { Need, ResourceVector, RollupDelta } from '../../model/index.ts';
 

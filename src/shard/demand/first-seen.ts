@@ -1,6 +1,6 @@
-// Since when a cluster has asked for each of its rows, by the shard's clock. First-seen is part of the rank, so it survives
-// a short absence of the row and a restart of the shard. Rows that a roll-up keeps also keep their time; only fresh rows and
-// those that leave are looked up by key.
+// Since when a cluster has asked for each of its rows, by the shard's clock. First-seen is part of the rank, so it
+// survives a short absence of the row and a restart of the shard. Rows that a roll-up keeps also keep their time; only
+// fresh rows and those that leave are looked up by key. Part of cluster-demand.ts.
 
 import {
   FRESH,

@@ -3,9 +3,10 @@
 // never waits for a large one. All long roll-ups together use a quarter of the time, round-robin, because their results
 // cost other threads and the garbage collector as much again.
 //
-// Each cluster has at most one roll-up that is being read and one that is queued, the newest. Two roll-ups of a cluster are
-// begun at least `rollupIntervalMs` apart, and later if they take long: reading for one cluster takes at most
-// 1 / READ_SHARE of the time. The steps are the caller's; the queue does not know what they read.
+// Each cluster has at most one roll-up that is being read and one that is queued, the newest. Two roll-ups of a
+// cluster are begun at least `rollupIntervalMs` apart, and later if they take long: reading for one cluster takes at
+// most 1 / READ_SHARE of the time. The steps are the caller's; the queue does not know what they read. Used by
+// rollups.ts.
 
 import type { Clock } from '../../runtime/clock.ts';
 

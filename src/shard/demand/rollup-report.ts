@@ -1,4 +1,5 @@
-// What an operator is told of its roll-up: the frame `rollup_report`, for operators that announced the feature.
+// What an operator is told of its roll-up: the frame `rollup_report`, for operators that announced the feature. Made
+// by cluster-demand.ts.
 
 import { excerpt } from '../../model/index.ts';
 import {

@@ -1,6 +1,7 @@
-// Roll-ups of all clusters, from the frame to the ack. A roll-up that repeats the accepted one is acknowledged as soon as
-// that one is on disk. The others are queued (rollup-queue.ts) and read a few milliseconds at a time, so that clusters that
-// change at once, or send worst-case frames, do not delay the acks of the rest.
+// Roll-ups of all clusters, from the frame to the ack. A roll-up that repeats the accepted one is acknowledged as soon
+// as that one is on disk. The others are queued (rollup-queue.ts) and read a few milliseconds at a time, so that
+// clusters that change at once, or send worst-case frames, do not delay the acks of the rest. Owned by
+// sessions/sessions.ts, on the main thread.
 
 import { excerpt, type NeedKey, type Problem } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';

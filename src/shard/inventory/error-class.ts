@@ -1,7 +1,8 @@
-// A small closed list of what goes wrong with machines and actions, so that metrics can be alerted on. The contract has
-// no codes for errors of machines: `last_error` is free text. Providers of the kit begin it with a code that settles whether
-// it is a stock-out; for the rest, clouds' usual wordings are recognised here. A text that matches none is `other`; it is
-// shown as it came wherever a class is.
+// A small closed list of what goes wrong with machines and actions, so that metrics can be alerted on. The contract
+// has no codes for errors of machines: `last_error` is free text. Providers of the kit begin it with a code that
+// settles whether it is a stock-out; for the rest, clouds' usual wordings are recognised here. A text that matches
+// none is `other`; it is shown as it came wherever a class is. Used for ended actions (actuation/outcome-class.ts),
+// losses and provider health.
 
 import { codedText } from '../../model/index.ts';
 import { isSoldOut } from './sold-out.ts';

@@ -1,5 +1,6 @@
-// Number of Failed machines per class that still have a host. The ledger has no hosts, because no decision reads them, but
-// the cost depends on them. Updated incrementally from the changes of each commit, without a pass over all machines.
+// Number of Failed machines per class that still have a host. The ledger has no hosts, because no decision reads them,
+// but the cost depends on them. Updated incrementally from the changes of each commit, without a pass over all
+// machines. Part of machine-ledger.ts.
 
 import type { Fleet, WrittenMachines } from '../../fleet/index.ts';
 import { MachineState } from '../../model/index.ts';

@@ -1,5 +1,6 @@
-// Batches losses by zone. The first few of a minute are reported one by one, after a debounce of 1 s; if more follow within
-// it, they are reported together, and later losses of that minute in a second report at its end.
+// Batches losses by zone. The first few of a minute are reported one by one, after a debounce of 1 s; if more follow
+// within it, they are reported together, and later losses of that minute in a second report at its end. Part of
+// losses.ts.
 
 import type { Clock } from '../../runtime/clock.ts';
 import type { LossesView, LossView } from '../views.ts';

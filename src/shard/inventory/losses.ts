@@ -1,6 +1,7 @@
-// Losses: machines that had, or were getting, a host and lost it without a failed action of the shard. Each loss is counted
-// and journaled. Reports to people are bounded: a few machines of a zone are reported one by one, more within a minute as
-// one report with their number, and all zones together get a bounded number of reports per minute.
+// Losses: machines that had, or were getting, a host and lost it without a failed action of the shard. Each loss is
+// counted and journaled. Reports to people are bounded: a few machines of a zone are reported one by one, more within
+// a minute as one report with their number, and all zones together get a bounded number of reports per minute. Made by
+// planning/controller.ts; telemetry/observers.ts reports them.
 
 import type { MachineChange, MachineStatus } from '../../fleet/index.ts';
 import {

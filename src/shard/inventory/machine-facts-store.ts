@@ -1,5 +1,6 @@
-// Facts about machines that must survive a restart and that no provider stores: target, current stamp, time since Idle, and
-// verdicts of people. They are written before the provider is called for a machine.
+// Facts about machines that must survive a restart and that no provider stores: target, current stamp, time since
+// Idle, and verdicts of people. They are written before the provider is called for a machine. Owned by the controller:
+// cycles and actuation flush them, reconcile recalls them. storage/ has the stores.
 
 import type { WrittenMachines } from '../../fleet/index.ts';
 import type { NeedKey, Stamp } from '../../model/index.ts';

@@ -1,6 +1,7 @@
-// The shard's view of its machines: the fleet with the changes that wait for the next commit. The fleet is immutable while a
-// cycle reads it, so changes are kept in `PendingChanges`, which also returns the current status of a machine. The ledger
-// adds the provider of each machine, and two fields that decisions do not read: its host and its last error.
+// The shard's view of its machines: the fleet with the changes that wait for the next commit. The fleet is immutable
+// while a cycle reads it, so changes are kept in `PendingChanges`, which also returns the current status of a machine.
+// The ledger adds the provider of each machine, and two fields that decisions do not read: its host and its last
+// error. Owned by planning/controller.ts; reconcile and actuation write through it.
 
 import {
   type Commit,

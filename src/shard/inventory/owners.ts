@@ -1,5 +1,6 @@
-// The provider of each machine: one byte per ledger slot, because a map of half a million names would cost more memory than
-// the machines themselves. A new machine gets its slot at the next commit; until then a map holds its provider.
+// The provider of each machine: one byte per ledger slot, because a map of half a million names would cost more memory
+// than the machines themselves. A new machine gets its slot at the next commit; until then a map holds its provider.
+// Part of machine-ledger.ts.
 
 import type { MachineTable } from '../../fleet/index.ts';
 

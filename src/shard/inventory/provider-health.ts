@@ -1,6 +1,7 @@
-// Health of a provider by its machines: failing ones by zone and error, relative to all that have a host. A provider that
-// answers all calls may still have a zone in which nothing works. Counts are updated as machines move, so the cost of a
-// view depends on the zones with failing machines, not on the size of the fleet.
+// Health of a provider by its machines: failing ones by zone and error, relative to all that have a host. A provider
+// that answers all calls may still have a zone in which nothing works. Counts are updated as machines move, so the
+// cost of a view depends on the zones with failing machines, not on the size of the fleet. Fed by losses.ts; read by
+// the status and the metrics.
 
 import { firstOf } from '../../collections/first-of.ts';
 import type { MachineChange, MachineStatus } from '../../fleet/index.ts';

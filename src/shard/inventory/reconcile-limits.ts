@@ -1,4 +1,4 @@
-// Every limit of reconcile, with its default.
+// Every limit of reconcile, with its default. Part of the controller's options (planning/options.ts).
 
 import type { BackoffLimits } from '../../runtime/backoff.ts';
 

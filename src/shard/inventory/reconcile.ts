@@ -1,7 +1,8 @@
-// Reconciles the ledger with the inventories of the providers. A record is applied only if its reading began after the last
-// mutation of the machine had ended. A stale record, or one that arrives while an action owns the machine, is dropped and
-// the machine is read with a Get, because the List reader does not deliver the same record twice. A List alone does not
-// remove a bound machine. A machine belongs to the provider that listed it first; its id is refused from any other.
+// Reconciles the ledger with the inventories of the providers. A record is applied only if its reading began after the
+// last mutation of the machine had ended. A stale record, or one that arrives while an action owns the machine, is
+// dropped and the machine is read with a Get, because the List reader does not deliver the same record twice. A List
+// alone does not remove a bound machine. A machine belongs to the provider that listed it first; its id is refused
+// from any other. Owned by planning/controller.ts, on its thread.
 
 import type { MachineStatus } from '../../fleet/index.ts';
 import { isBound, type Machine, MachineState } from '../../model/index.ts';

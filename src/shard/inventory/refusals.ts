@@ -1,4 +1,4 @@
-// Counts the records of a List that were refused, by the reason labels of the metrics.
+// Counts the records of a List that were refused, by the reason labels of the metrics. Used by reconcile.ts.
 
 import type { ErrorCode } from '../../model/index.ts';
 import type { ListReport } from '../../provider/index.ts';

@@ -1,5 +1,6 @@
 // Guards against Lists that lack most of an inventory, which are more often a provider's error than real. The missing
-// machines are kept until three full Lists in a row lack them, or until a person accepts the List.
+// machines are kept until three full Lists in a row lack them, or until a person accepts the List. Used by
+// reconcile.ts, one per provider.
 
 /** Machines; smaller inventories are not guarded. */
 const LEAST_KNOWN = 10;

@@ -1,5 +1,6 @@
-// Whether an error of a provider means that nothing is in stock. Providers of the kit say so with a code; for others, which
-// send plain text, the usual wordings of clouds are recognised.
+// Whether an error of a provider means that nothing is in stock. Providers of the kit say so with a code; for others,
+// which send plain text, the usual wordings of clouds are recognised. Used by actuation, by error-class.ts and by
+// process/provider-calls.ts.
 
 import { codedText } from '../../model/index.ts';
 

@@ -1,5 +1,5 @@
-// Counts of one provider's machines by zone: those with a host that has not failed, and failing ones by error. Zones with
-// neither are dropped, so the number of zones is at most that of machines.
+// Counts of one provider's machines by zone: those with a host that has not failed, and failing ones by error. Zones
+// with neither are dropped, so the number of zones is at most that of machines. Part of provider-health.ts.
 
 import type { ErrorClass } from './error-class.ts';
 

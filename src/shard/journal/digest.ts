@@ -1,5 +1,6 @@
-// A digest of a cycle's decision: equal decisions have equal digests, whatever slots and row numbers the ledger uses. 64
-// bits and not cryptographic: the input is not adversarial, and the digest is computed in every cycle.
+// A digest of a cycle's decision: equal decisions have equal digests, whatever slots and row numbers the ledger uses.
+// 64 bits and not cryptographic: the input is not adversarial, and the digest is computed in every cycle. recorder.ts
+// writes it to the journal; replay.ts compares it.
 
 import type { Action, NeedKey, ResourceVector, Verdict } from '../../model/index.ts';
 

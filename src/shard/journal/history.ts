@@ -1,5 +1,6 @@
 // The history of a machine, a Need or a cluster, in order: its changes in the ledger from cycle to cycle, and the
-// decisions, actions and orders about it. The caller renders it as text.
+// decisions, actions and orders about it. The caller renders it as text. Used by `bigfleet history`, outside the
+// shard.
 
 import type { LedgerRecord } from '../../fleet/index.ts';
 import { keyOf, type Machine, MachineState, type Need, rowsAfter } from '../../model/index.ts';

@@ -1,5 +1,6 @@
-// The writer of a journal's file. The file never exceeds its limit: the oldest entries are dropped before a write, by whole
-// segments while a later one can be replayed without them.
+// The writer of a journal's file. The file never exceeds its limit: the oldest entries are dropped before a write, by
+// whole segments while a later one can be replayed without them. Used on the journal's thread only
+// (journal-worker.ts).
 
 import type { StatementSync } from 'node:sqlite';
 import { deflateRawSync } from 'node:zlib';

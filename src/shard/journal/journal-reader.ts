@@ -1,5 +1,6 @@
-// Reads a journal, also while it is written: every query is short, so that it does not block the writer. Entries that a
-// crash cut off are missing; all entries before them are present.
+// Reads a journal, also while it is written: every query is short, so that it does not block the writer. Entries that
+// a crash cut off are missing; all entries before them are present. Used by `bigfleet replay` and `bigfleet history`,
+// and by past.ts when a shard starts.
 
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,5 +1,6 @@
-// The journal on a worker thread: the controller posts messages and does not wait for the write. After a failed write the
-// journal is given up, the failure is reported once, and the shard runs without a journal.
+// The journal on a worker thread: the controller posts messages and does not wait for the write. After a failed write
+// the journal is given up, the failure is reported once, and the shard runs without a journal. Started by
+// process/controller-factory.ts; recorder.ts posts to it.
 
 import type { Traffic } from '../../runtime/message-exchange.ts';
 import { moduleBeside } from '../../runtime/module-path.ts';

@@ -1,6 +1,7 @@
-// The input of a cycle as a delta to the previous one: full records of changed machines, deltas of roll-ups, and changed
-// options. A cycle's input follows from these alone and not from the ledger's rules that led there, so a journal can be
-// replayed by a version other than the one that wrote it. One packer per segment.
+// The input of a cycle as a delta to the previous one: full records of changed machines, deltas of roll-ups, and
+// changed options. A cycle's input follows from these alone and not from the ledger's rules that led there, so a
+// journal can be replayed by a version other than the one that wrote it. One packer per segment. Packed by
+// recorder.ts; unpacked by replay.ts and history.ts.
 
 import { deserialize, serialize } from 'node:v8';
 import type { ClassFacts, Fleet, LedgerRecord } from '../../fleet/index.ts';

@@ -1,5 +1,5 @@
-// Restores a new process's series of the last hour and its last events from the journal: a few hundred rows, read once at
-// the start. Without a readable journal, both begin empty.
+// Restores a new process's series of the last hour and its last events from the journal: a few hundred rows, read once
+// at the start. Without a readable journal, both begin empty. Called by process/controller-factory.ts.
 
 import { existsSync } from 'node:fs';
 import type { Past } from '../planning/controller.ts';

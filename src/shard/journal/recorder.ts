@@ -1,6 +1,7 @@
-// The controller's side of the journal: posts inputs and outcomes of cycles, and the events in between, as plain bytes and
-// records. The cost of a cycle is proportional to what changed, plus one slice of unchanged state until the segment is
-// whole. So no cycle waits for a full snapshot, and no second copy of the ledger is kept.
+// The controller's side of the journal: posts inputs and outcomes of cycles, and the events in between, as plain bytes
+// and records. The cost of a cycle is proportional to what changed, plus one slice of unchanged state until the
+// segment is whole. So no cycle waits for a full snapshot, and no second copy of the ledger is kept. Made by
+// planning/controller.ts and called in each cycle.
 
 import type { Decision } from '../../engine/index.ts';
 import type { AppliedChanges, Fleet } from '../../fleet/index.ts';

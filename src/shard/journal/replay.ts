@@ -1,5 +1,5 @@
 // Replays past decisions: restores the ledger from the journal and runs the engine on it. Equal digests show that a
-// decision depends only on what the journal contains.
+// decision depends only on what the journal contains. Used by `bigfleet replay`, outside the shard.
 
 import { type Decision, Engine } from '../../engine/index.ts';
 import { Fleet } from '../../fleet/index.ts';

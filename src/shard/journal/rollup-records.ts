@@ -1,5 +1,6 @@
-// Roll-ups in the journal: the deltas that the ledger applied, each relative to the previous record of its cluster in the
-// same segment. A segment begins with no rows, so the first record of a cluster is its whole roll-up.
+// Roll-ups in the journal: the deltas that the ledger applied, each relative to the previous record of its cluster in
+// the same segment. A segment begins with no rows, so the first record of a cluster is its whole roll-up. Used by
+// packing.ts.
 
 import type { Fleet } from '../../fleet/index.ts';
 import {

@@ -1,5 +1,5 @@
-// Reads a range of the journal in order, and tracks whether the changes read so far add up to the complete state: from the
-// point where a segment is whole, until cycles are missing.
+// Reads a range of the journal in order, and tracks whether the changes read so far add up to the complete state: from
+// the point where a segment is whole, until cycles are missing. Used by replay.ts and history.ts.
 
 import { BigFleetError } from '../../model/index.ts';
 import type { JournalCycle } from './journal-reader.ts';

@@ -1,5 +1,6 @@
-// The decision thread of a shard: owns the ledger, decides, and tracks the outcome of decisions. Input are events, output
-// are effects. This file wires the parts together; each part documents itself, and cycles.ts runs one cycle.
+// The decision thread of a shard: owns the ledger, decides, and tracks the outcome of decisions. Its input is events,
+// its output effects. Made on its thread by process/controller-factory.ts. This file wires the parts together; each
+// part documents itself, and cycles.ts runs one cycle.
 
 import { Engine } from '../../engine/index.ts';
 import { Fleet } from '../../fleet/index.ts';

@@ -1,5 +1,6 @@
-// Schedules cycles and runs them. A cycle starts at every interval, and earlier when demand changes or a person gives an
-// order, but not before `spacingMs` after the previous one. A cycle reads all of its input before it writes anything.
+// Schedules cycles and runs them. A cycle starts at every interval, and earlier when demand changes or a person gives
+// an order, but not before `spacingMs` after the previous one. A cycle reads all of its input before it writes
+// anything. Part of controller.ts.
 
 import { ClaimWatch, type Decision, type ServedHardware, ServedTally } from '../../engine/index.ts';
 import type { AppliedChanges, RowsSetAside } from '../../fleet/index.ts';

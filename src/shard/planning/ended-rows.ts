@@ -1,6 +1,7 @@
-// Rows that their cluster no longer reports while machines still have them as target. A target survives a short absence of
-// its row and ends when the row was absent for a whole cycle. Only clusters that have reported are examined: after a
-// restart, a cluster that has not reported yet may still have the row.
+// Rows that their cluster no longer reports while machines still have them as target. A target survives a short
+// absence of its row and ends when the row was absent for a whole cycle. Only clusters that have reported are
+// examined: after a restart, a cluster that has not reported yet may still have the row. Made by controller.ts;
+// cycles.ts ends such targets after each decision.
 
 import type { Fleet } from '../../fleet/index.ts';
 import type { NeedKey } from '../../model/index.ts';

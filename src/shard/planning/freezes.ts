@@ -1,7 +1,8 @@
-// Freezes: actions that a person has ordered the shard not to carry out, until the freeze is lifted. A freeze is durable
-// before it takes effect, so a restart does not undo it. It limits execution, not the ranking: the engine plans as always,
-// and the guardrails hold back frozen actions. Two effects reach the engine, to spare other clusters: a frozen cluster
-// claims no free machine (`cannotBind`), and its machines cannot be victims (`blocked`).
+// Freezes: actions that a person has ordered the shard not to carry out, until the freeze is lifted. A freeze is
+// durable before it takes effect, so a restart does not undo it. It limits execution, not the ranking: the engine
+// plans as always, and the guardrails hold back frozen actions. Two effects reach the engine, to spare other clusters:
+// a frozen cluster claims no free machine (`cannotBind`), and its machines cannot be victims (`blocked`). orders.ts
+// sets and lifts them.
 
 import {
   ACTION_WORDS,

@@ -1,5 +1,6 @@
-// Guardrails limit how much of a plan is carried out now. They run after the decision and do not change the ranking: they
-// admit the head of the plan's order and leave the rest to a later cycle, which decides it again if it still applies.
+// Guardrails limit how much of a plan is carried out now. They run after the decision and do not change the ranking:
+// they admit the head of the plan's order and leave the rest to a later cycle, which decides it again if it still
+// applies. Called by cycles.ts.
 //
 //   frozen    a freeze covers it (freezes.ts)
 //   dry-run   nothing is carried out; every action that is not frozen counts here, and no other guardrail applies
@@ -47,7 +48,7 @@ export interface Admission {
 }
 
 /** Input of the guardrails besides the plan. */
-export interface RailView {
+export interface GuardrailView {
   readonly nowMs: number;
   /** Number of Configured machines of a cluster before the plan is carried out. */
   readonly configuredOf: (cluster: string) => number;
@@ -68,7 +69,7 @@ export class Guardrails {
     this.#reclaims = new ReclaimWindow(options.unknownBeforeMs ?? Number.NEGATIVE_INFINITY);
   }
 
-  admit(actions: readonly Action[], view: RailView): Admission {
+  admit(actions: readonly Action[], view: GuardrailView): Admission {
     const { dryRun, maxActionsPerCycle } = this.options;
     const admitted: Action[] = [];
     const waiting = { frozen: [], 'dry-run': [], capped: [], deferred: [] } as Record<WaitReason, Action[]>;
@@ -101,11 +102,11 @@ export function countByKind(actions: readonly Action[]): KindCounts {
 class ReclaimRoom {
   readonly #window: ReclaimWindow;
   readonly #fraction: number;
-  readonly #view: RailView;
+  readonly #view: GuardrailView;
   readonly #left = new Map<string, number>();
   readonly #taken = new Map<string, number>();
 
-  constructor(window: ReclaimWindow, fraction: number, view: RailView) {
+  constructor(window: ReclaimWindow, fraction: number, view: GuardrailView) {
     this.#window = window;
     this.#fraction = fraction;
     this.#view = view;

@@ -1,5 +1,6 @@
-// Actions that a cycle decided and did not carry out: counts and cost effect by reason, and the first actions with their
-// explanation. Computed once per cycle from the snapshot of the ledger.
+// Actions that a cycle decided and did not carry out: counts and cost effect by reason, and the first actions with
+// their explanation. Computed once per cycle from the snapshot of the ledger. Called by cycles.ts, for status, plan
+// and journal.
 
 import type { Fleet } from '../../fleet/index.ts';
 import { type Action, type ActionKind, excerpt, type Leaving, type NeedKey } from '../../model/index.ts';

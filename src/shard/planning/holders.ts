@@ -1,5 +1,5 @@
 // Configured machines by class, cluster and priority. Computed per class on first use and discarded with the survey's
-// refresh: the ledger itself keeps counts by class and state only.
+// refresh: the ledger itself keeps counts by class and state only. Used by capacity-survey.ts.
 
 import type { MachineTable } from '../../fleet/index.ts';
 

@@ -1,6 +1,7 @@
-// Clusters whose demand is larger than decisions see, because some of their rows exceed a limit and are set aside. Machines
-// beyond the other rows may serve the rows set aside, so they are neither reclaimed nor treated as excess until the demand
-// is complete again or a person lifts the stop. A restart drops the lift, which is safe.
+// Clusters whose demand is larger than decisions see, because some of their rows exceed a limit and are set aside.
+// Machines beyond the other rows may serve the rows set aside, so they are neither reclaimed nor treated as excess
+// until the demand is complete again or a person lifts the stop. A restart drops the lift, which is safe. Made by
+// controller.ts; cycles.ts reads it before each decision.
 
 interface Incomplete {
   /** Rows of the last roll-up that were set aside when it was decoded. */

@@ -1,5 +1,6 @@
-// A map by row key, as nested maps by cluster, fingerprint and group. Keys of one profile share one fingerprint string,
-// which is long and whose hash is cached; joined keys would allocate and hash 100,000 new strings every cycle.
+// A map by row key, as nested maps by cluster, fingerprint and group. Keys of one profile share one fingerprint
+// string, which is long and whose hash is cached; joined keys would allocate and hash 100,000 new strings every cycle.
+// Used by shortfalls.ts and demand/first-seen.ts.
 
 import type { NeedKey } from '../../model/index.ts';
 

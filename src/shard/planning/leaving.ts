@@ -1,5 +1,6 @@
-// Why a machine that no row counts on leaves its cluster. Read from the ledger and the verdicts when the action is decided,
-// because the row may be gone later.
+// Why a machine that no row counts on leaves its cluster. Read from the ledger and the verdicts when the action is
+// decided, because the row may be gone later. Used by cycles.ts, held-back.ts and actuation for the explanation of the
+// action.
 
 import type { MachineStatus } from '../../fleet/index.ts';
 import {

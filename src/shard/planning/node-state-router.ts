@@ -1,5 +1,6 @@
-// Routes node state frames to clusters: one for every change of what a frame contains, the last one to the cluster that the
-// machine leaves, and a full set when an operator opens a session. node-state.ts builds the frames.
+// Routes node state frames to clusters: one for every change of what a frame contains, the last one to the cluster
+// that the machine leaves, and a full set when an operator opens a session. node-state.ts builds the frames. Made by
+// controller.ts.
 
 import type { MachineChange, MachineStatus } from '../../fleet/index.ts';
 import { MachineState } from '../../model/index.ts';

@@ -1,5 +1,6 @@
-// Node state frames, which report machines to their cluster. A frame is complete, so a newer one replaces an older one of
-// the same machine. A machine that leaves a cluster is reported to the cluster it leaves.
+// Node state frames, which report machines to their cluster. A frame is complete, so a newer one replaces an older one
+// of the same machine. A machine that leaves a cluster is reported to the cluster it leaves. Used by
+// node-state-router.ts.
 
 import {
   canonicalResources,

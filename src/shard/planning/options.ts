@@ -1,4 +1,5 @@
-// Options of the decision thread, and its durable store. Options are plain data, because they are cloned to the thread.
+// Options of the decision thread, and its durable store. Options are plain data, because they are cloned to the
+// thread. config/config.ts fills them from the settings.
 
 import { CapacityType, DEFAULT_SCORE_WEIGHTS, type ScoreWeights } from '../../model/index.ts';
 import { ACTUATION_LIMITS, type ActuationLimits } from '../actuation/actuation-limits.ts';

@@ -1,4 +1,5 @@
-// Carries out orders that people give a running shard. Every order is logged with its author; a refused one returns why.
+// Carries out orders that people give a running shard. Every order is logged with its author; a refused one returns
+// why. Called by controller.ts.
 
 import { excerpt } from '../../model/index.ts';
 import type { Order, OrderResult } from '../views.ts';

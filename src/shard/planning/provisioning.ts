@@ -1,6 +1,6 @@
-// Time that a row waits for its first machine: from first-seen to the first machine that is Configured for it. Each row
-// counts once, also across restarts: a row that had a machine at the start is not counted again. A row that ends and
-// returns is a new row.
+// Time that a row waits for its first machine: from first-seen to the first machine that is Configured for it. Each
+// row counts once, also across restarts: a row that had a machine at the start is not counted again. A row that ends
+// and returns is a new row. Used by telemetry/observers.ts for a histogram; no decision reads it.
 
 import type { Fleet, MachineStatus } from '../../fleet/index.ts';
 

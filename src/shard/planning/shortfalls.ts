@@ -1,6 +1,6 @@
-// Shortfalls: rows that the last cycle could not meet, with the number of consecutive cycles. A row that draining machines
-// will cover is unmet, but is not a shortfall. Rows are distinguished by their whole key, so that cluster and gang are
-// known; a report aggregates them (report.ts).
+// Shortfalls: rows that the last cycle could not meet, with the number of consecutive cycles. A row that draining
+// machines will cover is unmet, but is not a shortfall. Rows are distinguished by their whole key, so that cluster and
+// gang are known; a report aggregates them (report.ts). cycles.ts updates them after each decision.
 
 import { firstOf } from '../../collections/first-of.ts';
 import {

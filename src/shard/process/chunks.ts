@@ -1,5 +1,5 @@
-// Splits the controller's output into messages. The owner reads the clock after each message, so a message must not take long,
-// whether it has many small items or a few large ones.
+// Splits the controller's output into messages. The main thread reads the clock after each message, so a message must
+// not take long, whether it has many small items or a few large ones. Used by controller-worker.ts.
 
 import type { Batch, Envelope } from '../../runtime/message-exchange.ts';
 import type { AvailableCapacityUpdate } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';

@@ -1,4 +1,5 @@
-// Creates the controller of a shard on the controller's thread, with its store and its journal.
+// Creates the controller of a shard on the controller's thread, with its store and its journal. controller-worker.ts
+// imports it by the URL that shard.ts passes to controller-thread.ts.
 
 import { killAtFailpoint } from '../failpoints.ts';
 import { JournalThread, type JournalThreadStart } from '../journal/journal-thread.ts';

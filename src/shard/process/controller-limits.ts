@@ -1,4 +1,5 @@
-// Resource limits of the controller's thread.
+// Resource limits of the controller's thread. Used by controller-thread.ts and, for equal conditions, by
+// bench/main.ts.
 
 /**
  * Size of V8's young generation. With V8's default size, every fourth cycle of a large fleet is paused for 15 ms by a

@@ -1,5 +1,6 @@
-// The main thread's proxy of the controller, which runs on a worker thread. It never blocks on a cycle: the events of one turn
-// of the event loop are posted in one message, and the controller's messages are fetched in turns of at most about TURN_MS.
+// The main thread's proxy of the controller, which runs on a worker thread. It never blocks on a cycle: the events of
+// one turn of the event loop are posted in one message, and the controller's messages are fetched in turns of at most
+// about TURN_MS. Made by shard.ts.
 
 import { moduleBeside } from '../../runtime/module-path.ts';
 import { WorkerChannel } from '../../runtime/worker-channel.ts';

@@ -1,6 +1,7 @@
-// Roll-up deltas as plain data, for the controller's thread and for the journal. Origins are passed on as they are; fresh
-// rows are packed in columns, and their profiles are replaced by numbers that are never reused. The sender keeps the
-// profile number of each row of the last roll-up, the receiver only the profiles: neither keeps the rows.
+// Roll-up deltas as plain data, for the controller's thread and for the journal. Origins are passed on as they are;
+// fresh rows are packed in columns, and their profiles are replaced by numbers that are never reused. The sender keeps
+// the profile number of each row of the last roll-up, the receiver only the profiles: neither keeps the rows. Used by
+// demand-packer.ts (sender), controller-worker.ts (receiver) and journal/rollup-records.ts.
 
 import {
   FRESH,

@@ -1,6 +1,6 @@
-// Packs demand for the controller's thread a few milliseconds at a time: a roll-up of 50,000 new rows takes some tenths of a
-// second to pack and copy, which must not block the thread of the sessions. Small changes are sent at once; while a cluster
-// is being packed, its further demand is queued and coalesced.
+// Packs demand for the controller's thread a few milliseconds at a time: a roll-up of 50,000 new rows takes some
+// tenths of a second to pack and copy, which must not block the thread of the sessions. Small changes are sent at
+// once; while a cluster is being packed, its further demand is queued and coalesced. Part of controller-thread.ts.
 
 import { coalesced, type DemandEvent } from './coalesced-demand.ts';
 import type { ToController } from './controller-protocol.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Effect } from '../events.ts';
-import { carryOut, type Limbs } from './effects.ts';
+import { carryOut, type EffectTargets } from './effects.ts';
 
 /** Receivers that record the effects passed to them. */
 function told(effect: Effect): readonly string[] {
@@ -20,7 +20,7 @@ function told(effect: Effect): readonly string[] {
     repostDemand: note('repostDemand'),
   };
   const limbs = { sessions, providers: { carryOut: note('provider') }, onStop: note('stop') };
-  carryOut(effect, limbs as unknown as Limbs);
+  carryOut(effect, limbs as unknown as EffectTargets);
   return said;
 }
 

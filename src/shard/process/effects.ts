@@ -1,4 +1,5 @@
-// Carries out what the controller requests: sessions send to clusters, provider calls go to providers.
+// Carries out what the controller requests: sessions send to clusters, provider calls go to providers. Called by
+// shard.ts for each effect.
 
 import type { Effect } from '../events.ts';
 import type { Sessions } from '../sessions/sessions.ts';
@@ -6,14 +7,14 @@ import type { ProviderCalls } from './provider-calls.ts';
 
 type StopEffect = Extract<Effect, { readonly kind: 'stop' }>;
 
-export interface Limbs {
+export interface EffectTargets {
   readonly sessions: Sessions;
   readonly providers: ProviderCalls;
   /** A newer shard of this name exists. */
   readonly onStop: (effect: StopEffect) => void;
 }
 
-export function carryOut(effect: Effect, { sessions, providers, onStop }: Limbs): void {
+export function carryOut(effect: Effect, { sessions, providers, onStop }: EffectTargets): void {
   switch (effect.kind) {
     case 'ask-bootstrap':
       sessions.askBootstrap(effect);

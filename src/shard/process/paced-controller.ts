@@ -1,7 +1,8 @@
-// Backpressure between the sessions and a controller that may be behind because of a long cycle, a burst of roll-ups or a large
-// number of clusters. While the controller's queue is long, demand is queued here and coalesced to one
-// event per cluster, so the queue is bounded by the number of clusters, whatever operators send. Other events are rare, or
-// bounded by their senders, and are posted at once.
+// Backpressure between the sessions and a controller that may be behind because of a long cycle, a burst of roll-ups
+// or a large number of clusters. While the controller's queue is long, demand is queued here and coalesced to one
+// event per cluster, so the queue is bounded by the number of clusters, whatever operators send. Other events are
+// rare, or bounded by their senders, and are posted at once. Made by shard.ts, which gives it to the sessions in place
+// of controller-thread.ts.
 
 import type { ControllerEvent } from '../events.ts';
 import type { Controller } from '../sessions/sessions.ts';

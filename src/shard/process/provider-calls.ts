@@ -1,5 +1,5 @@
-// Executes the controller's effects on providers: calls and inventory reads. Maps provider errors to the controller's call outcomes;
-// no other file classifies them.
+// Executes the controller's effects on providers: calls and inventory reads. Maps provider errors to the controller's
+// call outcomes; no other file classifies them. Made by shard.ts, on the main thread; effects.ts calls it.
 
 import { excerpt, type Machine } from '../../model/index.ts';
 import {

@@ -1,4 +1,4 @@
-// The handle on a running shard that its starter receives.
+// The handle on a running shard that `startShard` returns to `bigfleet shard` and `bigfleet up`.
 
 import type { ApiOptions } from '../api/serve.ts';
 import type { ShardConfig } from '../config/config.ts';

@@ -1,5 +1,6 @@
 // Facade of a shard for questions, orders and subscribers. Orders about quarantined roll-ups go to the sessions, which
-// keep them; everything else goes to the controller, and answers are completed with the state of the roll-ups.
+// keep them; everything else goes to the controller, and answers are completed with the state of the roll-ups. Made by
+// shard.ts for the API.
 
 import { excerpt, type Problem } from '../../model/index.ts';
 import type { ReportView } from '../demand/cluster-demand.ts';

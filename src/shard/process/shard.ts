@@ -1,5 +1,5 @@
-// The shard process: opens the data directory, starts the controller on its thread and the sessions on this one, dials providers,
-// and serves sessions and the API. Makes no decisions.
+// The shard process: opens the data directory, starts the controller on its thread and the sessions on this one, dials
+// providers, and serves sessions and the API. Makes no decisions. Started by `bigfleet shard` and `bigfleet up`.
 
 import { randomInt } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';

@@ -1,6 +1,6 @@
-// Interns equal resource vectors: rows of all clusters ask for the same few pod sizes, and a separate map takes more memory
-// than the rest of a row. A direct-mapped cache: each hash has one place, and a new vector replaces the one in it, so the
-// table does not grow with vectors that are no longer used.
+// Interns equal resource vectors: rows of all clusters ask for the same few pod sizes, and a separate map takes more
+// memory than the rest of a row. A direct-mapped cache: each hash has one place, and a new vector replaces the one in
+// it, so the table does not grow with vectors that are no longer used. Used by demand-codec.ts.
 
 import type { ResourceVector } from '../../model/index.ts';
 

@@ -1,4 +1,5 @@
-// Counters of the sessions since the start of the process. None is by cluster, which bounds their number.
+// Counters of the sessions since the start of the process. None is by cluster, which bounds their number. Raised in
+// sessions/ and demand/; telemetry/session-metrics.ts exports them.
 
 export class SessionCounters {
   // Sessions.

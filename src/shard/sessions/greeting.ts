@@ -1,7 +1,7 @@
 // Slots for streams that have not sent a hello. Their sender is not known yet, so they are bounded by what is known:
-// the connection and, under TLS, the certificate. When all slots are taken, a new stream of a connection that has fewer
-// than another gets one of the other's. So the connection with most streams loses first, and an operator, which sends
-// its hello at once, has freed its slot long before its stream is the oldest.
+// the connection and, under TLS, the certificate. When all slots are taken, a new stream of a connection that has
+// fewer than another gets one of the other's. So the connection with most streams loses first, and an operator, which
+// sends its hello at once, has freed its slot long before its stream is the oldest. Used by sessions.ts.
 
 import type { SessionLimits } from './limits.ts';
 import type { Origin } from './port.ts';

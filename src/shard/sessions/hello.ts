@@ -1,4 +1,4 @@
-// Validates the first frame of a session: a hello of a sender that is authorised for the cluster.
+// Validates the first frame of a session: a hello of a sender that is authorised for the cluster. Used by session.ts.
 
 import { excerpt } from '../../model/index.ts';
 import { denied, type OperatorFrame, RpcError } from '../../wire/index.ts';

@@ -1,5 +1,6 @@
-// Limits of sessions. Each is generous for a real operator and keeps a broken or hostile one from
-// filling memory; beyond it, a frame or session is refused or ended, with the limit in the message, and counted.
+// Limits of sessions. Each is generous for a real operator and keeps a broken or hostile one from filling memory;
+// beyond it, a frame or session is refused or ended, with the limit in the message, and counted. Used in sessions/ and
+// demand/; some are settings (config/settings.ts).
 
 /** Limits that depend on the size of the host; settings `limits.*`. */
 export interface SessionLimits {

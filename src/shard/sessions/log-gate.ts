@@ -1,5 +1,6 @@
 // Rate limit for the log, so that a misbehaving operator cannot fill the disk: at most `MOST` lines per event name and
-// window of `WINDOW_MS`. The next line written for the event carries the number of suppressed lines.
+// window of `WINDOW_MS`. The next line written for the event carries the number of suppressed lines. Used by
+// sessions.ts.
 
 import type { Clock } from '../../runtime/clock.ts';
 import type { SessionLog } from './log.ts';

@@ -1,4 +1,5 @@
-// Messages of the controller to a cluster, and their frames. A newer frame replaces a queued one of equal key.
+// Messages of the controller to a cluster, and their frames. A newer frame replaces a queued one of equal key. Made by
+// sessions.ts and session.ts.
 
 import type { Requirement } from '../../model/index.ts';
 import type {

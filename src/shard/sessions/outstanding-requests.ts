@@ -1,5 +1,5 @@
-// Outstanding requests and instructions to clusters. They belong to the cluster, not to a session: all of them are sent
-// again to a new session. The controller decides when to abandon one, and then withdraws it.
+// Outstanding requests and instructions to clusters. They belong to the cluster, not to a session: all of them are
+// sent again to a new session. The controller decides when to abandon one, and then withdraws it. Part of sessions.ts.
 
 import { MAX_ASKS } from './limits.ts';
 import { type Ask, askKey } from './messages.ts';

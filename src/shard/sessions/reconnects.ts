@@ -1,6 +1,6 @@
-// Rate limit for new sessions per cluster, a token bucket. Each new session makes the controller resync all machines of the
-// cluster, so an operator that reconnects in a loop, or two that replace each other, would cost the shard far more than
-// it costs them.
+// Rate limit for new sessions per cluster, a token bucket. Each new session makes the controller resync all machines
+// of the cluster, so an operator that reconnects in a loop, or two that replace each other, would cost the shard far
+// more than it costs them. Used by sessions.ts.
 
 /** Bucket size: sessions before a cluster has to wait. An operator with proper backoff never reaches it. */
 const BURST = 20;

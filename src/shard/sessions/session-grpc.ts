@@ -1,4 +1,5 @@
 // `Shard.Session` on a grpc-js server: makes a port of each call. The only file of the sessions that knows grpc-js.
+// process/shard.ts adds it to the server.
 
 import { type ChannelOptions, Metadata, type Server, type ServerDuplexStream } from '@grpc/grpc-js';
 import { ShardDefinition, type ShardMessage } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';

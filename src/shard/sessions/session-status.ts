@@ -1,4 +1,5 @@
-// How sessions end: statuses with a code of the catalogue, a sentence and, where it helps, the time to wait.
+// How sessions end: statuses with a code of the catalogue, a sentence and, where it helps, the time to wait. Used by
+// session.ts and sessions.ts.
 
 import { BigFleetError, type ErrorCode } from '../../model/index.ts';
 import { status } from '../../wire/index.ts';

@@ -1,5 +1,6 @@
-// One connection of an operator, from its first frame to its end. The states are `greeting` (waits for the hello), `open`
-// and `ended`, in this order only. State of the cluster, as opposed to the connection, is kept by the host: see sessions.ts.
+// One connection of an operator, from its first frame to its end. The states are `greeting` (waits for the hello),
+// `open` and `ended`, in this order only. State of the cluster, as opposed to the connection, is kept by the host: see
+// sessions.ts. Made by sessions.ts.
 //
 // A frame that does not fit into the outbox ends the session, whatever its kind: requests and instructions must not be
 // lost, and a lost node state or hint would stay stale until its next change. The operator reconnects and is resynced.

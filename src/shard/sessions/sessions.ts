@@ -1,5 +1,6 @@
-// The shard's side of operator sessions. Operators connect through ports; their reports are posted to the controller as events,
-// and the controller sends to clusters through the methods here. Makes no decisions.
+// The shard's side of operator sessions. Operators connect through ports; their reports are posted to the controller
+// as events, and the controller sends to clusters through the methods here. Makes no decisions. Made by
+// process/shard.ts, on the main thread.
 
 import { excerpt, type Problem } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';

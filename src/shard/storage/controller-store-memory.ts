@@ -1,4 +1,4 @@
-// In-memory store of the decision thread, for tests, simulations and shards that run without durable state.
+// In-memory store of the decision thread, for tests and for simulations (testing/world).
 
 import type { MachineFacts, MachineStore } from '../inventory/machine-facts-store.ts';
 import type { Freeze, FreezeStore } from '../planning/freezes.ts';

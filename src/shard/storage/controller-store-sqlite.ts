@@ -1,5 +1,6 @@
-// The controller's durable state in one SQLite file. It is opened, read and written on the controller's thread, and a call
-// returns when its transaction is on disk: the controller calls no provider for a machine before that.
+// The controller's durable state in one SQLite file. It is opened, read and written on the controller's thread, and a
+// call returns when its transaction is on disk: the controller calls no provider for a machine before that. Opened by
+// process/controller-factory.ts.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { BigFleetError, type Stamp } from '../../model/index.ts';

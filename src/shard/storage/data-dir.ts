@@ -1,6 +1,7 @@
-// The data directory of a shard: its lock, its files and the epoch. The epoch is a fencing token that identifies one start
-// of the shard; providers refuse calls with a lower one. So it must increase at every start: the file is replaced
-// atomically and synced before the number is used, and a shard that cannot read its last epoch does not start.
+// The data directory of a shard: its lock, its files and the epoch. The epoch is a fencing token that identifies one
+// start of the shard; providers refuse calls with a lower one. So it must increase at every start: the file is
+// replaced atomically and synced before the number is used, and a shard that cannot read its last epoch does not
+// start. Opened by process/shard.ts.
 //
 // A new directory belongs to a new shard or to one that has lost its volume; the shard cannot tell which before it has
 // listed the machines. So the epoch does not begin at 1, which would be below all epochs of a lost volume, but at the

@@ -1,4 +1,4 @@
-// Messages between the demand store's thread and its owner.
+// Messages between the main thread (demand-store-thread.ts) and the demand store's thread (demand-store-worker.ts).
 
 import type { Traffic } from '../../runtime/message-exchange.ts';
 import type { BaselineRow, DemandChanges, FirstSeenRow } from './demand-store.ts';

@@ -1,5 +1,5 @@
 // The durable demand store: one SQLite file. It is separate from the controller's file, which another thread locks
-// exclusively.
+// exclusively. Used by demand-store-worker.ts, on its thread.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { BigFleetError, type NeedKey } from '../../model/index.ts';

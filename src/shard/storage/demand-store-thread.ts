@@ -1,5 +1,6 @@
-// The demand store on a worker thread: the time of an fsync is unbounded, and the thread of the sessions must not wait for
-// it. Writes of one turn of the event loop are posted in one message, and all writes queued at the thread share one fsync.
+// The demand store on a worker thread: the time of an fsync is unbounded, and the thread of the sessions must not wait
+// for it. Writes of one turn of the event loop are posted in one message, and all writes queued at the thread share
+// one fsync. Made by process/shard.ts.
 
 import { moduleBeside } from '../../runtime/module-path.ts';
 import { WorkerChannel } from '../../runtime/worker-channel.ts';

@@ -1,4 +1,5 @@
-// The demand store's thread. All writes received in one turn of its event loop are one transaction.
+// The demand store's thread (worker side; started by demand-store-thread.ts). All writes received in one turn of its
+// event loop are one transaction.
 
 import { WorkerPort } from '../../runtime/worker-port.ts';
 import { killAtFailpoint } from '../failpoints.ts';

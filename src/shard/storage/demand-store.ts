@@ -1,5 +1,6 @@
-// State of the sessions that must survive a restart: the extent of each cluster's last demand, so that the guard also checks
-// the first roll-up after it, and the first-seen time of each row, which is part of its rank.
+// State of the sessions that must survive a restart: the extent of each cluster's last demand, so that the guard also
+// checks the first roll-up after it, and the first-seen time of each row, which is part of its rank. Written by
+// demand/rollups.ts; demand-store-sqlite.ts is the durable store.
 
 import { keyText, type NeedKey } from '../../model/index.ts';
 import type { Extent } from '../demand/demand-guard.ts';

@@ -1,4 +1,4 @@
-// The cost of the fleet as gauges, by use of machines and by cluster; computed on each scrape.
+// The cost of the fleet as gauges, by use of machines and by cluster; computed on each scrape. Part of metrics.ts.
 
 import type { ClusterCosts } from '../planning/queries/cluster-costs.ts';
 import { COST_PARTS, costView } from './cost.ts';

@@ -1,7 +1,8 @@
 // The cost of a fleet per hour, by use of its machines: the one definition for every surface. A machine costs its
-// price while it has a host (`hasHost` of the model) and nothing otherwise: what could be bought, what is being bought and
-// what failed before a host came up is not paid for. Sums are whole micro-dollars, so that parts add up to their total
-// exactly, in any order, up to nine billion dollars per hour.
+// price while it has a host (`hasHost` of the model) and nothing otherwise: what could be bought, what is being bought
+// and what failed before a host came up is not paid for. Sums are whole micro-dollars, so that parts add up to their
+// total exactly, in any order, up to nine billion dollars per hour. Used by status, cluster costs, metrics and the
+// view schema.
 
 import { MachineState } from '../../model/index.ts';
 

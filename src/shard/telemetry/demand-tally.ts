@@ -1,5 +1,6 @@
-// The total demand of all rows. The sums of a cluster are cached until its rows change; the total is summed over clusters
-// on every read, because a running sum would drift: sums of bytes may exceed 2^53, where a double is inexact.
+// The total demand of all rows. The sums of a cluster are cached until its rows change; the total is summed over
+// clusters on every read, because a running sum would drift: sums of bytes may exceed 2^53, where a double is inexact.
+// Made by planning/controller.ts; read by the status and by metrics.ts.
 
 import type { ClusterRows, Fleet } from '../../fleet/index.ts';
 import { BUCKET_PINNED } from '../../model/index.ts';

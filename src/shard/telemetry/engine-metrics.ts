@@ -1,5 +1,5 @@
-// The engine's counters under the names of docs/reference/metrics.md. The engine keeps plain numbers in milliseconds; they are named
-// and converted to seconds here, on each scrape.
+// The engine's counters under the names of docs/reference/metrics.md. The engine keeps plain numbers in milliseconds;
+// they are named and converted to seconds here, on each scrape. Used by metrics.ts.
 
 import type { Histogram } from '../../collections/histogram.ts';
 import { conflictFraction, type EngineMetrics, MODES, type Mode, retriesOf } from '../../engine/index.ts';

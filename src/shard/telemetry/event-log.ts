@@ -1,5 +1,6 @@
-// The latest events of a shard, for readers that connect later. Each has a time and an id that is unique across processes.
-// Actions have a buffer of their own: they may come by the thousand, and must not evict the warning that explains them.
+// The latest events of a shard, for readers that connect later. Each has a time and an id that is unique across
+// processes. Actions have a buffer of their own: they may come by the thousand, and must not evict the warning that
+// explains them. Filled by planning/controller.ts, and at a start from the journal (journal/past.ts).
 
 import type { Clock } from '../../runtime/clock.ts';
 import type { EventsView, EventView, ShardEvent } from '../views.ts';

@@ -1,4 +1,5 @@
-// The text that Prometheus reads (format 0.0.4): families of samples, each with a line of help and its type.
+// The text that Prometheus reads (format 0.0.4): families of samples, each with a line of help and its type. Used by
+// registry.ts and engine-metrics.ts.
 
 export interface Sample {
   /** Suffix of the family's name, for samples of a histogram. */

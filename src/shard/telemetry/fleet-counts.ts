@@ -1,4 +1,5 @@
-// Machine counts by the labels of the inventory gauges. Computed on each scrape, in one pass over the columns.
+// Machine counts by the labels of the inventory gauges. Computed on each scrape, in one pass over the columns. Used by
+// metrics.ts.
 
 import type { Fleet } from '../../fleet/index.ts';
 import {

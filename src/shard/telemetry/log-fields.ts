@@ -1,5 +1,6 @@
-// Fields of an event as plain JSON of a bounded size. Errors, bigints, maps and sets become what is in them; bytes become
-// their number. What does not fit is cut and marked, so that one long text costs itself and never the whole line.
+// Fields of an event as plain JSON of a bounded size. Errors, bigints, maps and sets become what is in them; bytes
+// become their number. What does not fit is cut and marked, so that one long text costs itself and never the whole
+// line. Used by logger.ts, event-log.ts and api/event-stream.ts.
 
 import { excerpt, isLongerThan, printable } from '../../model/index.ts';
 

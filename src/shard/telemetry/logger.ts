@@ -1,6 +1,6 @@
-// The log of a shard: one line for each event, as JSON for programs or as text for people. Names of events
-// are stable; people search and alert by them. Bytes are never written, only how many there are: a bootstrap blob is a
-// secret, and nothing else that is logged is bytes.
+// The log of a shard: one line for each event, as JSON for programs or as text for people. Names of events are stable;
+// people search and alert by them. Bytes are never written, only how many there are: a bootstrap blob is a secret, and
+// nothing else that is logged is bytes. Made by cli/shard.ts and cli/up.
 
 import { styleText } from 'node:util';
 import { type DestinationStream, pino } from 'pino';

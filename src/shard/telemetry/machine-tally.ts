@@ -1,6 +1,7 @@
-// Totals over the machines of a fleet: counts by state, cost, and the resources of Configured machines. Sums are cached by
-// blocks of classes. Only blocks with a class whose counts changed are recomputed, and the blocks are summed on every read:
-// a running sum of prices would drift.
+// Totals over the machines of a fleet: counts by state, cost, and the resources of Configured machines. Sums are
+// cached by blocks of classes. Only blocks with a class whose counts changed are recomputed, and the blocks are summed
+// on every read: a running sum of prices would drift. Made by planning/controller.ts; read by the status and by
+// cost-metrics.ts.
 
 import { acceleratorsOf, HARDWARE, hardwareOf } from '../../engine/index.ts';
 import type { Fleet } from '../../fleet/index.ts';

@@ -1,5 +1,6 @@
-// The only definition of a shard's metrics: names, units and labels. The controller and the sessions have separate registries,
-// because they run on two threads; a scrape concatenates the two texts. docs/reference/metrics.md says which of them to watch.
+// The only definition of a shard's metrics: names, units and labels. The controller and the sessions have separate
+// registries, because they run on two threads; a scrape concatenates the two texts. docs/reference/metrics.md says
+// which of them to watch. planning/controller.ts makes the controller's, process/shard.ts that of the sessions.
 
 import type { EngineMetrics } from '../../engine/index.ts';
 import type { Fleet } from '../../fleet/index.ts';
@@ -79,7 +80,7 @@ const READER_ENDS = [
 export type ReaderEnd = (typeof READER_ENDS)[number];
 
 /** The sessions' counters in snake case: framesMalformed is frames_malformed. */
-const HANDS_EVENTS = Object.keys(new SessionCounters()).map(snakeCase);
+const SESSION_COUNTERS = Object.keys(new SessionCounters()).map(snakeCase);
 
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -393,7 +394,7 @@ export class SessionMetrics {
   readonly events = this.registry.counters(
     `${PREFIX}session_events_total`,
     'Events on sessions, by name; see docs/internals/sessions.md.',
-    { event: HANDS_EVENTS },
+    { event: SESSION_COUNTERS },
   );
   readonly demandRows = this.registry.gauge(`${PREFIX}demand_rows`, 'Rows of all accepted roll-ups.');
   readonly demandBytes = this.registry.gauge(

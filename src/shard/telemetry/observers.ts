@@ -1,4 +1,4 @@
-// Turns events of reconcile and actuation into metrics, log lines and events.
+// Turns events of reconcile and actuation into metrics, log lines and events. Made by planning/controller.ts.
 
 import type { PlanDifference } from '../../engine/index.ts';
 import {

@@ -1,7 +1,7 @@
 // What machines that the fleet owns cost to own: the price of a host spread over its life, as configured by its owner.
 // Providers price such machines at 0, because releasing one saves nothing, and decisions use that price. This price is
 // for display only: it answers what a cluster on bare metal costs, is shown apart from what is paid by the hour, and
-// enters no decision.
+// enters no decision. Used by machine-tally.ts and by cluster costs.
 
 import { CapacityType } from '../../model/index.ts';
 import { microsOf } from './cost.ts';

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Sessions } from '../sessions/sessions.ts';
 import { SessionMetrics } from './metrics.ts';
-import { LAG_RESOLUTION_MS, type LoopLag, type Surroundings, sessionsText } from './session-metrics.ts';
+import { LAG_RESOLUTION_MS, type LoopLag, type ScrapedValues, sessionsText } from './session-metrics.ts';
 
 /** Every per cent is a hundredth of a second late, and a timer may come a little early. */
 const LAG: LoopLag = {
   percentile: (percentile) => (percentile * 10 + (percentile === 50 ? -501 : LAG_RESOLUTION_MS)) * 1e6,
   reset: () => {},
 };
-const AROUND: Surroundings = {
+const AROUND: ScrapedValues = {
   controller: { waiting: 0, waitingMs: 0 },
   paced: { waiting: 0, coalesced: 0 },
   readers: {},

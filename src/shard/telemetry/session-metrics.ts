@@ -1,4 +1,5 @@
-// Copies the counters of the sessions into the metrics of docs/reference/metrics.md on each scrape.
+// Copies the counters of the sessions into the metrics of docs/reference/metrics.md on each scrape. Called by
+// process/shard.ts.
 
 import type { Sessions } from '../sessions/sessions.ts';
 import { type ReaderEnd, type SessionMetrics, snakeCase } from './metrics.ts';
@@ -13,7 +14,7 @@ export interface LoopLag {
 }
 
 /** Other values that are read on each scrape. */
-export interface Surroundings {
+export interface ScrapedValues {
   readonly controller: { readonly waiting: number; readonly waitingMs: number };
   readonly paced: { readonly waiting: number; readonly coalesced: number };
   readonly readers: Readonly<Partial<Record<ReaderEnd, number>>>;
@@ -23,7 +24,7 @@ export function sessionsText(
   metrics: SessionMetrics,
   sessions: Sessions,
   lag: LoopLag,
-  { controller, paced, readers }: Surroundings,
+  { controller, paced, readers }: ScrapedValues,
 ): string {
   const { counters, load } = sessions;
   for (const [name, count] of Object.entries(counters) as [string, number][])

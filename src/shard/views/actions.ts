@@ -1,5 +1,6 @@
-// Actions: pending and ended ones, those decided and not started, and the plan that the latter belong to. Freezes too, since
-// they are what holds actions back most often.
+// Schemas of `/v1/actions`, `/v1/plan` and `/v1/freezes` (api/read-routes.ts): pending and ended actions, those
+// decided and not started, and the plan that the latter belong to. Freezes too, since they are what holds actions back
+// most often.
 
 import * as z from 'zod';
 import { actionKind, count, errorClass, NeedRef, page, timeMs, type View, view } from './schema.ts';

@@ -1,4 +1,4 @@
-// Clusters: their sessions, demand, machines and roll-ups.
+// Schemas of `/v1/clusters` (api/read-routes.ts): clusters with their sessions, demand, machines and roll-ups.
 
 import * as z from 'zod';
 import { FreezeView } from './actions.ts';

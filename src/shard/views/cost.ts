@@ -1,4 +1,4 @@
-// What machines cost per hour. telemetry/cost.ts computes it.
+// Schemas of what machines cost per hour. telemetry/cost.ts computes it. Used by status.ts and clusters.ts.
 
 import * as z from 'zod';
 import { COST_PARTS } from '../telemetry/cost.ts';

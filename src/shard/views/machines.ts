@@ -1,4 +1,4 @@
-// Machines.
+// Schemas of `/v1/machines` (api/read-routes.ts).
 
 import * as z from 'zod';
 import { BLOCKED_CAUSES } from '../../model/index.ts';

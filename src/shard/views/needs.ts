@@ -1,4 +1,5 @@
-// Needs, what explains the verdict on one of them, and shortfalls.
+// Schemas of `/v1/needs` and `/v1/shortfalls` (api/read-routes.ts): Needs, what explains the verdict on one of them,
+// and shortfalls.
 
 import * as z from 'zod';
 import { BLOCKED_CAUSES, OBSTACLE_CAUSES, UNMET_REASONS } from '../../model/index.ts';

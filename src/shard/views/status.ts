@@ -1,4 +1,5 @@
-// The status of a shard: its last cycle, totals over the fleet, and its providers.
+// Schemas of `/v1/status` and of `cycle` events: the status of a shard, its last cycle, totals over the fleet, and its
+// providers.
 
 import * as z from 'zod';
 import { Cost, costPerHour, ownedCost } from './cost.ts';

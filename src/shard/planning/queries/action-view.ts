@@ -1,4 +1,5 @@
-// View of an action for display: messages of providers and operators are truncated.
+// View of an action for display: messages of providers and operators are truncated. Used by answers.ts,
+// machine-view.ts and telemetry/observers.ts.
 
 import { CapacityType, excerpt } from '../../../model/index.ts';
 import type { ActionRecord } from '../../actuation/action-records.ts';

@@ -1,5 +1,5 @@
-// Answers queries about a running shard, computed on request: machines in their current state, Needs and verdicts as of
-// the last cycle.
+// Answers queries about a running shard, computed on request: machines in their current state, Needs and verdicts as
+// of the last cycle. Called by controller.ts for the questions of API and commands; changes nothing.
 
 import {
   adviceFor,
@@ -24,7 +24,7 @@ import { inspectNeeds } from './inspect.ts';
 import { machinePage } from './machine-page.ts';
 import { findNeed, needId, needRef } from './need-names.ts';
 import { explainNeed } from './need-obstacles.ts';
-import { IN_LIST, IN_STORY, needView } from './need-view.ts';
+import { IN_EXPLANATION, IN_LIST, needView } from './need-view.ts';
 import { firstWithin, offsetOf, offsetPage, pageOf } from './pages.ts';
 import { planOf } from './plan.ts';
 import { remarksOn } from './remarks.ts';
@@ -110,7 +110,7 @@ export class Answers {
       .sort(newestFirst)
       .slice(0, STORY.actions);
     return {
-      need: this.#need(need, verdict, IN_STORY),
+      need: this.#need(need, verdict, IN_EXPLANATION),
       claimed: firstWithin(verdict.claimed, STORY.ids, STORY.idBytes),
       claimedTotal: verdict.claimed.length,
       preempts: firstWithin(verdict.preempts, STORY.ids, STORY.idBytes),

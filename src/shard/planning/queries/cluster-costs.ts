@@ -1,5 +1,6 @@
-// Cost of each cluster and its machines by state: Configured, Configuring and Draining. One pass over the columns for all
-// clusters, computed on first use and cached until the ledger changes.
+// Cost of each cluster and its machines by state: Configured, Configuring and Draining. One pass over the columns for
+// all clusters, computed on first use and cached until the ledger changes. Made by controller.ts; read by cluster
+// pages and cost metrics.
 
 import type { Fleet } from '../../../fleet/index.ts';
 import { MachineState, stateName } from '../../../model/index.ts';

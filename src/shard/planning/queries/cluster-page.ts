@@ -1,4 +1,5 @@
-// Pages of clusters for display, by name or with troubled ones first: session, demand, machines and cost.
+// Pages of clusters for display, by name or with troubled ones first: session, demand, machines and cost. Used by
+// answers.ts.
 
 import type { Decision } from '../../../engine/index.ts';
 import { compareText, excerpt } from '../../../model/index.ts';

@@ -1,5 +1,6 @@
-// ShardRead.InspectNeeds: every Need of the last cycle with its verdict. Soft state: it describes that cycle and no later
-// change. Only the requested verdicts are computed, in order; each row is encoded lazily as the generator is read.
+// ShardRead.InspectNeeds: every Need of the last cycle with its verdict. Soft state: it describes that cycle and no
+// later change. Only the requested verdicts are computed, in order; each row is encoded lazily as the generator is
+// read. Used by answers.ts; api/shard-read-grpc.ts sends it.
 
 import {
   MAX_UNITS,

@@ -1,4 +1,4 @@
-// Pages of machines for display, ordered by id or with Failed ones first.
+// Pages of machines for display, ordered by id or with Failed ones first. Used by answers.ts.
 
 import { firstOf } from '../../../collections/first-of.ts';
 import { compareText, isMachineState, MachineState } from '../../../model/index.ts';

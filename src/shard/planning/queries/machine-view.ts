@@ -1,4 +1,5 @@
-// View of a machine for display: the provider's record, the facts of the shard, and the pending action.
+// View of a machine for display: the provider's record, the facts of the shard, and the pending action. Used by
+// machine-page.ts.
 
 import { effectiveAllocatable, excerpt, formatResources } from '../../../model/index.ts';
 import type { MachineView } from '../../views.ts';

@@ -1,6 +1,6 @@
-// Short names of rows for display. A key has a cluster, a fingerprint of hundreds of characters and a group; its name is
-// the cluster and 10 hex digits of a hash of the rest. Among 10,000 rows of a cluster, a collision has a chance of 1 in
-// 20,000.
+// Short names of rows for display. A key has a cluster, a fingerprint of hundreds of characters and a group; its name
+// is the cluster and 10 hex digits of a hash of the rest. Among 10,000 rows of a cluster, a collision has a chance of
+// 1 in 20,000. Used by every view, log line and journal entry that names a row.
 
 import type { Fleet } from '../../../fleet/index.ts';
 import type { NeedKey, Profile } from '../../../model/index.ts';

@@ -1,5 +1,6 @@
-// Obstacles that keep machines from a Need, with details: where machines failed and with which error, why they are blocked
-// and until when. One pass over the machines that meet the requirements, made when a person asks about the Need.
+// Obstacles that keep machines from a Need, with details: where machines failed and with which error, why they are
+// blocked and until when. One pass over the machines that meet the requirements, made when a person asks about the
+// Need. Used by answers.ts.
 
 import { explain } from '../../../engine/index.ts';
 import {

@@ -1,5 +1,5 @@
 // View of a row for display. A Need may name thousands of values, and its fingerprint repeats all of them, so both are
-// truncated: shorter in a list, longer in the explanation of one Need.
+// truncated: shorter in a list, longer in the explanation of one Need. Used by answers.ts.
 
 import {
   excerpt,
@@ -33,7 +33,7 @@ export const IN_LIST: NeedDetail = {
   requirementsBytes: 100_000,
 };
 
-export const IN_STORY: NeedDetail = {
+export const IN_EXPLANATION: NeedDetail = {
   fingerprintBytes: 10_000,
   requirementBytes: 20_000,
   values: 100,

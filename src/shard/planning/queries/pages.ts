@@ -1,5 +1,6 @@
-// Pages of lists: how much of a list one answer brings, and where the next one goes on. The maker of the items also cuts
-// the page, so that no more of them are made than are sent.
+// Pages of lists: how much of a list one answer brings, and where the next one goes on. The maker of the items also
+// cuts the page, so that no more of them are made than are sent. Used by the queries of this folder, by
+// process/shard-facade.ts and by api/read-routes.ts.
 
 /** `total` counts the whole list. `next` is null on the last page; otherwise it is given back as `after`. */
 export interface Page<T> {

@@ -1,4 +1,5 @@
-// Answers the `plan` query: actions that the last cycle decided and did not carry out, with the reason.
+// Answers the `plan` query: actions that the last cycle decided and did not carry out, with the reason. Used by
+// answers.ts.
 
 import type { PlanView, Questions, WaitingActionView } from '../../views.ts';
 import type { ControllerState } from '../controller.ts';

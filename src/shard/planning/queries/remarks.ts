@@ -1,5 +1,6 @@
-// Conditions outside the decision that affect a Need and that people can change. Unreachable providers and offerings out
-// of stock are obstacles of the Needs they concern instead (need-obstacles.ts).
+// Conditions outside the decision that affect a Need and that people can change. Unreachable providers and offerings
+// out of stock are obstacles of the Needs they concern instead (need-obstacles.ts). Used by answers.ts in the
+// explanation of a Need.
 
 import { ACTION_WORDS, excerpt, type Verdict } from '../../../model/index.ts';
 import type { ControllerState } from '../controller.ts';

@@ -1,6 +1,7 @@
-// Time series of the last hour, so that a dashboard opened during an outage shows when it began. It is derived from the
-// events that the shard emits. Two rings: one point per 10 s for an hour, and one per second for the last two minutes.
-// The 10 s points are also written to the journal, from which a new process reads the hour before its start.
+// Time series of the last hour, so that a dashboard opened during an outage shows when it began. It is derived from
+// the events that the shard emits. Two rings: one point per 10 s for an hour, and one per second for the last two
+// minutes. The 10 s points are also written to the journal, from which a new process reads the hour before its start.
+// Fed by controller.ts; answers.ts returns it.
 
 import type { SeriesPoint, SeriesView, ShardEvent, StatusView } from '../../views.ts';
 

@@ -1,4 +1,5 @@
-// Status of the shard, computed from the columns of the ledger: cheap enough to be sent after every cycle.
+// Status of the shard, computed from the columns of the ledger: cheap enough to be sent after every cycle. Used by
+// cycles.ts and answers.ts.
 
 import { HARDWARE, type ServedHardware } from '../../../engine/index.ts';
 import type { Fleet } from '../../../fleet/index.ts';
