@@ -19,8 +19,8 @@ function told(effect: Effect): readonly string[] {
     sendAvailableCapacity: note('sendAvailableCapacity'),
     repostDemand: note('repostDemand'),
   };
-  const limbs = { sessions, providers: { carryOut: note('provider') }, onStop: note('stop') };
-  carryOut(effect, limbs as unknown as EffectTargets);
+  const targets = { sessions, providers: { carryOut: note('provider') }, onStop: note('stop') };
+  carryOut(effect, targets as unknown as EffectTargets);
   return said;
 }
 
