@@ -215,7 +215,9 @@ describe('the page as a tree', () => {
       ...{ failed: [failed], failedTotal: 7 },
     };
     expect(texts(shown('providers', { live }))[0]).toContain('does not answer');
-    expect(texts(shown('providers', { live })).at(-1)).toBe('20 of 31 providers shown, those in trouble first');
+    expect(texts(shown('providers', { live })).at(-1)).toBe(
+      '20 of 31 providers shown, those in trouble first',
+    );
     expect(texts(shown('clusters', { live })).at(-1)).toBe('1 of 12 clusters shown, those in trouble first');
     expect(texts(shown('shortfalls', { live })).at(-1)).toBe('1 of 340 shortfalls shown, most urgent first');
     expect(texts(shown('failed', { live }))).toEqual([
