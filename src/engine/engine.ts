@@ -316,7 +316,7 @@ export class Engine {
   /** The decision, if a full solve of the same fleet gives the same plan; otherwise that of the full solve. */
   #checked(decision: Decision, number: number): Decision {
     const cycle = this.#cycle;
-    const full = solveAnew(cycle.fleet, cycle.nowMs, cycle.options);
+    const full = solveFull(cycle.fleet, cycle.nowMs, cycle.options);
     const equal = isSamePlan({ cycle, decision }, full);
     if (!equal) {
       this.#onDifference?.({ cycle: number, incremental: decision.plan(), full: full.decision.plan() });
@@ -334,7 +334,7 @@ export class Engine {
  * defect in those would show in both. A new cycle shares only the fleet, and runs on this thread alone, so that the work of
  * the others is checked as well. It costs columns of its own, which are garbage afterwards.
  */
-function solveAnew(fleet: FleetView, nowMs: number, options: DecisionOptions): Solved {
+function solveFull(fleet: FleetView, nowMs: number, options: DecisionOptions): Solved {
   const cycle = new Cycle(fleet);
   solveAlone(cycle, nowMs, options);
   return { cycle, decision: new Decision(cycle, noProbe) };
@@ -355,7 +355,7 @@ function solveAlone(cycle: Cycle, nowMs: number, options: DecisionOptions): void
 
 /** One cycle over a fleet; returns the whole plan. */
 export function decide(fleet: FleetView, nowMs: number, options: DecisionOptions): Plan {
-  return solveAnew(fleet, nowMs, options).decision.plan();
+  return solveFull(fleet, nowMs, options).decision.plan();
 }
 
 /**
