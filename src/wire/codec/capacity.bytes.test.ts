@@ -1,4 +1,4 @@
-// capacity.proto byte by byte: numbers and wire types as the contract has them, not as the generator has them.
+// capacity.proto byte by byte: field numbers and wire types, compared with the contract, not with generated code.
 
 import { describe, expect, test } from 'vitest';
 import { entry, expectOnWire, join, len, messageNames, num } from '../../../testing/support/wire-bytes.ts';
@@ -49,14 +49,14 @@ const cases = {
     }),
 };
 
-describe('given capacity.proto on the wire', () => {
-  test.each(Object.entries(cases))('then %s has the numbers of the contract', (_name, check) => check());
+describe('the encoding of capacity.proto', () => {
+  test.each(Object.entries(cases))('given %s, then its fields match the contract', (_name, check) => check());
 
-  test('then every message is covered above', () => {
+  test('given all messages, then each has a case above', () => {
     expect(Object.keys(cases).sort()).toEqual(messageNames(gen));
   });
 
-  test('then every enum value has its number', () => {
+  test('given all enums, then their numbers are those of the contract', () => {
     expect(gen.NodeSelectorRequirement_Operator).toEqual({
       OPERATOR_UNSPECIFIED: 0,
       OPERATOR_IN: 1,
@@ -103,31 +103,40 @@ describe('given capacity.proto on the wire', () => {
   });
 });
 
-describe('given values at the edge of their types', () => {
-  test.each([2n ** 63n - 1n, -(2n ** 63n), -1n, 2n ** 53n + 1n, 1n])('then int64 %s survives', (stamp) => {
-    const decoded = gen.ClusterCapacityNeeds.decode(num(2, stamp));
-    expect(decoded.timestampUnixNanos).toBe(stamp);
-    expect(gen.ClusterCapacityNeeds.encode(decoded).finish()).toEqual(num(2, stamp));
-  });
+describe('the generated decoder of capacity.proto', () => {
+  test.each([2n ** 63n - 1n, -(2n ** 63n), -1n, 2n ** 53n + 1n, 1n])(
+    'given the int64 %s, when decoded and encoded, then it is unchanged',
+    (stamp) => {
+      const decoded = gen.ClusterCapacityNeeds.decode(num(2, stamp));
+      expect(decoded.timestampUnixNanos).toBe(stamp);
+      expect(gen.ClusterCapacityNeeds.encode(decoded).finish()).toEqual(num(2, stamp));
+    },
+  );
 
-  test.each([2 ** 31 - 1, -(2 ** 31), -1])('then int32 %s survives', (priority) => {
-    const decoded = gen.CapacityNeed.decode(num(3, priority));
-    expect(decoded.priority).toBe(priority);
-    expect(gen.CapacityNeed.encode(decoded).finish()).toEqual(num(3, priority));
-  });
+  test.each([2 ** 31 - 1, -(2 ** 31), -1])(
+    'given the int32 %s, when decoded and encoded, then it is unchanged',
+    (priority) => {
+      const decoded = gen.CapacityNeed.decode(num(3, priority));
+      expect(decoded.priority).toBe(priority);
+      expect(gen.CapacityNeed.encode(decoded).finish()).toEqual(num(3, priority));
+    },
+  );
 
-  test.each([28, 2 ** 31 - 1, -1])('then the unknown enum number %s survives as a number', (bucket) => {
-    const decoded = gen.CapacityNeed.decode(num(6, bucket));
-    expect(decoded.interruptionPenaltyBucket).toBe(bucket);
-    expect(gen.CapacityNeed.encode(decoded).finish()).toEqual(num(6, bucket));
-  });
+  test.each([28, 2 ** 31 - 1, -1])(
+    'given the unknown enum number %s, when decoded and encoded, then it is unchanged',
+    (bucket) => {
+      const decoded = gen.CapacityNeed.decode(num(6, bucket));
+      expect(decoded.interruptionPenaltyBucket).toBe(bucket);
+      expect(gen.CapacityNeed.encode(decoded).finish()).toEqual(num(6, bucket));
+    },
+  );
 
-  test('then the map key __proto__ is a key like any other', () => {
+  test('given the map key __proto__, then it is decoded like any other key', () => {
     const decoded = gen.CapacityNeed.decode(entry(2, '__proto__', '1'));
     expect([...decoded.aggregateResources]).toEqual([['__proto__', '1']]);
   });
 
-  test('then a map entry without key or value has empty ones, and a repeated key keeps the last value', () => {
+  test('given a map entry without key or value, then both are empty; given a repeated key, then its last value is used', () => {
     const bytes = join([len(2), entry(2, 'cpu', '1'), entry(2, 'cpu', '2')]);
     expect([...gen.CapacityNeed.decode(bytes).aggregateResources]).toEqual([
       ['', ''],
@@ -135,7 +144,7 @@ describe('given values at the edge of their types', () => {
     ]);
   });
 
-  test('then a reserved or unknown field is skipped', () => {
+  test('given a reserved or unknown field, then it is skipped', () => {
     const bytes = join([num(4, 9), len(100, 'x'), num(3, 1)]);
     expect(gen.CapacityNeed.decode(bytes)).toEqual(gen.CapacityNeed.decode(num(3, 1)));
   });

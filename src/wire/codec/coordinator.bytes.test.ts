@@ -1,4 +1,4 @@
-// coordinator.proto byte by byte: numbers and wire types as the contract has them, not as the generator has them.
+// coordinator.proto byte by byte: field numbers and wire types, compared with the contract, not with generated code.
 
 import { describe, expect, test } from 'vitest';
 import { entry, expectOnWire, join, len, messageNames, num } from '../../../testing/support/wire-bytes.ts';
@@ -188,20 +188,20 @@ const cases = {
   InstructAck: () => expectOnWire(gen.InstructAck, ack.bytes, ack.value),
 };
 
-describe('given coordinator.proto on the wire', () => {
-  test.each(Object.entries(cases))('then %s has the numbers of the contract', (_name, check) => check());
+describe('the encoding of coordinator.proto', () => {
+  test.each(Object.entries(cases))('given %s, then its fields match the contract', (_name, check) => check());
 
-  test('then every message is covered above', () => {
+  test('given all messages, then each has a case above', () => {
     expect(Object.keys(cases).sort()).toEqual(messageNames(gen));
   });
 
-  test('then the retired fields of a summary and a shortfall are skipped', () => {
+  test('given the retired fields of a summary and a shortfall, then they are skipped', () => {
     const old = join([...summary.bytes, num(5, 1), num(6, 1)]);
     expect(gen.ShardSummary.decode(old)).toEqual(summary.value);
     expect(gen.Shortfall.decode(join([...shortfall.bytes, num(4, 1)]))).toEqual(shortfall.value);
   });
 
-  test('then every enum value has its number', () => {
+  test('given all enums, then their numbers are those of the contract', () => {
     expect(gen.InstructAck_Outcome).toEqual({
       OUTCOME_UNSPECIFIED: 0,
       OUTCOME_ACCEPTED: 1,

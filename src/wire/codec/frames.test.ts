@@ -1,4 +1,4 @@
-// Operator frames: the oneof rules of protobuf, and what happens to bytes that are no message.
+// Operator frames: the oneof rules of protobuf, the limits of payloads, and the errors of malformed bytes.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -12,8 +12,8 @@ import { FrameLimits, readOperatorFrame } from './frames.ts';
 const hello = len(1, len(1, 'c1'), len(3, 'v1alpha1'));
 const rollup = len(2, len(1, 'c1'), num(2, 7));
 
-describe('given a frame with one payload', () => {
-  test('when it is a hello, a bootstrap answer or a reclaim ack, then it is decoded', () => {
+describe('an operator frame with one payload', () => {
+  test('given a hello, a bootstrap answer or a reclaim ack, then it is decoded', () => {
     expect(readOperatorFrame(hello)).toEqual({
       kind: 'hello',
       value: { clusterId: 'c1', protocolVersion: 'v1alpha1', features: [] },
@@ -28,7 +28,7 @@ describe('given a frame with one payload', () => {
     });
   });
 
-  test('when it is a roll-up, then it stays bytes, as a view without a copy', () => {
+  test('given a roll-up, then it stays encoded, as a view of the frame', () => {
     const frame = readOperatorFrame(rollup);
     expect(frame.kind).toBe('rollup');
     if (frame.kind !== 'rollup') return;
@@ -36,36 +36,36 @@ describe('given a frame with one payload', () => {
     expect(frame.bytes.buffer).toBe(rollup.buffer);
   });
 
-  test('when the roll-up is empty, then it is an empty roll-up and not an unknown frame', () => {
+  test('given an empty roll-up, then it is a roll-up and not an unknown frame', () => {
     expect(readOperatorFrame(len(2))).toEqual({ kind: 'rollup', bytes: new Uint8Array() });
   });
 });
 
-describe('given a frame with several payloads', () => {
-  test('then the last one wins', () => {
+describe('an operator frame with several payloads', () => {
+  test('given payloads of two kinds, then the last one is used', () => {
     expect(readOperatorFrame(join([rollup, hello])).kind).toBe('hello');
     expect(readOperatorFrame(join([hello, rollup])).kind).toBe('rollup');
   });
 
-  test('when a roll-up is repeated, then both are merged as protobuf merges them', () => {
+  test('given two roll-ups, then they are merged by the rules of protobuf', () => {
     const frame = readOperatorFrame(join([rollup, len(2, num(2, 9), len(3, num(3, 1)))]));
     const merged = decodeStrict(ClusterCapacityNeeds, frame.kind === 'rollup' ? frame.bytes : hello);
     expect(merged).toMatchObject({ clusterId: 'c1', timestampUnixNanos: 9n, needs: [{ priority: 1 }] });
   });
 
-  test('when another payload is in between, then nothing is left of the first roll-up', () => {
+  test('given another payload between two roll-ups, then the first roll-up is dropped', () => {
     const frame = readOperatorFrame(join([rollup, hello, len(2, num(2, 9))]));
     expect(frame).toEqual({ kind: 'rollup', bytes: num(2, 9) });
   });
 
-  test('when a hello is repeated, then its fields are merged too', () => {
+  test('given two hellos, then their fields are merged', () => {
     const frame = readOperatorFrame(join([hello, len(1, len(1, 'c2'))]));
     expect(frame).toMatchObject({ value: { clusterId: 'c2', protocolVersion: 'v1alpha1' } });
   });
 });
 
-describe('given fields this version does not know', () => {
-  test('then they are skipped, whatever their wire type', () => {
+describe('an operator frame with unknown fields', () => {
+  test('given every wire type, then the fields are skipped', () => {
     const fixed32 = Uint8Array.from([...varint(70 * 8 + 5), 1, 2, 3, 4]);
     const fixed64 = Uint8Array.from([...varint(71 * 8 + 1), 1, 2, 3, 4, 5, 6, 7, 8]);
     const group = Uint8Array.from([...varint(72 * 8 + 3), 8, 1, 0x0b, 0x0c, ...varint(72 * 8 + 4)]);
@@ -75,45 +75,45 @@ describe('given fields this version does not know', () => {
     expect(readOperatorFrame(new Uint8Array())).toEqual({ kind: 'unknown' });
   });
 
-  test('then a known number with a wrong wire type counts as unknown', () => {
+  test('given a known field number with a wrong wire type, then the field counts as unknown', () => {
     expect(readOperatorFrame(num(2, 1))).toEqual({ kind: 'unknown' });
   });
 });
 
-describe('given bytes that are no message', () => {
+describe('a malformed operator frame', () => {
   test.each([
     ['a zero byte', [0], 0, 'a field number above 0'],
     ['a length beyond the end', [0x12, 5, 1], 2, '5 bytes of field 2, found 1'],
     ['a length one byte beyond the end', [0x12, 2, 1], 2, '2 bytes of field 2, found 1'],
-    ['a tag without content', [0x12], 1, 'a length, found the end'],
-    ['a number without end', [0x08, 0xff], 2, 'a number, found the end'],
+    ['a tag without a value', [0x12], 1, 'a length, found the end'],
+    ['a truncated number', [0x08, 0xff], 2, 'a number, found the end'],
     ['a number of 70 bits', [0x08, ...Array(9).fill(0xff), 0x02], 10, 'at most 64 bits'],
     ['a tag of 35 bits', [0xff, 0xff, 0xff, 0xff, 0x7f], 4, 'at most 32 bits'],
-    ['an end of a group alone', [0x0c], 0, 'a wire type'],
+    ['an end of a group without its start', [0x0c], 0, 'a wire type'],
     ['a wire type of 6', [0x0e], 0, 'a wire type'],
     ['a group that is not closed', [0x0b, 0x10, 1], 3, 'the end of group 1'],
     ['a group closed by another', [0x0b, 0x14], 1, 'the innermost group'],
-    ['groups without end', Array(1000).fill(0x0b), 100, 'at most 100 nested groups'],
-  ])('when there is %s, then the error says where and what', (_what, bytes, offset, expected) => {
+    ['1000 nested groups', Array(1000).fill(0x0b), 100, 'at most 100 nested groups'],
+  ])('given %s, then the error has the offset and the expectation', (_what, bytes, offset, expected) => {
     const read = () => readOperatorFrame(Uint8Array.from(bytes));
     expect(read).toThrow(WireFormatError);
     expect(read).toThrow(expected);
     expect(read).toThrow(expect.objectContaining({ code: 'BF_WIRE_MALFORMED', offset }));
   });
 
-  test('when text is no UTF-8, then it is refused, where the generated decoder would replace it', () => {
+  test('given text that is not UTF-8, then it is refused, although the generated decoder replaces it', () => {
     const bytes = len(1, len(1, Uint8Array.of(0x63, 0xff)));
     expect(Hello.decode(bytes.subarray(2)).clusterId).toBe('c\ufffd');
     expect(() => readOperatorFrame(bytes)).toThrow('UTF-8');
   });
 
-  test('when a zero byte hides in a payload, then it is refused, where the decoder would stop silently', () => {
+  test('given a zero byte in a payload, then it is refused, although the generated decoder stops there silently', () => {
     const payload = join([len(1, 'c1'), Uint8Array.of(0), len(3, 'v')]);
     expect(Hello.decode(payload).protocolVersion).toBe('');
     expect(() => readOperatorFrame(len(1, payload))).toThrow(WireFormatError);
   });
 
-  test('when bytes are random, then there is a frame or a WireFormatError, nothing else', () => {
+  test('given random bytes, then the result is a frame or a WireFormatError', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
         try {
@@ -126,7 +126,7 @@ describe('given bytes that are no message', () => {
     );
   });
 
-  test('when a frame is cut anywhere, then it never reads as the whole frame', () => {
+  test('given a frame truncated at any byte, then it is refused', () => {
     const whole = OperatorMessage.encode(OperatorMessage.decode(hello)).finish();
     for (let cut = 1; cut < whole.length; cut++) {
       expect(() => readOperatorFrame(whole.subarray(0, cut))).toThrow(WireFormatError);
@@ -134,7 +134,7 @@ describe('given bytes that are no message', () => {
   });
 });
 
-describe('given a payload that is within its limits', () => {
+describe('a payload within its limits', () => {
   const text = fc.string({ unit: 'binary', maxLength: 8 });
   const property = <T>(
     given: fc.Arbitrary<T>,
@@ -149,7 +149,7 @@ describe('given a payload that is within its limits', () => {
     );
   };
 
-  test('then it reads as the generated code reads it', () => {
+  test('given any values, then they are decoded as by the generated code', () => {
     const features = fc.array(text, { maxLength: FrameLimits.features });
     property(fc.record({ clusterId: text, protocolVersion: text, features }), 'hello', Hello);
     const answer = {
@@ -164,48 +164,48 @@ describe('given a payload that is within its limits', () => {
   });
 });
 
-describe('given a payload beyond its limits', () => {
-  // Bytes that no decoder of text would take, to show that none has seen them.
-  const noText = (bytes: number) => new Uint8Array(bytes).fill(0xff);
+describe('a payload beyond its limits', () => {
+  // Bytes that are not UTF-8: the test would fail if they were decoded as text.
+  const notUtf8 = (bytes: number) => new Uint8Array(bytes).fill(0xff);
 
-  test('when a cluster id has more than 253 bytes, then the hello is refused and the id never decoded', () => {
+  test('given a cluster id of more than 253 bytes, then the hello is refused and the id is not decoded', () => {
     expect(readOperatorFrame(len(1, len(1, 'x'.repeat(253))))).toMatchObject({ kind: 'hello' });
-    expect(readOperatorFrame(len(1, len(1, noText(254))))).toEqual({
+    expect(readOperatorFrame(len(1, len(1, notUtf8(254))))).toEqual({
       kind: 'refusedHello',
       problem: 'The cluster id has 254 bytes, the limit is 253.',
     });
   });
 
-  test('when a hello has more than 64 KiB, in one piece or in many, then none of it is decoded', () => {
+  test('given a hello of more than 64 KiB, in one field or in many, then it is refused and not decoded', () => {
     const problem = expect.stringMatching(/^The hello has \d+ bytes, the limit is 65536\.$/);
-    expect(readOperatorFrame(len(1, noText(65_537)))).toEqual({ kind: 'refusedHello', problem });
-    const pieces = Array.from({ length: 20 }, () => len(1, len(3, noText(4000))));
+    expect(readOperatorFrame(len(1, notUtf8(65_537)))).toEqual({ kind: 'refusedHello', problem });
+    const pieces = Array.from({ length: 20 }, () => len(1, len(3, notUtf8(4000))));
     expect(readOperatorFrame(join(pieces))).toEqual({ kind: 'refusedHello', problem });
   });
 
-  test('when there are too many features, or long ones, then the rest is ignored', () => {
-    const long = len(1000, noText(33));
+  test('given too many or too long features, then those are ignored', () => {
+    const long = len(1000, notUtf8(33));
     const features = Array.from({ length: 20 }, (_, i) => len(1000, `feature-${i}`.padEnd(32, 'x')));
     const frame = readOperatorFrame(len(1, len(1, 'c1'), long, ...features));
     expect(frame.kind === 'hello' && frame.value.features).toHaveLength(16);
     expect(frame).toMatchObject({ value: { features: { 0: `feature-0${'x'.repeat(23)}` } } });
   });
 
-  test('when the id of an answer is longer than ours, then it is an unknown answer and the id never decoded', () => {
+  test('given an answer with an id longer than those of the shard, then it is an unknown answer and the id is not decoded', () => {
     expect(readOperatorFrame(len(3, len(1, '0123456789abcdef')))).toMatchObject({
       kind: 'bootstrapResponse',
     });
-    expect(readOperatorFrame(len(3, len(1, noText(17))))).toEqual({ kind: 'unknownAnswer' });
+    expect(readOperatorFrame(len(3, len(1, notUtf8(17))))).toEqual({ kind: 'unknownAnswer' });
     expect(readOperatorFrame(len(4, len(1, 'x'.repeat(64))))).toMatchObject({ kind: 'reclaimAck' });
-    expect(readOperatorFrame(len(4, len(1, noText(65))))).toEqual({ kind: 'unknownAnswer' });
+    expect(readOperatorFrame(len(4, len(1, notUtf8(65))))).toEqual({ kind: 'unknownAnswer' });
   });
 
-  test('when the reason of an answer is long, then its beginning is read, cut between two characters', () => {
+  test('given an answer with a long error, then the error is truncated between two characters', () => {
     const frame = readOperatorFrame(len(3, len(1, 'r1'), len(4, `x${'é'.repeat(100_000)}`)));
     expect(frame).toMatchObject({ value: { error: `x${'é'.repeat(499)}` } });
   });
 
-  test('when a frame has more fields than any peer sends, then it is refused', () => {
+  test('given more than 1000 fields, then the frame is refused', () => {
     const fields = (count: number) => join(Array.from({ length: count }, () => len(2)));
     expect(readOperatorFrame(fields(1000)).kind).toBe('rollup');
     expect(() => readOperatorFrame(fields(1001))).toThrow('at most 1000 fields');

@@ -25,13 +25,13 @@ function codes(intake: Intake): string[] {
 }
 
 describe('roll-up intake', () => {
-  it('given the same demand at another time, then nothing has changed', () => {
+  it('given the accepted demand with another timestamp, then it is unchanged', () => {
     const intake = new RollupIntake('c1');
     intake.accept(intake.read(bytes(['1', '2'])));
     expect(intake.read(bytes(['1', '2'], { at: 2n }))).toMatchObject({ kind: 'unchanged' });
   });
 
-  it('given the same bytes at another time, then they are known without reading, and others are not', () => {
+  it('given the accepted bytes with another timestamp, then they are recognized without decoding, and other bytes are not', () => {
     const intake = new RollupIntake('c1');
     expect(intake.repeats(bytes(['1', '2']))).toBe(null);
     const first = intake.read(bytes(['1', '2']));
@@ -42,7 +42,7 @@ describe('roll-up intake', () => {
     expect(intake.repeats(new Uint8Array())).toBe(null);
   });
 
-  it('given the same bytes with a timestamp of more than 64 bits, then only reading finds it malformed', () => {
+  it('given the accepted bytes with a timestamp of more than 64 bits, then they are not recognized, and decoding refuses them', () => {
     const intake = new RollupIntake('c1');
     const good = join([len(1, 'c1'), num(2, 1)]);
     intake.accept(intake.read(good));
@@ -56,7 +56,7 @@ describe('roll-up intake', () => {
     expect(intake.repeats(good)).toBe(1n);
   });
 
-  it('given one changed row, then the others are the very same objects', () => {
+  it('given one changed row, then the other rows are the same objects', () => {
     const intake = new RollupIntake('c1');
     const first = intake.read(bytes(['1', '2']));
     intake.accept(first);
@@ -67,7 +67,7 @@ describe('roll-up intake', () => {
     expect(second.kind === 'changed' && second.needs[1]!.aggregate).toEqual(new Map([['cpu', 3000]]));
   });
 
-  it('given rows beyond a limit that are gone, then the others are the very same objects and none is set aside', () => {
+  it('given a row that was set aside, when it is removed, then the other rows are the same objects and none is set aside', () => {
     const intake = new RollupIntake('c1');
     const good = len(3, entry(2, 'cpu', '1'));
     const hidden = len(3, len(9, 'g'.repeat(1025)));
@@ -88,7 +88,7 @@ describe('roll-up intake', () => {
     ['a requirement', (fields: Uint8Array) => len(3, len(1, len(1, 'k'), num(2, 3), fields))],
     ['an amount', (fields: Uint8Array) => len(3, len(2, len(1, 'cpu'), len(2, '1'), fields))],
     ['a spread term', (fields: Uint8Array) => len(3, len(5, len(1, 'k'), fields))],
-  ])('given too many fields in the last part of a row, %s, then the row is set aside', (_, rowOf) => {
+  ])('given too many fields in %s at the end of a row, then the row is set aside', (_, rowOf) => {
     const read = (fields: number) => {
       const row = rowOf(join(Array.from({ length: fields }, () => num(15, 1))));
       return new RollupIntake('c1').read(join([len(1, 'c1'), row]));
@@ -100,7 +100,7 @@ describe('roll-up intake', () => {
     expect(read(16_000)).toMatchObject({ rowsSetAside: 0, remarks: { total: 0 } });
   });
 
-  it('given a bad row, then all is refused and the last good roll-up stays the one to compare with', () => {
+  it('given an invalid row, then the roll-up is refused, and the next one is compared with the last accepted one', () => {
     const intake = new RollupIntake('c1');
     intake.accept(intake.read(bytes(['1', '2'])));
     const bad = intake.read(bytes(['1', 'two']));
@@ -109,22 +109,22 @@ describe('roll-up intake', () => {
     expect(intake.read(bytes(['1', '2'], { at: 3n }))).toMatchObject({ kind: 'unchanged' });
   });
 
-  it('given the id of another cluster inside, then it is refused', () => {
+  it('given a roll-up that names another cluster, then it is refused', () => {
     expect(codes(new RollupIntake('c1').read(bytes(['1'], { clusterId: 'c2' })))).toEqual([
       'BF_CLUSTER_MISMATCH at cluster_id',
     ]);
   });
 
-  it('given two clusters that ask alike, then what their rows have in common is there once', () => {
+  it('given clusters with equal rows, then equal profiles and amounts are shared objects', () => {
     const shared = new SharedParts();
-    const [mine, yours, other] = [['1'], ['1'], ['2']].map((cpus) => {
+    const [one, another, other] = [['1'], ['1'], ['2']].map((cpus) => {
       const read = new RollupIntake('c1', shared).read(bytes(cpus));
       return read.kind === 'changed' ? read.needs[0]! : expect.fail();
     }) as [Need, Need, Need];
-    expect(yours).toEqual(mine);
-    expect(yours.profile).toBe(mine.profile);
-    expect(yours.aggregate).toBe(mine.aggregate);
-    expect(other.profile).toBe(mine.profile);
+    expect(another).toEqual(one);
+    expect(another.profile).toBe(one.profile);
+    expect(another.aggregate).toBe(one.aggregate);
+    expect(other.profile).toBe(one.profile);
     expect(other.aggregate).toEqual(new Map([['cpu', 2000]]));
   });
 
@@ -132,29 +132,29 @@ describe('roll-up intake', () => {
     ['a long profile', len(3, len(5, len(1, 'k'.repeat(300))), len(5, len(1, 'j'.repeat(300))))],
     ['a profile of many terms', len(3, ...Array.from({ length: 17 }, (_, i) => len(5, len(1, `k${i}`))))],
     ['a vector of long names', len(3, entry(2, 'r'.repeat(300), '1'), entry(2, 's'.repeat(300), '1'))],
-  ])('given %s, then it is not kept for other clusters', (_, row) => {
+  ])('given %s, then it is not shared between clusters', (_, row) => {
     const shared = new SharedParts();
-    const [mine, yours] = ['c1', 'c2'].map((cluster) => {
+    const [one, another] = ['c1', 'c2'].map((cluster) => {
       const read = new RollupIntake(cluster, shared).read(join([len(1, cluster), row]));
       return read.kind === 'changed' ? read.needs[0]! : expect.fail();
     }) as [Need, Need];
-    expect(yours.profile).toEqual(mine.profile);
-    expect(yours.aggregate).toEqual(mine.aggregate);
-    expect(yours.profile === mine.profile && yours.aggregate === mine.aggregate).toBe(false);
+    expect(another.profile).toEqual(one.profile);
+    expect(another.aggregate).toEqual(one.aggregate);
+    expect(another.profile === one.profile && another.aggregate === one.aggregate).toBe(false);
   });
 
   it.each([
-    ['refused for one of its rows', (rows: Uint8Array) => join([len(1, 'c1'), rows, len(3, num(6, 99))])],
-    ['refused for its cluster', (rows: Uint8Array) => join([len(1, 'c'.repeat(254)), rows])],
-    ['set aside', (rows: Uint8Array) => join([len(1, 'c1'), len(3, len(15, rows))])],
-    ['read and dropped', (rows: Uint8Array) => join([len(1, 'c1'), rows])],
-  ])('given roll-ups of a megabyte that are %s, then nothing of them stays in memory', (what, rollupOf) => {
+    ['refused for one of their rows', (rows: Uint8Array) => join([len(1, 'c1'), rows, len(3, num(6, 99))])],
+    ['refused for their cluster id', (rows: Uint8Array) => join([len(1, 'c'.repeat(254)), rows])],
+    ['accepted with their row set aside', (rows: Uint8Array) => join([len(1, 'c1'), len(3, len(15, rows))])],
+    ['read and not accepted', (rows: Uint8Array) => join([len(1, 'c1'), rows])],
+  ])('given roll-ups of 1 MB that are %s, then their memory is released', (what, rollupOf) => {
     const before = megabytesInUse();
     const intakes = Array.from({ length: 50 }, () => new RollupIntake('c1'));
     for (const [i, intake] of intakes.entries()) {
       const row = len(3, len(9, `${i}${'g'.repeat(1000)}`));
       const read = intake.read(rollupOf(Buffer.alloc(1000 * row.length, row)));
-      if (what !== 'read and dropped') intake.accept(read);
+      if (what !== 'read and not accepted') intake.accept(read);
     }
     expect(megabytesInUse() - before).toBeLessThan(10);
     expect(intakes).toHaveLength(50);

@@ -28,8 +28,8 @@ function list(...machines: readonly Machine[]): MachineList {
   return { machines, revision: new Uint8Array() };
 }
 
-describe('machines from the wire', () => {
-  it('given a sound record, then it is in whole units with its stamp, and goes back unchanged', () => {
+describe('decoding of machines', () => {
+  it('given a valid record, then it is in whole units with its stamp, and is unchanged when encoded and decoded again', () => {
     const wire = wireMachine();
     const result = machineFromWire(wire, 'm');
     expect(result.ok && result.value).toMatchObject({
@@ -42,7 +42,7 @@ describe('machines from the wire', () => {
     expect(machineFromWire(decoded, 'm')).toEqual(result);
   });
 
-  it('given supply below one unit, then it is rounded down', () => {
+  it('given an amount with a fraction of a unit, then it is rounded down', () => {
     const result = machineFromWire(
       wireMachine({ allocatable: { resources: new Map([['memory', '1023m']]) } }),
       'm',
@@ -50,7 +50,7 @@ describe('machines from the wire', () => {
     expect(result.ok && result.value.allocatable).toEqual(new Map([['memory', 1]]));
   });
 
-  it('given bad records among good ones, then only the bad ones are left out, each by place, id and field', () => {
+  it('given invalid records among valid ones, then only those are refused, each with its index, id and field', () => {
     const { machines, problems } = machinesFromWire(
       list(
         wireMachine({ id: 'good-1' }),
@@ -87,7 +87,7 @@ describe('machines from the wire', () => {
     expect(result.ok && result.value.host).toBeNull();
   });
 
-  it('given labels with NUL, control characters and as many keys as are taken, then all arrive byte for byte', () => {
+  it('given as many labels as the limit allows, with NUL and control characters, then all are decoded byte for byte', () => {
     const labels = new Map([
       ['a\u0000b', '\u0001'],
       ['__proto__', 'x'],
@@ -98,7 +98,7 @@ describe('machines from the wire', () => {
     expect(result.ok && result.value.labels).toEqual(labels);
   });
 
-  it('given metadata with a group that holds a NUL, then the stamp carries it', () => {
+  it('given a group with a NUL in the metadata, then the stamp has it', () => {
     const result = machineFromWire(
       wireMachine({ shardMetadata: new Map([[GROUP_KEY, 'rack\u0000app=x']]) }),
       'm',
@@ -112,7 +112,7 @@ describe('limits of a machine record', () => {
     new Map(Array.from({ length: count }, (_, i) => [`${i}`.padStart(bytes, 'n'), '1']));
   const host = (provider: string, ref: string) => ({ host: { provider, ref } });
 
-  /** A record with one part of a given length, or of a given number. */
+  /** A field, its limit, and a record with that field at a given length or count. */
   const PARTS: readonly (readonly [string, number, (size: number) => Partial<Machine>])[] = [
     ['id', 253, (size) => ({ id: 'x'.repeat(size) })],
     ['cluster', 253, (size) => ({ cluster: 'x'.repeat(size) })],
@@ -129,25 +129,28 @@ describe('limits of a machine record', () => {
     ['allocatable', 64, (size) => ({ allocatable: { resources: named(size, 3) } })],
   ];
 
-  it.each(PARTS)('%s: %i are taken, and one more is refused alone', (field, limit, parts) => {
-    const good = wireMachine({ id: 'good' });
-    const atLimit = machinesFromWire(list(wireMachine(parts(limit)), good));
-    expect(atLimit).toMatchObject({ machines: [{}, { id: 'good' }], problems: [] });
-    const { machines, problems } = machinesFromWire(list(wireMachine(parts(limit + 1)), good));
-    expect(machines.map(({ id }) => id)).toEqual(['good']);
-    expect(problems).toMatchObject([
-      { code: 'BF_MACHINE_LIMIT', path: expect.stringMatching(`\\.${field}$`) },
-    ]);
-  });
+  it.each(PARTS)(
+    'given %s at its limit of %i, then the record is accepted; given one more, then only that record is refused',
+    (field, limit, parts) => {
+      const good = wireMachine({ id: 'good' });
+      const atLimit = machinesFromWire(list(wireMachine(parts(limit)), good));
+      expect(atLimit).toMatchObject({ machines: [{}, { id: 'good' }], problems: [] });
+      const { machines, problems } = machinesFromWire(list(wireMachine(parts(limit + 1)), good));
+      expect(machines.map(({ id }) => id)).toEqual(['good']);
+      expect(problems).toMatchObject([
+        { code: 'BF_MACHINE_LIMIT', path: expect.stringMatching(`\\.${field}$`) },
+      ]);
+    },
+  );
 
-  it('given names of other scripts, then their UTF-8 bytes count', () => {
+  it('given names outside ASCII, then the limit counts UTF-8 bytes', () => {
     expect(machineFromWire(wireMachine({ zone: 'ü'.repeat(31) }), 'm').ok).toBe(true);
     expect(machineFromWire(wireMachine({ zone: 'ü'.repeat(32) }), 'm').ok).toBe(false);
     expect(machineFromWire(wireMachine({ zone: '端'.repeat(21) }), 'm').ok).toBe(true);
     expect(machineFromWire(wireMachine({ zone: '端'.repeat(22) }), 'm').ok).toBe(false);
   });
 
-  it('given texts of many megabytes in every part, then each problem is short', () => {
+  it('given texts of 16 MiB in every field, then each problem is short', () => {
     const long = 'x'.repeat(16 << 20);
     const problems = machinesFromWire(
       list(
@@ -162,14 +165,14 @@ describe('limits of a machine record', () => {
     for (const { path, message } of problems) expect(path.length + message.length).toBeLessThan(700);
   });
 
-  it('given a long last error, then it is cut, and the record is taken', () => {
+  it('given a long last error, then it is truncated and the record is accepted', () => {
     const result = machineFromWire(wireMachine({ lastError: `a\u001b${'x'.repeat(1 << 20)}` }), 'm');
     const lastError = result.ok ? result.value.lastError : '';
     expect(lastError).toMatch(/^a\\u001bx+… \(1048578 characters\)$/);
     expect(lastError.length).toBeLessThan(1_100);
   });
 
-  it('given forged stamps, then what is too long is absent and the rest is kept', () => {
+  it('given stamps with texts beyond the limit, then those texts are dropped and the rest is kept', () => {
     const stampOf = (fingerprint: number, group: number) => {
       const shardMetadata = new Map([
         [PRIORITY_KEY, '7'],
@@ -186,5 +189,5 @@ describe('limits of a machine record', () => {
 });
 
 function fail(): never {
-  throw new Error('expected a sound machine');
+  throw new Error('expected a valid machine');
 }

@@ -34,21 +34,21 @@ function needsOf(message: ClusterCapacityNeeds): readonly Need[] {
   return intake.kind === 'changed' ? intake.needs : expect.fail('not accepted');
 }
 
-/** What was refused, as `code at path` lines. */
+/** The problems of a refused roll-up, as `code at path` lines. */
 function refusals(message: ClusterCapacityNeeds): string[] {
   const intake = read(message);
   return intake.kind === 'refused' ? intake.problems.first.map(({ code, path }) => `${code} at ${path}`) : [];
 }
 
-/** What an accepted roll-up is told of its rows, as `effect: code at path` lines. */
+/** The remarks on an accepted roll-up, as `effect: code at path` lines. */
 function remarks(message: ClusterCapacityNeeds): string[] {
   const intake = read(message);
   if (intake.kind !== 'changed') expect.fail('not accepted');
   return intake.remarks.first.map(({ effect, code, path }) => `${effect}: ${code} at ${path}`);
 }
 
-describe('roll-up from the wire', () => {
-  it('given a sound row, then amounts are whole units and the fingerprint is canonical', () => {
+describe('decoding of a roll-up', () => {
+  it('given a valid row, then amounts are whole units and the fingerprint is canonical', () => {
     const needs = needsOf(
       rollup([
         wireNeed({
@@ -73,18 +73,18 @@ describe('roll-up from the wire', () => {
     });
   });
 
-  it('given an empty list, then the cluster wants nothing', () => {
+  it('given no rows, then the cluster has no needs', () => {
     expect(needsOf(rollup([]))).toEqual([]);
   });
 
-  it('given one bad row among good ones, then the whole roll-up is refused and the row and field are named', () => {
+  it('given one invalid row among valid ones, then the whole roll-up is refused with the path of the field', () => {
     const bad = wireNeed({ requirements: [{ key: 'zone', operator: 9 as 1, values: [] }] });
     expect(refusals(rollup([wireNeed(), bad, wireNeed()]))).toEqual([
       'BF_OPERATOR_UNKNOWN at needs[1].requirements[0].operator',
     ]);
   });
 
-  it('given several bad fields, then each is listed', () => {
+  it('given several invalid fields, then each is listed', () => {
     const bad = wireNeed({
       interruptionPenaltyBucket: 28 as 0,
       reclamationPenaltyBucket: -1 as 0,
@@ -99,7 +99,7 @@ describe('roll-up from the wire', () => {
     ]);
   });
 
-  it('given many things to say of one row, then the first four are listed and all are counted', () => {
+  it('given many remarks on one row, then the first four are listed and all are counted', () => {
     const negative = new Map(Array.from({ length: 16 }, (_, i) => [`r${i}`, '-1']));
     const intake = read(rollup([wireNeed({ aggregateResources: negative, minUnit: negative })]));
     expect(intake.kind === 'changed' && intake.remarks).toMatchObject({
@@ -108,20 +108,20 @@ describe('roll-up from the wire', () => {
     });
   });
 
-  it('given a bad field behind many others worth a remark, then the refusal says that one alone', () => {
+  it('given an invalid field after many fields with remarks, then only the invalid field is reported', () => {
     const negative = new Map(Array.from({ length: 16 }, (_, i) => [`r${i}`, '-1']));
     const bad = wireNeed({ aggregateResources: negative, minUnit: new Map([['cpu', 'ten']]) });
     expect(refusals(rollup([bad]))).toEqual(['BF_QUANTITY_SYNTAX at needs[0].min_unit["cpu"]']);
   });
 
-  it('given thousands of bad rows, then the list of problems stays short', () => {
+  it('given 5000 invalid rows, then 50 problems are listed and all are counted', () => {
     const bad = wireNeed({ aggregateResources: new Map([['cpu', 'x']]) });
     const intake = read(rollup(Array.from({ length: 5_000 }, () => bad)));
     expect(intake.kind === 'refused' && intake.problems.first.length).toBe(50);
     expect(intake.kind === 'refused' && intake.problems.total).toBe(5_000);
   });
 
-  it('given another cluster id inside than the session has, then it is refused', () => {
+  it('given a cluster id that is empty or not that of the session, then it is refused', () => {
     expect(refusals(rollup([wireNeed()], 'c2'))).toEqual(['BF_CLUSTER_MISMATCH at cluster_id']);
     expect(refusals(rollup([wireNeed()], ''))).toEqual(['BF_CLUSTER_EMPTY at cluster_id']);
   });
@@ -131,7 +131,7 @@ describe('roll-up from the wire', () => {
     expect(refusals(rollup([odd]))).toEqual(['BF_OPERATOR_UNKNOWN at needs[0].requirements[0].operator']);
   });
 
-  it('given an unknown spread policy, then the row is taken and the policy binds nothing', () => {
+  it('given an unknown spread policy, then the row is accepted and the policy is unspecified', () => {
     const odd = wireNeed({
       spread: [{ topologyKey: 'rack', maxSkew: 1, whenUnsatisfiable: 7 as 1 }],
     });
@@ -140,14 +140,14 @@ describe('roll-up from the wire', () => {
     });
   });
 
-  it('given two rows with one key, then they are one row', () => {
+  it('given two rows with the same key, then they are merged into one', () => {
     const needs = needsOf(rollup([wireNeed(), wireNeed({ minUnit: new Map([['cpu', '2']]) })]));
     expect(needs).toMatchObject([
       { aggregate: new Map([['cpu', 20_000]]), minUnit: new Map([['cpu', 2_000]]) },
     ]);
   });
 
-  it('given resource names with control characters and one like __proto__, then none is lost', () => {
+  it('given resource names with control characters or such as __proto__, then all are kept', () => {
     const names = ['__proto__', 'constructor', 'with\u0000nul', 'tab\t'];
     const needs = needsOf(
       rollup([wireNeed({ aggregateResources: new Map(names.map((name) => [name, '3'])) })]),
@@ -155,7 +155,7 @@ describe('roll-up from the wire', () => {
     expect([...needs[0]!.aggregate.keys()]).toEqual(names);
   });
 
-  it('given any need, when it goes over the wire and back, then it is the same need', () => {
+  it('given any need, when encoded and decoded, then it is unchanged', () => {
     const text = fc.string({ unit: 'binary', maxLength: 6 });
     const amounts = fc
       .array(
@@ -197,7 +197,7 @@ describe('roll-up from the wire', () => {
   });
 });
 
-describe('rows beyond our own limits', () => {
+describe('rows beyond the limits of a shard', () => {
   const good = wireNeed({ priority: 7 });
   const key = (length: number) => [{ key: 'k'.repeat(length), operator: 3 as const, values: [] }];
   const value = (length: number) => [{ key: 'k', operator: 1 as const, values: ['v'.repeat(length)] }];
@@ -223,12 +223,19 @@ describe('rows beyond our own limits', () => {
     ['group', (n) => ({ group: 'g'.repeat(n) }), 1_024, 'BF_NAME_LENGTH at needs[0].group'],
     ['number of terms', (n) => ({ requirements: terms(n) }), 64, 'BF_ROLLUP_LIMIT at needs[0]'],
     ['number of values', (n) => ({ requirements: values(n) }), 4_096, 'BF_ROLLUP_LIMIT at needs[0]'],
-  ])('given a %s at its limit it is taken, and one beyond hides the row', (_what, parts, limit, remark) => {
-    expect(needsOf(rollup([wireNeed(parts(limit)), good]))).toHaveLength(2);
-    const intake = read(rollup([wireNeed(parts(limit + 1)), good]));
-    expect(intake).toMatchObject({ kind: 'changed', rowsSetAside: 1, needs: [{ profile: { priority: 7 } }] });
-    expect(remarks(rollup([wireNeed(parts(limit + 1)), good]))).toEqual([`set-aside: ${remark}`]);
-  });
+  ])(
+    'given a %s at its limit, then the row is accepted; given one more, then the row is hidden',
+    (_what, parts, limit, remark) => {
+      expect(needsOf(rollup([wireNeed(parts(limit)), good]))).toHaveLength(2);
+      const intake = read(rollup([wireNeed(parts(limit + 1)), good]));
+      expect(intake).toMatchObject({
+        kind: 'changed',
+        rowsSetAside: 1,
+        needs: [{ profile: { priority: 7 } }],
+      });
+      expect(remarks(rollup([wireNeed(parts(limit + 1)), good]))).toEqual([`set-aside: ${remark}`]);
+    },
+  );
 
   it.each<[string, (limit: number) => Partial<CapacityNeed>, number, string]>([
     [
@@ -244,7 +251,7 @@ describe('rows beyond our own limits', () => {
       'BF_ROLLUP_LIMIT at needs[0]',
     ],
   ])(
-    'given %s at its limit it is taken, and one beyond sets the row aside with its key',
+    'given %s at its limit, then the row is accepted; given one more, then it is set aside with its key',
     (_what, parts, limit, remark) => {
       expect(needsOf(rollup([wireNeed(parts(limit))]))[0]?.setAside).toBeUndefined();
       const message = rollup([wireNeed(parts(limit + 1)), good]);
@@ -256,7 +263,7 @@ describe('rows beyond our own limits', () => {
     },
   );
 
-  it('given an aggregate above the exact range, then the row is set aside and its neighbours are taken', () => {
+  it('given an aggregate above the exact range, then the row is set aside and the others are accepted', () => {
     const message = rollup([wireNeed({ aggregateResources: new Map([['memory', '1e30']]) }), good]);
     expect(needsOf(message)).toMatchObject([{ setAside: true }, { aggregate: new Map([['cpu', 10_000]]) }]);
     expect(remarks(message)).toEqual([
@@ -264,7 +271,7 @@ describe('rows beyond our own limits', () => {
     ]);
   });
 
-  it('given a min_unit above the exact range, then it saturates and the row is taken', () => {
+  it('given a min_unit above the exact range, then it saturates and the row is accepted', () => {
     const message = rollup([wireNeed({ minUnit: new Map([['memory', '1e30']]) })]);
     expect(needsOf(message)).toMatchObject([{ minUnit: new Map([['memory', 2 ** 53 - 1]]) }]);
     expect(needsOf(message)[0]?.setAside).toBeUndefined();
@@ -284,7 +291,7 @@ describe('rows beyond our own limits', () => {
     ]);
   });
 
-  it('given rows of one key whose sum cannot be counted, then they are set aside as one row', () => {
+  it('given rows of one key whose sum overflows, then they are set aside as one row', () => {
     const huge = wireNeed({ aggregateResources: new Map([['memory', '8191Ti']]) });
     expect(needsOf(rollup([huge, good, huge]))).toMatchObject([
       { setAside: true },
@@ -293,7 +300,7 @@ describe('rows beyond our own limits', () => {
     expect(remarks(rollup([huge, good, huge]))).toEqual(['set-aside: BF_QUANTITY_OVERFLOW at needs[2]']);
   });
 
-  it('given more resource names in all rows than a fleet counts, then the rows that bring them are set aside', () => {
+  it('given more resource names in a roll-up than the limit, then the rows that exceed it are set aside', () => {
     const rows = [names(10, 'a'), names(6, 'b'), ['c'], ['a1', 'b1']].map((some, priority) =>
       wireNeed({ priority, aggregateResources: amounts(some), minUnit: new Map() }),
     );
@@ -306,7 +313,7 @@ describe('rows beyond our own limits', () => {
     expect(remarks(rollup(rows))).toEqual(['set-aside: BF_ROLLUP_LIMIT at needs[2]']);
   });
 
-  it('given thousands of rows to set aside, then a thousand of them are rows, and all are counted', () => {
+  it('given 1200 rows to set aside, then 1000 of them are kept, 200 are hidden and all are counted', () => {
     const huge = { aggregateResources: new Map([['memory', '1e30']]) };
     const rows = Array.from({ length: 1_200 }, (_, priority) => wireNeed({ priority, ...huge }));
     const intake = read(rollup([...rows, wireNeed({ priority: 5_000 })]));

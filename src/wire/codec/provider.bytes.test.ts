@@ -1,4 +1,4 @@
-// provider.proto byte by byte: numbers and wire types as the contract has them, not as the generator has them.
+// provider.proto byte by byte: field numbers and wire types, compared with the contract, not with generated code.
 
 import { describe, expect, test } from 'vitest';
 import {
@@ -123,23 +123,23 @@ const cases = {
     }),
 };
 
-describe('given provider.proto on the wire', () => {
-  test.each(Object.entries(cases))('then %s has the numbers of the contract', (_name, check) => check());
+describe('the encoding of provider.proto', () => {
+  test.each(Object.entries(cases))('given %s, then its fields match the contract', (_name, check) => check());
 
-  test('then every message is covered above', () => {
+  test('given all messages, then each has a case above', () => {
     expect(Object.keys(cases).sort()).toEqual(messageNames(gen));
   });
 
-  test('then states are read one by one as well as packed', () => {
+  test('given states that are not packed, then they are decoded', () => {
     expect(gen.ListFilter.decode(join([num(1, 1), num(1, 3)])).states).toEqual([1, 3]);
   });
 
-  test('then an absent message differs from an empty one', () => {
+  test('given an absent message, then it differs from an empty one', () => {
     expect(gen.Machine.decode(len(1, 'm-1')).host).toBeUndefined();
     expect(gen.Machine.decode(len(3)).host).toEqual({ provider: '', ref: '' });
   });
 
-  test('then every enum value has its number', () => {
+  test('given all enums, then their numbers are those of the contract', () => {
     expect(gen.MachineState).toEqual({
       MACHINE_STATE_UNSPECIFIED: 0,
       MACHINE_STATE_SPECULATIVE: 1,

@@ -1,5 +1,5 @@
-// The roll-up reader over random roll-ups: whatever the order of maps and fields, it must say what a full
-// decode says, keep what can be kept, and refuse damaged bytes without losing the last good roll-up.
+// The roll-up reader over random roll-ups: for every order of map entries and fields it must agree with a full decode,
+// reuse the objects of unchanged needs, and refuse damaged bytes without losing the last accepted roll-up.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -52,7 +52,7 @@ const needFields: fc.Arbitrary<NeedFields> = fc
     tail: [len(9, group)],
   }));
 
-/** A small generator for the order of things, drawn from fast-check by its seed. */
+/** A small seeded generator of orders; fast-check draws the seed. */
 function shuffler(seed: number) {
   let state = seed >>> 0;
   const below = (limit: number) => {
@@ -67,7 +67,7 @@ function shuffler(seed: number) {
     }
     return out;
   };
-  /** Both lists in one, each in its own order. */
+  /** Merges two lists at random, each in its own order. */
   const weave = <T>(a: readonly T[], b: readonly T[]): T[] => {
     const out: T[] = [];
     for (let i = 0, j = 0; i < a.length || j < b.length; ) {
@@ -101,11 +101,11 @@ function encode(needs: readonly NeedFields[], seed: number, fieldsOf = inOrder):
   return join(order.weave([len(1, 'c1'), ...stamps], entries));
 }
 
-/** What a need is, whatever its encoding. */
+/** A need as text that does not depend on the order of its map entries. */
 const identity = (need: CapacityNeed) =>
   JSON.stringify(need, (_key, value) => (value instanceof Map ? [...value].map(String).toSorted() : value));
 
-/** Size of the common part of two lists, equal items counted as often as both have them. */
+/** Size of the intersection of two multisets. */
 function common(a: readonly string[], b: readonly string[]): number {
   const left = new Map<string, number>();
   for (const item of a) left.set(item, (left.get(item) ?? 0) + 1);
@@ -118,13 +118,13 @@ function common(a: readonly string[], b: readonly string[]): number {
   return count;
 }
 
-/** Unlike anything the generator makes. */
+/** A need that the generator never makes. */
 const OTHER: NeedFields = { head: [], aggregate: [], middle: [], minUnit: [], tail: [len(9, 'other')] };
 
 const steps = fc.array(
   fc.record({
     needs: fc.array(needFields, { maxLength: 6 }),
-    /** Needs of the accepted roll-up that come back, by place. */
+    /** Indexes of needs of the accepted roll-up that this one repeats. */
     again: fc.array(fc.nat(20), { maxLength: 8 }),
     repeat: fc.boolean(),
     seed: fc.nat(),
@@ -133,8 +133,8 @@ const steps = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-describe('given any sequence of roll-ups', () => {
-  test('then each is read as a full decode reads it, and what was there before is the same object', () => {
+describe('the roll-up reader, given any sequence of roll-ups', () => {
+  test('then each is read as by a full decode, and unchanged needs are the same objects', () => {
     fc.assert(
       fc.property(steps, (sequence) => {
         const reader = new RollupReader(AS_DECODED);
@@ -196,7 +196,7 @@ describe('given any sequence of roll-ups', () => {
     );
   });
 
-  test('when fields are scattered as no encoder does it, then they are still read as a full decode does', () => {
+  test('when fields are in an order that no encoder writes, then they are read as by a full decode', () => {
     fc.assert(
       fc.property(fc.array(needFields, { maxLength: 5 }), fc.nat(), fc.boolean(), (needs, seed, first) => {
         const reader = new RollupReader(AS_DECODED);
@@ -214,7 +214,7 @@ describe('given any sequence of roll-ups', () => {
   });
 });
 
-describe('given damaged roll-ups', () => {
+describe('the roll-up reader, given damaged roll-ups', () => {
   /** Reads damaged bytes; if they are still a message, they must read as a full decode reads them. */
   function expectSafe(reader: RollupReader<CapacityNeed>, damaged: Uint8Array, good: Uint8Array): void {
     let delta: RollupReading<CapacityNeed> | undefined;
@@ -232,7 +232,7 @@ describe('given damaged roll-ups', () => {
     expect(reader.read(good).kind).toBe('unchanged');
   }
 
-  test('when one is cut at any byte, then it is refused or read right, and the last good one stays', () => {
+  test('when one is truncated at any byte, then it is refused or read as by a full decode, and the last accepted one is kept', () => {
     fc.assert(
       fc.property(fc.array(needFields, { minLength: 1, maxLength: 3 }), fc.nat(), (needs, seed) => {
         const good = encode(needs, seed);
@@ -245,7 +245,7 @@ describe('given damaged roll-ups', () => {
     );
   });
 
-  test('when bytes are overwritten, then it is refused or read right, and the last good one stays', () => {
+  test('when bytes are overwritten, then it is refused or read as by a full decode, and the last accepted one is kept', () => {
     const edits = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 3 });
     fc.assert(
       fc.property(

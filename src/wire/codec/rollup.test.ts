@@ -1,4 +1,4 @@
-// The roll-up reader, case by case. The same promises over random roll-ups are in rollup.property.test.ts.
+// The roll-up reader, case by case; rollup.property.test.ts checks the same properties over random roll-ups.
 
 import { describe, expect, test } from 'vitest';
 import { entry, join, len, num } from '../../../testing/support/wire-bytes.ts';
@@ -36,21 +36,21 @@ function readChanged(reader: Reader, bytes: Uint8Array): ChangedRollup<CapacityN
 
 const counts = ({ added, removed, kept }: ChangedRollup<CapacityNeed>) => ({ added, removed, kept });
 
-describe('given no roll-up so far', () => {
-  test('when one arrives, then all its needs are new', () => {
+describe('the roll-up reader, given no roll-up so far', () => {
+  test('when the first roll-up arrives, then all its needs are added', () => {
     const delta = readChanged(new RollupReader(AS_DECODED), rollup(5, need(1), need(2)));
     expect(delta).toMatchObject({ clusterId: 'c1', timestampUnixNanos: 5n, added: 2, removed: 0, kept: 0 });
     expect(delta.needs).toEqual(ClusterCapacityNeeds.decode(rollup(5, need(1), need(2))).needs);
     expect([...delta.origin]).toEqual([-1, -1]);
   });
 
-  test('when an empty one arrives, then it still counts as changed: the cluster has spoken', () => {
+  test('when an empty roll-up arrives, then it is changed, as the first report of the cluster', () => {
     const delta = readChanged(new RollupReader(AS_DECODED), new Uint8Array());
     expect(delta).toMatchObject({ clusterId: '', timestampUnixNanos: 0n, added: 0, removed: 0, kept: 0 });
   });
 });
 
-describe('given an accepted roll-up', () => {
+describe('the roll-up reader, given an accepted roll-up', () => {
   const [a, b] = [need(1), need(2)];
   test.each<[string, Uint8Array, bigint]>([
     ['the same timestamp', rollup(1, a, b), 1n],
@@ -60,29 +60,29 @@ describe('given an accepted roll-up', () => {
     ['no timestamp', join([len(1, 'c1'), a, b]), 0n],
     ['the timestamp at the end', join([len(1, 'c1'), a, b, num(2, 3)]), 3n],
     ['several timestamps', join([num(2, 9), len(1, 'c1'), a, num(2, 8), b, num(2, 7)]), 7n],
-    ['a timestamp whose tag takes two bytes', join([Uint8Array.of(0x90, 0, 4), len(1, 'c1'), a, b]), 4n],
+    ['a timestamp with a tag of two bytes', join([Uint8Array.of(0x90, 0, 4), len(1, 'c1'), a, b]), 4n],
     ['the cluster id at the end', join([a, b, len(1, 'c1')]), 0n],
     ['an unknown field', join([rollup(6, a, b), len(99, 'x')]), 6n],
     ['map entries in another order', rollup(7, swapped(1), swapped(2)), 7n],
-  ])('when it arrives again with %s, then nothing changed', (_how, bytes, timestampUnixNanos) => {
+  ])('when it is repeated with %s, then it is unchanged', (_how, bytes, timestampUnixNanos) => {
     const { reader } = readerAfter(a, b);
     expect(reader.read(bytes)).toEqual({ kind: 'unchanged', timestampUnixNanos });
   });
 
   test.each<[string, Uint8Array]>([
     ['had no timestamp', join([len(1, 'c1'), a])],
-    ['had several', join([num(2, 1), len(1, 'c1'), num(2, 2), a])],
-    ['had a timestamp whose tag takes two bytes', join([Uint8Array.of(0x90, 0, 4), len(1, 'c1'), a])],
-    ['had both maps side by side', join([len(3, entry(2, 'a', '1'), entry(8, 'a', '1'))])],
+    ['had several timestamps', join([num(2, 1), len(1, 'c1'), num(2, 2), a])],
+    ['had a timestamp with a tag of two bytes', join([Uint8Array.of(0x90, 0, 4), len(1, 'c1'), a])],
+    ['had adjacent entries of both maps', join([len(3, entry(2, 'a', '1'), entry(8, 'a', '1'))])],
     ['was empty', new Uint8Array()],
-  ])('when it %s and arrives again, then nothing changed', (_how, bytes) => {
+  ])('when it %s and is repeated, then it is unchanged', (_how, bytes) => {
     const reader: Reader = new RollupReader(AS_DECODED);
     reader.accept(reader.read(bytes));
     expect(reader.read(bytes).kind).toBe('unchanged');
     expect(reader.read(join([bytes, num(2, 77)]))).toEqual({ kind: 'unchanged', timestampUnixNanos: 77n });
   });
 
-  test('when one need changes, then exactly that one is new and the others are the same objects', () => {
+  test('when one need changes, then only that one is added and the others are the same objects', () => {
     const { reader, first } = readerAfter(need(1), need(2), need(3));
     const delta = readChanged(reader, rollup(2, swapped(1), need(9), swapped(3)));
     expect(counts(delta)).toEqual({ added: 1, removed: 1, kept: 2 });
@@ -92,7 +92,7 @@ describe('given an accepted roll-up', () => {
     expect(delta.needs[2]).toBe(first.needs[2]);
   });
 
-  test('when needs are inserted, removed or moved, then the others keep their place of origin', () => {
+  test('when needs are inserted, removed or moved, then the origin of each kept need is its former index', () => {
     const { reader } = readerAfter(...[1, 2, 3, 4].map((p) => need(p)));
     const read = (...priorities: number[]) =>
       readChanged(reader, rollup(2, ...priorities.map((p) => swapped(p))));
@@ -104,13 +104,13 @@ describe('given an accepted roll-up', () => {
     expect(counts(read())).toEqual({ added: 0, removed: 4, kept: 0 });
   });
 
-  test('when the cluster id differs, then it is changed with no new needs', () => {
+  test('when only the cluster id differs, then it is changed and no need is added', () => {
     const { reader } = readerAfter(need(1));
     const delta = readChanged(reader, join([len(1, 'c2'), need(1)]));
     expect(delta).toMatchObject({ clusterId: 'c2', added: 0, removed: 0, kept: 1 });
   });
 
-  test('when equal needs come more or less often, then each one counts', () => {
+  test('when a need is repeated more or fewer times, then each repetition is counted', () => {
     const { reader } = readerAfter(need(1), need(1));
     const more = readChanged(reader, rollup(2, swapped(1), need(1), need(1)));
     expect(counts(more)).toEqual({ added: 1, removed: 0, kept: 2 });
@@ -119,12 +119,12 @@ describe('given an accepted roll-up', () => {
   });
 });
 
-describe('given needs that only look alike', () => {
+describe('the roll-up reader, given needs with similar bytes', () => {
   test.each<[string, Uint8Array, Uint8Array]>([
     ['values of a requirement in another order', len(3, zone('a', 'b')), len(3, zone('b', 'a'))],
     ['requirements in another order', len(3, zone('a'), zone('b')), len(3, zone('b'), zone('a'))],
     [
-      'an amount that moved from the sum to the unit',
+      'the amounts of aggregate and min_unit exchanged',
       len(3, entry(2, 'cpu', '1'), entry(8, 'cpu', '2')),
       len(3, entry(2, 'cpu', '2'), entry(8, 'cpu', '1')),
     ],
@@ -134,17 +134,17 @@ describe('given needs that only look alike', () => {
       len(3, entry(2, 'cpu', '2'), entry(2, 'gpu', '1')),
     ],
     [
-      'one entry twice in place of two',
+      'one entry twice instead of two entries',
       len(3, entry(2, 'cpu', '1'), entry(2, 'gpu', '2')),
       len(3, entry(2, 'cpu', '1'), entry(2, 'cpu', '1')),
     ],
     [
-      'a repeated key whose last value wins',
+      'a repeated key with another last value',
       len(3, entry(2, 'cpu', '1'), entry(2, 'cpu', '2')),
       len(3, entry(2, 'cpu', '2'), entry(2, 'cpu', '1')),
     ],
-    ['a number given twice, the last one wins', len(3, num(3, 1), num(3, 2)), len(3, num(3, 2), num(3, 1))],
-  ])('when there is %s, then it is decoded as a new need', (_what, before, after) => {
+    ['a repeated number with another last value', len(3, num(3, 1), num(3, 2)), len(3, num(3, 2), num(3, 1))],
+  ])('when the new one has %s, then it is decoded as an added need', (_what, before, after) => {
     const { reader } = readerAfter(before);
     const delta = readChanged(reader, rollup(2, after));
     expect(counts(delta)).toEqual({ added: 1, removed: 1, kept: 0 });
@@ -153,8 +153,8 @@ describe('given needs that only look alike', () => {
     expect(reader.read(rollup(3, after)).kind).toBe('unchanged');
   });
 
-  test('when they have the same hash, then they are still told apart', () => {
-    // Found by search. If the hash changes, search again: the first check says so.
+  test('when two have the same hash, then they are still distinguished', () => {
+    // Found by search. If the hash function changes, the first check fails; then search again.
     const [one, two] = [len(9, 'gang-19863'), len(9, 'gang-50303')];
     const hash = (bytes: Uint8Array) => hashNeed(new DataView(bytes.buffer), bytes, 0, bytes.length);
     expect(hash(one)).toBe(hash(two));
@@ -166,13 +166,13 @@ describe('given needs that only look alike', () => {
 
   test.each<[string, Uint8Array[]]>([
     [
-      'scattered over the need',
+      'have entries between other fields',
       [entry(2, 'a', '1'), num(3, 1), entry(2, 'b', '2'), num(6, 1), entry(2, 'c', '3')],
     ],
-    ['longer than 127 bytes per entry', [entry(2, 'a', 'x'.repeat(200)), entry(2, 'b', 'y'.repeat(200))]],
-    ['of more than 31 entries', Array.from({ length: 50 }, (_, i) => entry(8, `r${i}`, '1'))],
-    ['with a key repeated', [entry(2, 'cpu', '1'), entry(2, 'cpu', '2')]],
-  ])('when maps are %s, then the same bytes are still the same need', (_how, fields) => {
+    ['have entries longer than 127 bytes', [entry(2, 'a', 'x'.repeat(200)), entry(2, 'b', 'y'.repeat(200))]],
+    ['have more than 31 entries', Array.from({ length: 50 }, (_, i) => entry(8, `r${i}`, '1'))],
+    ['have a repeated key', [entry(2, 'cpu', '1'), entry(2, 'cpu', '2')]],
+  ])('when the maps of one %s, then equal bytes are the same need', (_how, fields) => {
     const { reader, first } = readerAfter(need(1), len(3, ...fields));
     const again = readChanged(reader, rollup(2, len(3, ...fields), need(7)));
     expect([...again.origin]).toEqual([1, -1]);
@@ -183,7 +183,7 @@ describe('given needs that only look alike', () => {
     );
   });
 
-  test('when a map is very long and its order changes, then the need is decoded again, correctly', () => {
+  test('when a map of 100 entries changes its order, then the need is decoded again', () => {
     const entries = Array.from({ length: 100 }, (_, i) => entry(2, `r${i}`, `${i}`));
     const { reader } = readerAfter(len(3, ...entries));
     const delta = readChanged(reader, rollup(2, len(3, ...entries.toReversed())));
@@ -192,22 +192,22 @@ describe('given needs that only look alike', () => {
   });
 });
 
-describe('given a roll-up that is not accepted', () => {
-  test('then the next one is compared with the last accepted', () => {
+describe('the roll-up reader, between read and accept', () => {
+  test('given a roll-up that is not accepted, then the next one is compared with the last accepted one', () => {
     const { reader } = readerAfter(need(1));
     readChanged(reader, rollup(2, need(5)));
     expect(reader.read(rollup(3, need(1))).kind).toBe('unchanged');
     expect(counts(readChanged(reader, rollup(4, need(5))))).toEqual({ added: 1, removed: 1, kept: 0 });
   });
 
-  test('when it is accepted after another one was read, then that is refused', () => {
+  test('given a roll-up, when it is accepted after another one was read, then accept throws', () => {
     const { reader } = readerAfter(need(1));
     const stale = readChanged(reader, rollup(2, need(5)));
     reader.read(rollup(3, need(6)));
     expect(() => reader.accept(stale)).toThrow('last read()');
   });
 
-  test('when the caller reuses the buffer after accepting, then the reader is not fooled', () => {
+  test('given an accepted roll-up, when the caller overwrites its buffer, then the reader still has its bytes', () => {
     const reader: Reader = new RollupReader(AS_DECODED);
     const buffer = rollup(1, need(1));
     reader.accept(reader.read(buffer));
@@ -215,7 +215,7 @@ describe('given a roll-up that is not accepted', () => {
     expect(reader.read(rollup(2, need(1))).kind).toBe('unchanged');
   });
 
-  test('when convert throws, then the error comes out and the last good roll-up stays', () => {
+  test('given a converter that throws, then read throws its error and the last accepted roll-up is kept', () => {
     const reader = new RollupReader({
       decoded: (decoded) => {
         if (decoded.priority === 13) throw new Error('not 13');
@@ -228,8 +228,8 @@ describe('given a roll-up that is not accepted', () => {
   });
 });
 
-describe('given a converter', () => {
-  test('then it is called for new needs only, with their place', () => {
+describe('the roll-up reader, given a converter', () => {
+  test('then it is called for added needs only, with their index', () => {
     const calls: [number, number][] = [];
     const reader = new RollupReader({
       decoded: (decoded, index) => {
@@ -248,17 +248,17 @@ describe('given a converter', () => {
   });
 });
 
-describe('given malformed bytes', () => {
+describe('the roll-up reader, given malformed bytes', () => {
   const good = rollup(1, need(1, len(5, len(1, 'rack'), num(2, 1), num(3, 1))), need(2, len(9, 'gang')));
 
   test.each<[string, Uint8Array]>([
     ['a zero byte between needs', join([need(1), Uint8Array.of(0), need(2)])],
-    ['a requirement that runs over its end', len(3, len(1, Uint8Array.of(0x0a, 5, 1)), len(9, 'group'))],
-    ['a map entry that stops inside', len(3, len(2, Uint8Array.of(0x0a, 9)), len(9, 'longgroup'))],
+    ['a text longer than its requirement', len(3, len(1, Uint8Array.of(0x0a, 5, 1)), len(9, 'group'))],
+    ['a text longer than its map entry', len(3, len(2, Uint8Array.of(0x0a, 9)), len(9, 'longgroup'))],
     ['a zero byte in a spread', len(3, len(5, Uint8Array.of(0)))],
-    ['text that is no UTF-8 in a need', len(3, len(9, Uint8Array.of(0xc0)))],
-    ['a cluster id that is no UTF-8', len(1, Uint8Array.of(0xff))],
-    ['a cluster id that is no UTF-8 before one that is', join([len(1, Uint8Array.of(0xff)), len(1, 'c1')])],
+    ['text in a need that is not UTF-8', len(3, len(9, Uint8Array.of(0xc0)))],
+    ['a cluster id that is not UTF-8', len(1, Uint8Array.of(0xff))],
+    ['a cluster id that is not UTF-8 before one that is', join([len(1, Uint8Array.of(0xff)), len(1, 'c1')])],
     ['a timestamp of 70 bits', Uint8Array.of(0x10, ...Array(9).fill(0xff), 0x7f)],
     [
       'a timestamp of 70 bits in an otherwise equal roll-up',
@@ -267,14 +267,14 @@ describe('given malformed bytes', () => {
         return join([len(1, 'c1'), stamp, good.subarray(6)]);
       })(),
     ],
-  ])('when there is %s, then it is refused and the last good roll-up stays', (_what, bytes) => {
+  ])('when there is %s, then read throws and the last accepted roll-up is kept', (_what, bytes) => {
     const reader: Reader = new RollupReader(AS_DECODED);
     reader.accept(reader.read(good));
     expect(() => reader.read(bytes)).toThrow(WireFormatError);
     expect(reader.read(good).kind).toBe('unchanged');
   });
 
-  test('when the error is deep inside, then its offset still counts from the start of the roll-up', () => {
+  test('when the error is in a nested message, then its offset is counted from the start of the roll-up', () => {
     const bytes = rollup(1, need(1), len(3, len(9, Uint8Array.of(0x61, 0xff))));
     const reader: Reader = new RollupReader(AS_DECODED);
     expect(() => reader.read(bytes)).toThrow(expect.objectContaining({ offset: bytes.length }));

@@ -1,4 +1,4 @@
-// shard.proto byte by byte: numbers and wire types as the contract has them, not as the generator has them.
+// shard.proto byte by byte: field numbers and wire types, compared with the contract, not with generated code.
 
 import { describe, expect, test } from 'vitest';
 import { dbl, entry, expectOnWire, len, messageNames, num } from '../../../testing/support/wire-bytes.ts';
@@ -154,14 +154,14 @@ const cases = {
     ),
 };
 
-describe('given shard.proto on the wire', () => {
-  test.each(Object.entries(cases))('then %s has the numbers of the contract', (_name, check) => check());
+describe('the encoding of shard.proto', () => {
+  test.each(Object.entries(cases))('given %s, then its fields match the contract', (_name, check) => check());
 
-  test('then every message is covered above', () => {
+  test('given all messages, then each has a case above', () => {
     expect(Object.keys(cases).sort()).toEqual(messageNames(gen));
   });
 
-  test('then every enum value has its number', () => {
+  test('given all enums, then their numbers are those of the contract', () => {
     expect(gen.AvailableCapacityUpdate_Confidence).toEqual({
       CONFIDENCE_UNSPECIFIED: 0,
       CONFIDENCE_NONE: 1,

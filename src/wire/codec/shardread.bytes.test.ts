@@ -1,4 +1,4 @@
-// shardread.proto byte by byte: numbers and wire types as the contract has them, not as the generator has them.
+// shardread.proto byte by byte: field numbers and wire types, compared with the contract, not with generated code.
 
 import { describe, expect, test } from 'vitest';
 import { entry, expectOnWire, len, messageNames, num } from '../../../testing/support/wire-bytes.ts';
@@ -89,24 +89,24 @@ const cases = {
     }),
 };
 
-describe('given shardread.proto on the wire', () => {
-  test.each(Object.entries(cases))('then %s has the numbers of the contract', (_name, check) => check());
+describe('the encoding of shardread.proto', () => {
+  test.each(Object.entries(cases))('given %s, then its fields match the contract', (_name, check) => check());
 
-  test('then every message is covered above', () => {
+  test('given all messages, then each has a case above', () => {
     expect(Object.keys(cases).sort()).toEqual(messageNames(gen));
   });
 
-  // Three booleans in a row cannot be told apart by their value above, so each is sent alone here.
+  // The values above do not distinguish these three booleans, so each is sent alone here.
   test.each([
     [5, 'satisfied'],
     [11, 'sameSatisfiable'],
     [12, 'acquisitionParked'],
-  ] as const)('then field %i alone sets %s alone', (number, name) => {
+  ] as const)('given field %i alone, then only %s is set', (number, name) => {
     const none = { satisfied: false, sameSatisfiable: false, acquisitionParked: false };
     expect(gen.NeedView.decode(num(number, 1))).toMatchObject({ ...none, [name]: true });
   });
 
-  test('then every enum value has its number', () => {
+  test('given all enums, then their numbers are those of the contract', () => {
     expect(gen.UnmetReason).toEqual({
       UNMET_REASON_UNSPECIFIED: 0,
       UNMET_REASON_PRIORITY_STARVED: 1,

@@ -13,7 +13,7 @@ import {
 import { isNewer, tokenFromWire } from './token.ts';
 
 describe('stamps in shard metadata', () => {
-  it('given a pinned stamp, then the keys and texts are those of the wire', () => {
+  it('given a pinned stamp, then its keys and values are those of the contract', () => {
     const stamp: Stamp = {
       priority: -5,
       interruptionPenaltyDollars: Number.POSITIVE_INFINITY,
@@ -30,7 +30,7 @@ describe('stamps in shard metadata', () => {
     });
   });
 
-  it('given any stamp, when written and read, then it is the same', () => {
+  it('given any stamp, when encoded and decoded, then it is unchanged', () => {
     const dollars = fc.oneof(
       fc.double({ min: 0, max: 8_388_608, noNaN: true }).map(Math.abs),
       fc.constant(Number.POSITIVE_INFINITY),
@@ -49,7 +49,7 @@ describe('stamps in shard metadata', () => {
     );
   });
 
-  it('given malformed values, then only those are lost', () => {
+  it('given malformed values, then they get their defaults and the others are kept', () => {
     const metadata = new Map([
       [PRIORITY_KEY, '12x'],
       [INTERRUPTION_KEY, 'NaN'],
@@ -66,11 +66,11 @@ describe('stamps in shard metadata', () => {
     });
   });
 
-  it('given a priority beyond int32, then it is unknown', () => {
+  it('given a priority beyond int32, then the priority is unknown', () => {
     expect(stampFromMetadata(new Map([[PRIORITY_KEY, '2147483648']]))?.priority).toBeNull();
   });
 
-  it('given only foreign keys, then there is no stamp', () => {
+  it('given only keys of other writers, then there is no stamp', () => {
     expect(stampFromMetadata(new Map([['another/writer', '1']]))).toBeNull();
     expect(stampFromMetadata(new Map([[GROUP_KEY, '']]))).not.toBeNull();
   });
@@ -79,7 +79,7 @@ describe('stamps in shard metadata', () => {
 describe('fencing tokens', () => {
   const MAX = 2n ** 63n - 1n;
 
-  it('given tokens up to 2^63 - 1, then they are exact and ordered by epoch, then sequence', () => {
+  it('given tokens up to 2^63 - 1, then they are exact, and ordered by epoch before sequence number', () => {
     const token = tokenFromWire({ shardId: 's', shardEpoch: MAX, sequenceNumber: MAX - 1n });
     expect(token).toEqual({ shardId: 's', epoch: MAX, sequence: MAX - 1n });
     expect(
@@ -93,7 +93,7 @@ describe('fencing tokens', () => {
     ).toBe(false);
   });
 
-  it('given no shard and both counters 0, then the caller does not fence', () => {
+  it('given no shard id and both counters 0, then there is no token', () => {
     expect(tokenFromWire({ shardId: '', shardEpoch: 0n, sequenceNumber: 0n })).toBeNull();
   });
 
@@ -102,7 +102,7 @@ describe('fencing tokens', () => {
     ['', 0n, -1n],
     ['', 0n, 1n],
     ['s', 0n, 0n],
-  ])('given shard "%s" with (%i, %i), then the caller fences', (shardId, shardEpoch, sequenceNumber) => {
+  ])('given shard "%s" with (%i, %i), then there is a token', (shardId, shardEpoch, sequenceNumber) => {
     expect(tokenFromWire({ shardId, shardEpoch, sequenceNumber })).toEqual({
       shardId,
       epoch: shardEpoch,
@@ -110,7 +110,7 @@ describe('fencing tokens', () => {
     });
   });
 
-  it('given counters from one end of int64 to the other, then zero is a number like any other', () => {
+  it('given counters over the whole range of int64, then all are ordered as numbers, zero included', () => {
     const MIN = -(2n ** 63n);
     const ascending = [MIN, MIN + 1n, -1n, 0n, 1n, MAX - 1n, MAX].flatMap((epoch, _, counters) =>
       counters.map((sequence) => ({ shardId: 's', epoch, sequence })),

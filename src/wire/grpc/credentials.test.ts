@@ -81,7 +81,7 @@ async function serve(
   return { address: `localhost:${port}`, port, files };
 }
 
-async function whoAmI(address: string, files: ReturnType<typeof onDisk>): Promise<unknown> {
+async function callerIdentity(address: string, files: ReturnType<typeof onDisk>): Promise<unknown> {
   const client = connect(service, address, clientCredentials(address, { tls: files }));
   try {
     return JSON.parse((await client.rpc.get({ id: 'x' }, { deadline: Date.now() + 60_000 })).id);
@@ -107,21 +107,23 @@ const serialAt = (port: number, ca: string, pair: Issued) =>
     socket.on('error', reject);
   });
 
-describe('a server that is dialled by its address', () => {
-  it('given TLS, then the certificate must have that address, and Node has nothing to warn of', async () => {
+describe('a server dialled by its IP address', () => {
+  it('given TLS, then the certificate must name that address, and Node emits no warning', async () => {
     const warnings = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
     const { port } = await serve();
     const files = onDisk('client', leaf('client', { uris: ['bigfleet://admin'] }));
-    expect(await whoAmI(`127.0.0.1:${port}`, files)).toEqual({ kind: 'admin' });
+    expect(await callerIdentity(`127.0.0.1:${port}`, files)).toEqual({ kind: 'admin' });
     const { port: elsewhere } = await serve(leaf('server', { ipAddresses: ['10.0.0.1'] }));
-    await expect(whoAmI(`127.0.0.1:${elsewhere}`, files)).rejects.toThrow('127.0.0.1 is not in the cert');
+    await expect(callerIdentity(`127.0.0.1:${elsewhere}`, files)).rejects.toThrow(
+      '127.0.0.1 is not in the cert',
+    );
     expect(warnings.mock.calls.map(([text]) => String(text))).toEqual([]);
     warnings.mockRestore();
   });
 });
 
-describe('certificates', () => {
-  it('given an authority, when it issues a leaf, then names, uses and signature are in it', () => {
+describe('issued certificates', () => {
+  it('given an authority, when it issues a leaf, then the leaf has the names, the key usages and a valid signature', () => {
     const issued = new X509Certificate(
       leaf('shard-0', { uris: ['bigfleet://shard/shard-0'], ipAddresses: ['10.0.0.1', '::1', 'fd00::1:2'] })
         .certificate,
@@ -139,14 +141,14 @@ describe('certificates', () => {
   });
 });
 
-describe('the TLS trio', () => {
-  it('given all or none, then TLS or plaintext; given some, then a clear error', () => {
+describe('the three TLS files', () => {
+  it('given all, then TLS; given none, then plaintext; given some, then the error names the missing flags', () => {
     expect(tlsFiles({ cert: 'a', key: 'b', ca: 'c' })).toEqual({ cert: 'a', key: 'b', ca: 'c' });
     expect(tlsFiles({})).toBeNull();
     expect(() => tlsFiles({ cert: 'a' })).toThrow('BF_TLS_PARTIAL: Missing: --tls-key, --tls-ca.');
   });
 
-  it('given a key of another certificate or a missing file, then a clear error at the start', () => {
+  it('given a key of another certificate or a missing file, then BF_TLS_UNREADABLE at startup', () => {
     const files = onDisk('mixed', { ...leaf('a'), key: leaf('b').key });
     expect(() => serverCredentials('127.0.0.1:0', { tls: files })).toThrow('BF_TLS_UNREADABLE');
     expect(() => clientCredentials('x:1', { tls: { ...files, cert: '/nowhere' } })).toThrow(
@@ -155,9 +157,9 @@ describe('the TLS trio', () => {
   });
 });
 
-describe('plaintext', () => {
+describe('plaintext connections', () => {
   it.each(['127.0.0.1:9000', 'localhost:0', '[::1]:9000', '127.8.8.8:1', 'unix:/run/x.sock'])(
-    'given %s, then it is allowed',
+    'given %s, then they are allowed',
     (address) => {
       expect(isLoopback(address)).toBe(true);
       serverCredentials(address, { tls: null });
@@ -172,7 +174,7 @@ describe('plaintext', () => {
     '10.0.0.1:9000',
     '127.evil.example:1',
     'localhost.evil.example:1',
-  ])('given %s, then it must be asked for', (address) => {
+  ])('given %s, then they need the insecure option', (address) => {
     expect(() => serverCredentials(address, { tls: null })).toThrow('BF_PLAINTEXT_REFUSED');
     expect(() => clientCredentials(address, { tls: null })).toThrow('BF_PLAINTEXT_REFUSED');
     serverCredentials(address, { tls: null, insecure: true });
@@ -185,10 +187,13 @@ describe('mutual TLS', () => {
     [['bigfleet://cluster/c%201'], { kind: 'cluster', id: 'c 1' }],
     [['bigfleet://admin'], { kind: 'admin' }],
     [['https://example.com/x', 'bigfleet://readonly'], { kind: 'readonly' }],
-  ] as const)('given a caller with %j, then that is who it is', async (uris, identity) => {
-    const { address } = await serve();
-    expect(await whoAmI(address, onDisk('caller', leaf('caller', { uris })))).toEqual(identity);
-  });
+  ] as const)(
+    'given a client certificate with %j, then it determines the identity of the caller',
+    async (uris, identity) => {
+      const { address } = await serve();
+      expect(await callerIdentity(address, onDisk('caller', leaf('caller', { uris })))).toEqual(identity);
+    },
+  );
 
   it.each([
     [[]],
@@ -198,17 +203,17 @@ describe('mutual TLS', () => {
     [['bigfleet://root']],
     [['https://x/", URI:bigfleet://admin']],
     [['https://x/, URI:bigfleet://admin']],
-  ])('given a caller with %j, then PERMISSION_DENIED', async (uris) => {
+  ])('given a client certificate with %j, then PERMISSION_DENIED', async (uris) => {
     const { address } = await serve();
-    const call = whoAmI(address, onDisk('caller', leaf('caller', { uris })));
+    const call = callerIdentity(address, onDisk('caller', leaf('caller', { uris })));
     expect(statusOf(await call.catch((error: unknown) => error))).toBe(status.PERMISSION_DENIED);
   });
 
-  it('given a caller of another authority, one without a certificate, or TLS 1.2, then no connection', async () => {
+  it('given a client certificate of another authority, no certificate, or TLS 1.2, then the server refuses the connection', async () => {
     const { address, port } = await serve();
     const other = makeAuthority({ name: 'another authority', ...VALID });
     const foreign = onDisk('foreign', leaf('x', { uris: ['bigfleet://admin'] }, other));
-    expect(statusOf(await whoAmI(address, foreign).catch((error: unknown) => error))).toBe(
+    expect(statusOf(await callerIdentity(address, foreign).catch((error: unknown) => error))).toBe(
       status.UNAVAILABLE,
     );
     const ended = (options: object) =>
@@ -223,14 +228,16 @@ describe('mutual TLS', () => {
     expect(await ended({ cert: pair.certificate, key: pair.key, maxVersion: 'TLSv1.2' })).toBe(true);
   });
 
-  it('given a server of another authority, then the client does not speak to it', async () => {
+  it('given a server certificate of another authority, then the client refuses the connection', async () => {
     const { address } = await serve();
     const other = makeAuthority({ name: 'another authority', ...VALID });
     const caller = onDisk('caller', leaf('caller', { uris: ['bigfleet://admin'] }), other);
-    expect(statusOf(await whoAmI(address, caller).catch((error: unknown) => error))).toBe(status.UNAVAILABLE);
+    expect(statusOf(await callerIdentity(address, caller).catch((error: unknown) => error))).toBe(
+      status.UNAVAILABLE,
+    );
   });
 
-  it('given a new certificate on disk, then servers and clients take it, and keep the old one while the pair does not match', async () => {
+  it('given a new certificate on disk, then servers and clients load it, but keep the old one while certificate and key do not match', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     try {
       const [first, second] = [leaf('server'), leaf('server')];

@@ -1,4 +1,4 @@
-// Compressed messages: what they become is bounded, and so is how many are inflated at the same time.
+// Compressed messages: their inflated size is bounded, and so is the number of messages inflated at a time.
 
 import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -6,8 +6,8 @@ import { Inflater } from './inflating.ts';
 
 const wanted = { isWanted: () => true, maxBytes: 1000 } as const;
 
-describe('given a compressed message', () => {
-  test('when it is not too large, then it is inflated, from gzip and from deflate', async () => {
+describe('inflating a compressed message', () => {
+  test('given gzip or deflate within the size limit, then it is inflated', async () => {
     const inflater = new Inflater(2 ** 20);
     const text = Buffer.alloc(1000, 'x');
     for (const [encoding, bytes] of [
@@ -17,7 +17,7 @@ describe('given a compressed message', () => {
       expect(await inflater.inflate({ ...wanted, bytes, encoding })).toEqual(text);
   });
 
-  test('when it becomes larger than the limit, is not compressed, or is not wanted any more, then that is said', async () => {
+  test('given a message that is too large, malformed or no longer wanted, then the result is the reason', async () => {
     const inflater = new Inflater(2 ** 20);
     const bytes = gzipSync(Buffer.alloc(1001));
     const encoding = 'gzip';
@@ -26,7 +26,7 @@ describe('given a compressed message', () => {
     expect(await inflater.inflate({ ...wanted, bytes, encoding, isWanted: () => false })).toBe('unwanted');
   });
 
-  test('when more bytes wait than may, then it is refused, and there is room again when they are inflated', async () => {
+  test('given more waiting bytes than the limit, then it is refused as busy; when they are inflated, then it is accepted', async () => {
     const bytes = gzipSync(Buffer.alloc(1000));
     const inflater = new Inflater(3 * bytes.length);
     const inflate = () => inflater.inflate({ ...wanted, bytes, encoding: 'gzip' });
@@ -36,19 +36,19 @@ describe('given a compressed message', () => {
     expect(await inflate()).toHaveLength(1000);
   });
 
-  test('when many come at once, then two are inflated at a time', async () => {
+  test('given many messages at once, then two are inflated at a time', async () => {
     const inflater = new Inflater(2 ** 20);
     const bytes = gzipSync(Buffer.alloc(1000));
     let done = 0;
-    const doneAtTurn: number[] = [];
+    const doneAtStart: number[] = [];
     await Promise.all(
       Array.from({ length: 6 }, async () => {
-        const isWanted = () => doneAtTurn.push(done) > 0;
+        const isWanted = () => doneAtStart.push(done) > 0;
         await inflater.inflate({ ...wanted, bytes, encoding: 'gzip', isWanted });
         done++;
       }),
     );
-    // Never more than two have begun and not ended.
-    for (const [begun, ended] of doneAtTurn.entries()) expect(begun - ended).toBeLessThan(2);
+    // At most two are in progress.
+    for (const [begun, ended] of doneAtStart.entries()) expect(begun - ended).toBeLessThan(2);
   });
 });

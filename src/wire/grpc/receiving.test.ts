@@ -1,5 +1,5 @@
-// Messages that arrive in pieces: what is held of them is counted and bounded, and the reader behind sees every byte of
-// the messages that were kept and no other.
+// Messages that arrive in pieces: the bytes buffered for them are counted and bounded, and exactly the bytes of kept
+// messages are forwarded.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { Receiving, type Verdict } from './receiving.ts';
 
 const STALL_MS = 60_000;
 
-/** A message with its prefix. */
+/** A message with its gRPC prefix. */
 function framed(bytes: number, fill = 1): Buffer {
   const message = Buffer.alloc(5 + bytes, fill);
   message[0] = 0;
@@ -16,7 +16,7 @@ function framed(bytes: number, fill = 1): Buffer {
   return message;
 }
 
-function bench(maxBytes = 2 ** 30) {
+function receivingOf(maxBytes = 2 ** 30) {
   const clock = new VirtualClock(1_000);
   const receiving = new Receiving({ clock, maxBytes, stallMs: STALL_MS });
   const open = (judge: (bytes: number) => Verdict = () => 'keep') => {
@@ -44,14 +44,14 @@ function bench(maxBytes = 2 ** 30) {
   return { clock, receiving, open };
 }
 
-describe('given messages in pieces', () => {
-  test('when they are cut anywhere, then the kept ones come out whole and in order, and the skipped ones not at all', () => {
+describe('receiving messages in pieces', () => {
+  test('given pieces of any size, then kept messages are forwarded whole and in order, and skipped ones are not', () => {
     const message = fc.record({ bytes: fc.nat(40), isKept: fc.boolean() });
     const property = fc.property(
       fc.array(message, { maxLength: 8 }),
       fc.array(fc.integer({ min: 1, max: 30 })),
       (messages, cuts) => {
-        const { open, receiving } = bench();
+        const { open, receiving } = receivingOf();
         let at = 0;
         const { stream, seen, whole } = open(() => (messages[at++]!.isKept ? 'keep' : 'skip'));
         const all = Buffer.concat(messages.map(({ bytes }, i) => framed(bytes, i + 1)));
@@ -71,8 +71,8 @@ describe('given messages in pieces', () => {
     fc.assert(property, { numRuns: 500 });
   });
 
-  test('when one is incomplete, then nothing of it is handed on and its bytes are counted', () => {
-    const { open, receiving } = bench();
+  test('given an incomplete message, then none of it is forwarded and its bytes are counted', () => {
+    const { open, receiving } = receivingOf();
     const { stream, seen } = open();
     stream.push(framed(1000).subarray(0, 700));
     expect(seen.forwarded).toEqual([]);
@@ -83,22 +83,22 @@ describe('given messages in pieces', () => {
     expect(seen.forwarded).toEqual([]);
   });
 
-  test('when a piece is a small part of what was read, then it does not keep the rest in memory', () => {
-    const { open, receiving } = bench();
+  test('given a piece that is a small part of a read buffer, then it does not keep the buffer in memory', () => {
+    const { open, receiving } = receivingOf();
     const { stream, seen } = open();
     stream.push(framed(1000).subarray(0, 5));
     const before = receiving.heldBytes;
     const read = Buffer.alloc(65_536);
     stream.push(read.subarray(100, 101));
-    // One byte costs more than a byte, and far less than what it was read with.
+    // A byte is counted with the overhead of its piece, which is far less than the buffer.
     expect(receiving.heldBytes - before).toBeGreaterThan(100);
     expect(receiving.heldBytes - before).toBeLessThan(1000);
     stream.push(read.subarray(0, 999));
     expect(seen.kept.slice(0, 2)).toEqual([5, 1]);
   });
 
-  test('when the length is refused, then nothing that follows is read, held or handed on', () => {
-    const { open, receiving } = bench();
+  test('given a refused length, then nothing after it is read, buffered or forwarded', () => {
+    const { open, receiving } = receivingOf();
     const { stream, seen } = open((bytes) => (bytes > 100 ? 'stop' : 'keep'));
     stream.push(Buffer.concat([framed(50), framed(101), framed(7)]));
     expect(seen.announced).toEqual([50, 101]);
@@ -107,9 +107,9 @@ describe('given messages in pieces', () => {
   });
 });
 
-describe('given more incomplete bytes than there is room for', () => {
-  test('then the stream with most of them is ended, and the others go on', () => {
-    const { open, receiving } = bench(10_000);
+describe('receiving more incomplete bytes than the limit', () => {
+  test('given several streams, then the one with most incomplete bytes is ended and the others continue', () => {
+    const { open, receiving } = receivingOf(10_000);
     const [small, large, last] = [open(), open(), open()];
     small.stream.push(framed(9000).subarray(0, 2000));
     large.stream.push(framed(9000).subarray(0, 6000));
@@ -121,11 +121,11 @@ describe('given more incomplete bytes than there is room for', () => {
   });
 });
 
-describe('given a message that does not grow', () => {
-  test('then its stream is ended after a while, also while it is skipped, and one that grows is not', async () => {
-    const { open, clock } = bench();
-    const [held, skipped, prefix, growing] = [open(), open(() => 'skip'), open(), open()];
-    held.stream.push(framed(9000).subarray(0, 2000));
+describe('receiving a message that stalls', () => {
+  test('given no bytes within the stall timeout, then the stream is ended, kept or skipped; given some bytes, then it is not', async () => {
+    const { open, clock } = receivingOf();
+    const [kept, skipped, prefix, growing] = [open(), open(() => 'skip'), open(), open()];
+    kept.stream.push(framed(9000).subarray(0, 2000));
     skipped.stream.push(framed(9000).subarray(0, 2000));
     prefix.stream.push(framed(9000).subarray(0, 3));
     growing.stream.push(framed(9000).subarray(0, 2000));
@@ -133,12 +133,12 @@ describe('given a message that does not grow', () => {
       await clock.advance(STALL_MS / 3);
       growing.stream.push(Buffer.from([1]));
     }
-    const ends = [held, skipped, prefix, growing].map(({ seen }) => seen.ends);
+    const ends = [kept, skipped, prefix, growing].map(({ seen }) => seen.ends);
     expect(ends).toEqual([['stalled true'], ['stalled false'], ['stalled false'], []]);
   });
 
-  test('then no timer is left when all messages are whole', async () => {
-    const { open, clock } = bench();
+  test('given the rest of the message, then no timer is left', async () => {
+    const { open, clock } = receivingOf();
     const { stream } = open();
     stream.push(framed(100).subarray(0, 50));
     expect(clock.waiting).toBe(1);

@@ -1,4 +1,4 @@
-// The four services as the contract has them, and the typed layer against a real grpc-js server.
+// The four services compared with the contract, and the typed layer against a real grpc-js server.
 
 import { credentials, Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -30,7 +30,7 @@ const shardService = bindService(shard.ShardDefinition);
 /** The same service for a server that reads its requests raw. */
 const rawShardService = bindService(shard.ShardDefinition, { session: { request: rawBytes } });
 
-/** What to close after each test, in this order. */
+/** Closed after each test, the last one first. */
 const open: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
@@ -77,7 +77,7 @@ const providerHandlers: HandlersFor<typeof providerService> = {
   list: () => new Promise(() => {}),
 };
 
-describe('given the generated definitions', () => {
+describe('the generated services', () => {
   const messages = { ...capacity, ...coordinator, ...provider, ...shard, ...shardread };
   const nameOf = (type: unknown) => Object.entries(messages).find(([, value]) => value === type)?.[0];
   const describeCalls = (definition: {
@@ -89,7 +89,7 @@ describe('given the generated definitions', () => {
       (method) => `${method.name}: ${nameOf(method.requestType)} → ${nameOf(method.responseType)}`,
     );
 
-  test('then every call has the path and kind of the contract, and there are no others', () => {
+  test('given all calls, then paths and kinds are those of the contract', () => {
     const calls = [
       ...methodsOf(providerService),
       ...methodsOf(shardService),
@@ -117,7 +117,7 @@ describe('given the generated definitions', () => {
     ]);
   });
 
-  test('then every call takes and returns the messages of the contract', () => {
+  test('given all calls, then request and response types are those of the contract', () => {
     expect(describeCalls(provider.CapacityProviderDefinition)).toEqual([
       'Create: CreateRequest → TransitionAck',
       'Configure: ConfigureRequest → TransitionAck',
@@ -143,37 +143,37 @@ describe('given the generated definitions', () => {
     ]);
   });
 
-  test('then messages of up to 256 MiB pass both ways', () => {
+  test('given the limit of a message, then it is 256 MiB', () => {
     expect(MAX_MESSAGE_BYTES).toBe(268_435_456);
   });
 });
 
-describe('given a server with unary calls', () => {
-  test('when a call succeeds, then the client gets the message', async () => {
+describe('a unary call', () => {
+  test('given a handler that succeeds, then the client receives the message', async () => {
     const client = await serve(providerService, providerHandlers, providerService);
     expect(await client.rpc.get({ id: 'm-7' })).toEqual({ ...idleMachine, id: 'm-7' });
   });
 
-  test('when a message is larger than the 4 MiB grpc-js allows by default, then it still passes', async () => {
+  test('given a message above the 4 MiB default limit of grpc-js, then it is delivered', async () => {
     const client = await serve(providerService, providerHandlers, providerService);
     const id = 'x'.repeat(5 * 1024 * 1024);
     expect((await client.rpc.get({ id })).id.length).toBe(id.length);
   });
 
-  test('when a handler throws a status, then the client gets that status', async () => {
+  test('given a handler that throws a status, then the client receives that status', async () => {
     const client = await serve(providerService, providerHandlers, providerService);
     const error = await client.rpc.get({ id: '' }).catch((e: unknown) => e);
     expect(statusOf(error)).toBe(status.INVALID_ARGUMENT);
     expect(error).toMatchObject({ details: 'empty id' });
   });
 
-  test('when a handler throws anything else, then the client gets INTERNAL', async () => {
+  test('given a handler that throws another error, then the client receives INTERNAL', async () => {
     const client = await serve(providerService, providerHandlers, providerService);
     const error = await client.rpc.get({ id: 'bug' }).catch((e: unknown) => e);
     expect(statusOf(error)).toBe(status.INTERNAL);
   });
 
-  test('when the caller gives up by deadline or signal, then the call ends with that status', async () => {
+  test('given a deadline or an abort signal, then the call ends with DEADLINE_EXCEEDED or CANCELLED', async () => {
     const client = await serve(providerService, providerHandlers, providerService);
     const filter = provider.ListFilter.decode(new Uint8Array());
     const late = await client.rpc.list(filter, { deadline: Date.now() + 30 }).catch((e: unknown) => e);
@@ -184,12 +184,12 @@ describe('given a server with unary calls', () => {
   });
 });
 
-describe('given a server stream', () => {
+describe('a server stream', () => {
   const frame = (cycle: bigint): shardread.InspectNeedsResponse => ({
     frame: { $case: 'header', value: { cycle, computedAtUnixNanos: 0n, totalNeeds: 0 } },
   });
 
-  test('when the client reads it, then all frames arrive in order', async () => {
+  test('given a client that reads, then all frames arrive in order', async () => {
     const inspectNeeds = ({ limit }: shardread.InspectNeedsRequest) =>
       Array.from({ length: limit }, (_, i) => frame(BigInt(i)));
     const client = await serve(readService, { inspectNeeds }, readService);
@@ -198,7 +198,7 @@ describe('given a server stream', () => {
     expect(frames).toEqual(Array.from({ length: 100 }, (_, i) => frame(BigInt(i))));
   });
 
-  test('when the handler fails half-way, then the client sees the frames and the status', async () => {
+  test('given a handler that fails midway, then the client receives the frames before it and the status', async () => {
     async function* inspectNeeds() {
       yield frame(1n);
       throw new RpcError(status.NOT_FOUND, 'gone');
@@ -212,7 +212,7 @@ describe('given a server stream', () => {
     expect(frames).toEqual([frame(1n)]);
   });
 
-  test('when the client stops reading and cancels, then the handler is held back and then closed', async () => {
+  test('given a client that stops reading, then the handler is suspended; when it cancels, then the handler is closed', async () => {
     let made = 0;
     const closed = Promise.withResolvers<void>();
     const large = { ...idleMachine, id: 'x'.repeat(100_000) };
@@ -231,7 +231,7 @@ describe('given a server stream', () => {
     call.on('error', () => {});
     await new Promise((resolve) => call.once('readable', resolve));
     await new Promise((resolve) => setTimeout(resolve, 100));
-    // 1 GB in all; only what fits the buffers on the way may have been made.
+    // The whole stream has 1 GB; only what fits into the buffers may have been generated.
     expect(made).toBeLessThan(1000);
     call.cancel();
     await closed.promise;
@@ -239,12 +239,12 @@ describe('given a server stream', () => {
   });
 });
 
-describe('given a two-way stream whose requests stay raw', () => {
+describe('a bidirectional stream with raw requests', () => {
   const ack = (echo: string): shard.ShardMessage => ({
     payload: { $case: 'ack', value: { echo, coordinatorTerm: 0n, shardEpoch: 2n ** 63n - 1n, features: [] } },
   });
 
-  test('when the client sends frames, then the server sees their bytes and answers each', async () => {
+  test('given frames of the client, then the server receives their bytes and can answer each', async () => {
     const rollups: Uint8Array[] = [];
     const client = await serve(
       rawShardService,
@@ -276,7 +276,7 @@ describe('given a two-way stream whose requests stay raw', () => {
     ]);
   });
 
-  test('when the server ends it with a status, then the client sees that status', async () => {
+  test('given a server that ends it with a status, then the client receives that status', async () => {
     const session = (call: { emit(event: 'error', error: RpcError): unknown }) =>
       void call.emit('error', new RpcError(status.PERMISSION_DENIED, 'not you'));
     const client = await serve(rawShardService, { session }, shardService);
@@ -286,8 +286,8 @@ describe('given a two-way stream whose requests stay raw', () => {
   });
 });
 
-describe('given a message that Go would refuse', () => {
-  test('when a string is no UTF-8, then the call fails instead of reading another name', async () => {
+describe('strict decoding of requests', () => {
+  test('given a string that is not UTF-8, then the call fails, as with a server in Go', async () => {
     const lenient = bindService(provider.CapacityProviderDefinition, { get: { request: rawBytes } });
     const client = await serve(providerService, providerHandlers, lenient);
     const error = await client.rpc.get(len(1, Uint8Array.of(0xff))).catch((e: unknown) => e);
@@ -295,20 +295,20 @@ describe('given a message that Go would refuse', () => {
   });
 });
 
-describe('given one writer for all messages', () => {
+describe('the writer shared by all messages', () => {
   const { encode } = shardService.methods.session.response;
   const ack = (shardEpoch: bigint): shard.ShardMessage => ({
     payload: { $case: 'ack', value: { echo: 'hello', coordinatorTerm: 0n, shardEpoch, features: [] } },
   });
 
-  test('when one is encoded after another, then the bytes of the first stay as they were', () => {
+  test('given an encoded message, when another is encoded, then the bytes of the first are unchanged', () => {
     const first = encode(ack(1n));
     const copy = Buffer.from(first);
     encode(ack(2n));
     expect(first).toEqual(copy);
   });
 
-  test('when one cannot be encoded, then nothing of it is in the next', () => {
+  test('given a message that cannot be encoded, then the next one contains none of its bytes', () => {
     const alone = Buffer.from(shard.ShardMessage.encode(ack(1n)).finish());
     expect(() => encode(ack(2n ** 64n))).toThrow('too large');
     expect(encode(ack(1n))).toEqual(alone);
