@@ -8,7 +8,7 @@ import { decodeLife, decodeMachine, encodeLife, encodeOffering } from './body.ts
 import { EncodedRecords } from './encoded-records.ts';
 
 describe('encoded records', () => {
-  it('given many replacements of all sizes, then each slot has its last bytes, also in a snapshot made before more came, and memory stays bounded', () => {
+  it('given many replacements of all sizes, then each slot has its last bytes, a snapshot has those of its time, and memory is bounded', () => {
     const encoded = new EncodedRecords();
     const slots = 500;
     const last: Buffer[] = [];
@@ -31,7 +31,7 @@ describe('encoded records', () => {
     expect(encoded.heldBytes).toBeLessThan(whole.length + 16 * 2 ** 20);
   });
 
-  it('given a record larger than a chunk, then it is kept whole', () => {
+  it('given a record larger than a chunk, then it is stored whole', () => {
     const encoded = new EncodedRecords();
     const large = Buffer.alloc(9 << 20, 3);
     encoded.set(0, [Buffer.of(1)]);
@@ -42,14 +42,14 @@ describe('encoded records', () => {
   });
 });
 
-describe('the bytes of a record', () => {
+describe('the encoding of a record', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom('', '\0', 'x'.repeat(200), 'ü'.repeat(9000)),
   );
   const map = fc.array(fc.tuple(text, text), { maxLength: 6 }).map((entries) => new Map(entries));
 
-  it('given any life, when encoded and decoded, then it is the same', () => {
+  it('given any life, when encoded and decoded, then it is unchanged', () => {
     const host = fc.option(fc.record({ provider: text, ref: text }));
     const state = fc.constantFrom(1, 2, 3, 4, 5, 6, 7, 8);
     fc.assert(
@@ -59,7 +59,7 @@ describe('the bytes of a record', () => {
     );
   });
 
-  it('given any offering, when encoded and decoded, then it is the same', () => {
+  it('given any offering, when encoded and decoded, then it is unchanged', () => {
     fc.assert(
       fc.property(text, text, map, fc.double({ noNaN: true }), (id, zone, labels, price) => {
         const given = offering(id, { zone, labels, pricePerHour: price, capacityType: CapacityType.Spot });

@@ -1,4 +1,4 @@
-// Fencing, through the calls of a provider: per shard and machine, before everything else, bounded for unknown ids.
+// Fencing, through the calls of a provider: by shard and machine, before all other checks, bounded for unknown ids.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ const MIN = -(2n ** 63n);
 const FENCED = status.FAILED_PRECONDITION;
 
 describe('fencing', () => {
-  it('given a mark, then only strictly newer tokens pass, and a new epoch makes any sequence good', async () => {
+  it('given a mark, then only newer tokens pass; given a newer epoch, then any sequence number passes', async () => {
     const { provider } = await scene();
     const at = (epoch: bigint, sequence: bigint) =>
       provider.create(createOf('m-0', token('s', epoch, sequence)));
@@ -40,7 +40,7 @@ describe('fencing', () => {
     expect(await refusedWith(at(2n, MAX))).toBe(FENCED);
   });
 
-  it('given the largest tokens, then they are told apart to the last bit (trap 3)', async () => {
+  it('given the largest tokens, then they are compared exactly', async () => {
     const { provider } = await scene();
     await provider.create(createOf('m-0', token('s', MAX, MAX - 1n)));
     await provider.create(createOf('m-0', token('s', MAX, MAX)));
@@ -48,7 +48,7 @@ describe('fencing', () => {
     expect(await refusedWith(provider.create(createOf('m-0', token('s', MAX - 1n, MAX))))).toBe(FENCED);
   });
 
-  it('given tokens below zero, then they are ordered like all others, from the smallest to the largest', async () => {
+  it('given tokens below zero, then they are ordered like all others', async () => {
     const { provider } = await scene();
     const at = (epoch: bigint, sequence: bigint) =>
       provider.create(createOf('m-0', token('s', epoch, sequence)));
@@ -63,7 +63,7 @@ describe('fencing', () => {
     }
   });
 
-  it('given no shard but a counter that is not zero, then the token counts', async () => {
+  it('given no shard id and a counter other than zero, then the token is checked', async () => {
     const { provider } = await scene();
     const at = (epoch: bigint, sequence: bigint) =>
       provider.create(createOf('m-0', token('', epoch, sequence)));
@@ -74,7 +74,7 @@ describe('fencing', () => {
     await at(0n, -1n);
   });
 
-  it('given one shard, then each machine has its own mark; given one machine, then each shard has', async () => {
+  it('given several shards and machines, then each pair has its own mark', async () => {
     const { provider } = await scene();
     await provider.create(createOf('m-0', token('s', 1n, 30n)));
     await provider.create(createOf('m-1', token('s', 1n, 7n)));
@@ -82,7 +82,7 @@ describe('fencing', () => {
     expect(await refusedWith(provider.create(createOf('m-1', token('s', 1n, 7n))))).toBe(FENCED);
   });
 
-  it('given a shard id and nothing else, then the token counts; given nothing at all, then it does not', async () => {
+  it('given a shard id with both counters 0, then the token is checked; given no token, then the call passes', async () => {
     const { provider } = await scene();
     await provider.create(createOf('m-0', token('s', 0n, 0n)));
     expect(await refusedWith(provider.create(createOf('m-0', token('s', 0n, 0n))))).toBe(FENCED);
@@ -90,14 +90,14 @@ describe('fencing', () => {
     await provider.create(createOf('m-0'));
   });
 
-  it('given a call that fails, then its token is spent', async () => {
+  it('given a call that fails, then its token still raises the mark', async () => {
     const { provider } = await scene();
     expect(await refusedWith(provider.drain(drainOf('m-0', token('s', 5n, 5n))))).toBe(status.INTERNAL);
     expect(await refusedWith(provider.create(createOf('m-0', token('s', 5n, 4n))))).toBe(FENCED);
     await provider.create(createOf('m-0', token('s', 5n, 6n)));
   });
 
-  it('given an unknown machine, then its marks are kept, for all calls and for when it appears (trap 4)', async () => {
+  it('given an unknown machine, then its marks apply to all calls, also after the machine is added', async () => {
     const { provider, backend } = await scene();
     const old = token('s', 1n, 1n);
     expect(await refusedWith(provider.create(createOf('ghost', token('s', 5n, 5n))))).toBe(status.NOT_FOUND);
@@ -116,7 +116,7 @@ describe('fencing', () => {
     await provider.create(createOf('ghost', token('s', 9n, 10n)));
   });
 
-  it('given random tokens on several shards and machines, then what passes is what the order of pairs says', async () => {
+  it('given random tokens of several shards and machines, then exactly those above their mark pass, also after restarts', async () => {
     const counter = fc.oneof(
       fc.bigInt({ min: -2n, max: 2n }),
       fc.bigInt({ min: MAX - 2n, max: MAX }),
@@ -161,33 +161,33 @@ describe('fencing', () => {
   });
 });
 
-describe('the memory of marks', () => {
+describe('retention of marks', () => {
   const mark = (machine: string, shard = 's') => ({ machine, shard, epoch: 1n, sequence: 1n });
-  const holds = (fences: Fences, machine: string, shard = 's') =>
+  const hasMark = (fences: Fences, machine: string, shard = 's') =>
     'heldBy' in fences.pass(machine, false, { shardId: shard, epoch: 0n, sequence: 0n });
 
-  it('given more unknown ids than fit, then the ones longest untouched are forgotten, and named', () => {
+  it('given more marks of unknown machines than the limit, then the least recently used are evicted and returned', () => {
     const fences = new Fences({ strayMarks: 3 });
     for (const id of ['a', 'b', 'c']) expect(fences.set(mark(id), false)).toEqual([]);
     fences.set(mark('a'), false);
     expect(fences.set(mark('d'), false)).toEqual([mark('b')]);
-    expect(['a', 'c', 'd'].map((id) => holds(fences, id))).toEqual([true, true, true]);
+    expect(['a', 'c', 'd'].map((id) => hasMark(fences, id))).toEqual([true, true, true]);
   });
 
-  it('given machines on record, then their marks do not count and are not forgotten', () => {
+  it('given known machines, then their marks do not count against the limit and are not evicted', () => {
     const fences = new Fences({ strayMarks: 2 });
     for (let i = 0; i < 10; i++) fences.set(mark(`known-${i}`), true);
-    fences.set(mark('came later'), false);
-    fences.adopt('came later');
+    fences.set(mark('added later'), false);
+    fences.adopt('added later');
     for (let i = 0; i < 5; i++) fences.set(mark(`ghost-${i}`), false);
-    expect([holds(fences, 'known-0'), holds(fences, 'came later'), holds(fences, 'ghost-4')]).toEqual([
+    expect([hasMark(fences, 'known-0'), hasMark(fences, 'added later'), hasMark(fences, 'ghost-4')]).toEqual([
       true,
       true,
       true,
     ]);
   });
 
-  it('given more shards on one machine than fit, then the one longest untouched is forgotten', () => {
+  it('given more shards on one machine than the limit, then the least recently used mark is evicted and returned', () => {
     const fences = new Fences({ shardsPerMachine: 2 });
     fences.set(mark('m', 's1'), true);
     fences.set(mark('m', 's2'), true);

@@ -1,4 +1,4 @@
-// Lists, cursors and deltas, through the calls of a provider.
+// List with its filters, cursors and deltas, through the calls of a provider.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -25,8 +25,8 @@ const ids = async (provider: Provider, changes: Partial<ListFilter> = {}) =>
   (await provider.list(filter(changes))).machines.map(({ id }) => id).sort();
 const head = async (provider: Provider) => (await provider.list(filter())).revision;
 
-describe('a list', () => {
-  it('given filters, then each state has its own machines and a union has them all', async () => {
+describe('List', () => {
+  it('given a filter of states, then the machines in any of these states are returned', async () => {
     const given = await scene();
     await walk(given, 'm-1', 'Idle');
     await walk(given, 'm-2', 'Configured');
@@ -46,7 +46,7 @@ describe('a list', () => {
     }
   });
 
-  it('given a limit, then repeated lists go round (trap 1)', async () => {
+  it('given a limit, then repeated calls rotate through all machines', async () => {
     const given = await scene({ backend: new HeldBackend(5) });
     await walk(given, 'm-4', 'Idle');
     const one = { states: [MachineState.Speculative], maxResults: 1 };
@@ -61,7 +61,7 @@ describe('a list', () => {
     expect(await ids(given.provider, { maxResults: 99 })).toHaveLength(5);
   });
 
-  it('given a list that would pass the limit of a message, then it is refused and parts of it are not', async () => {
+  it('given an inventory above the size limit of a message, then List is refused, and a smaller List is not', async () => {
     // Names are limited, so only shard metadata can make records long.
     const shardMetadata = new Map([['notes', 'x'.repeat(MAX_METADATA_BYTES - 'notes'.length)]]);
     const count = Math.ceil(MAX_MESSAGE_BYTES / MAX_METADATA_BYTES);
@@ -73,8 +73,8 @@ describe('a list', () => {
   });
 });
 
-describe('cursors', () => {
-  it('given a cursor, then acceptance and completion each move it, and the delta holds what changed', async () => {
+describe('cursors of List', () => {
+  it('given a transition, then acceptance and completion each advance the cursor, and a delta has the changed machine', async () => {
     const { provider, backend } = await scene();
     const start = await head(provider);
     expect(start.length).toBeGreaterThan(0);
@@ -92,7 +92,7 @@ describe('cursors', () => {
     expect(await ids(provider, { sinceRevision: start, states: [MachineState.Speculative] })).toEqual([]);
   });
 
-  it('given anything that is not exactly a cursor, then the full list (trap 2)', async () => {
+  it('given bytes that are not exactly a cursor, then the List is full', async () => {
     const { provider } = await scene();
     const cursor = Buffer.from(await head(provider));
     const text = cursor.toString();
@@ -116,7 +116,7 @@ describe('cursors', () => {
     expect(await ids(provider, { sinceRevision: cursor })).toEqual([]);
   });
 
-  it('given an older cursor of another inventory, then the full list', async () => {
+  it('given a cursor of an older inventory, then the List is full', async () => {
     const first = await scene();
     const cursor = await head(first.provider);
     const second = await scene({ clock: first.clock });
@@ -126,7 +126,7 @@ describe('cursors', () => {
     expect(second.provider.machineCount).toBe(4);
   });
 
-  it('given a capped delta, then following its cursor finds every change', async () => {
+  it('given deltas with a limit, when each is read from the cursor before, then they have every change', async () => {
     const { provider } = await scene({ backend: new HeldBackend(9) });
     let cursor = await head(provider);
     const changed = ['m-1', 'm-3', 'm-4', 'm-6', 'm-8'];
@@ -142,7 +142,7 @@ describe('cursors', () => {
     expect(cursor).toEqual(await head(provider));
   });
 
-  it('given any history, then a delta is exactly what changed after its cursor', async () => {
+  it('given any history, then a delta has exactly the machines that changed after its cursor', async () => {
     const step = fc.record({
       machine: fc.integer({ min: 0, max: 5 }),
       what: fc.constantFrom('create', 'lose', 'recover', 'price'),

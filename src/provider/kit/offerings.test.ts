@@ -1,4 +1,4 @@
-// Descriptions of a backend: rejected with all problems at once; a refresh updates only the fields that may change.
+// Offerings of a backend: refused with all problems at once; a refresh updates only the fields that may change.
 
 import { describe, expect, it } from 'vitest';
 import {
@@ -21,8 +21,8 @@ function offeringProblems(offerings: readonly Offering[], requireZone: boolean) 
   return check.problems;
 }
 
-describe('the check of a description', () => {
-  it('given sound offerings, then there is nothing to say', () => {
+describe('validation of offerings', () => {
+  it('given valid offerings, then there are no problems', () => {
     const spot = offering('b', { capacityType: 4, interruptionProbability: 0.1, host: hostOf('b') });
     expect(offeringProblems([offering('a'), spot], true)).toEqual([]);
   });
@@ -36,21 +36,25 @@ describe('the check of a description', () => {
     ['no capacity type', { capacityType: 0 }, 'BF_MACHINE_CAPACITY_TYPE_UNKNOWN'],
     ['an unknown capacity type', { capacityType: 9 as 4 }, 'BF_MACHINE_CAPACITY_TYPE_UNKNOWN'],
     ['a negative price', { pricePerHour: -1 }, 'BF_MACHINE_PRICE'],
-    ['no price', { pricePerHour: Number.NaN }, 'BF_MACHINE_PRICE'],
+    ['a price that is not a number', { pricePerHour: Number.NaN }, 'BF_MACHINE_PRICE'],
     ['a probability above 1', { interruptionProbability: 1.5 }, 'BF_MACHINE_PROBABILITY'],
-    ['no probability', { interruptionProbability: Number.NaN }, 'BF_MACHINE_PROBABILITY'],
+    ['a probability that is not a number', { interruptionProbability: Number.NaN }, 'BF_MACHINE_PROBABILITY'],
     ['spot that is never interrupted', { capacityType: 4 }, 'BF_MACHINE_PROBABILITY'],
     ['a host without a name', { host: { provider: 'p', ref: '' } }, 'BF_MACHINE_HOST_MISSING'],
     ['a negative amount', { resources: new Map([['cpu', -1]]) }, 'BF_QUANTITY_NEGATIVE'],
     ['half a byte', { allocatable: new Map([['memory', 0.5]]) }, 'BF_QUANTITY_SYNTAX'],
-    ['an endless amount', { resources: new Map([['cpu', 2 ** 60]]) }, 'BF_QUANTITY_OVERFLOW'],
-    ['a nameless resource', { resources: new Map([['', 1]]) }, 'BF_RESOURCE_NAME'],
-    ['a label for a field', { labels: new Map([['capacity-type', 'spot']]) }, 'BF_OFFERING_LABEL'],
-  ] as const)('given %s, then exactly that is named', (_name, changes, code) => {
+    ['an amount above the exact range', { resources: new Map([['cpu', 2 ** 60]]) }, 'BF_QUANTITY_OVERFLOW'],
+    ['a resource without a name', { resources: new Map([['', 1]]) }, 'BF_RESOURCE_NAME'],
+    [
+      'a label with the name of a field',
+      { labels: new Map([['capacity-type', 'spot']]) },
+      'BF_OFFERING_LABEL',
+    ],
+  ] as const)('given %s, then that is the only problem', (_name, changes, code) => {
     expect(offeringProblems([offering('a', changes)], false).map((problem) => problem.code)).toEqual([code]);
   });
 
-  it('given a missing zone, then it matters where zones are in use or asked for', () => {
+  it('given a missing zone, then it is a problem if zones are required or another offering has one', () => {
     const nowhere = offering('a', { zone: '' });
     expect(offeringProblems([nowhere], false)).toEqual([]);
     expect(offeringProblems([nowhere], true)).toMatchObject([{ code: 'BF_OFFERING_ZONE' }]);
@@ -59,7 +63,7 @@ describe('the check of a description', () => {
     ]);
   });
 
-  it('given several wrong offerings, when a provider starts on them, then all are named', async () => {
+  it('given several invalid offerings, when a provider opens, then all problems are reported', async () => {
     const backend = new HeldBackend([offering('a', { pricePerHour: -1 }), offering('b'), offering('b')]);
     const error = await scene({ backend }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(OfferingsError);
@@ -70,8 +74,8 @@ describe('the check of a description', () => {
   });
 });
 
-describe('a refresh', () => {
-  it('given new prices, sizes, labels and machines, then only those are taken, each with a new revision', async () => {
+describe('a refresh of offerings', () => {
+  it('given new prices, sizes, labels and machines, then only those are updated, each with a new revision', async () => {
     const given = await scene({ backend: new HeldBackend(2) });
     const bound = await walk(given, 'm-0', 'Configured');
     const { revision } = await given.provider.list(filter());
@@ -103,7 +107,7 @@ describe('a refresh', () => {
     expect((await given.provider.get({ id: 'm-1' })).state).toBe(MachineState.Speculative);
   });
 
-  it('given nothing new, also with labels in another order, then no revision is spent', async () => {
+  it('given only another order of labels and another zone, then the revision is unchanged', async () => {
     const labels = [
       ['a', '1'],
       ['b', '2'],
@@ -115,7 +119,7 @@ describe('a refresh', () => {
     expect((await given.provider.list(filter())).revision).toEqual(revision);
   });
 
-  it('given a description with a problem, then it is refused whole and the last one stays', async () => {
+  it('given an invalid offering, then all are refused and the previous ones are kept', async () => {
     const given = await scene({ backend: new HeldBackend(1) });
     const before = await given.provider.list(filter());
     given.backend.offerings = [offering('m-0', { pricePerHour: 5 }), offering('m-1', { pricePerHour: -1 })];
@@ -123,7 +127,7 @@ describe('a refresh', () => {
     expect(await given.provider.list(filter())).toEqual(before);
   });
 
-  it('given a transition under way, when refreshed, then it ends as it should', async () => {
+  it('given a transition in progress, then it completes and the offering is updated', async () => {
     const given = await scene({ backend: new HeldBackend(1) });
     await given.provider.create(createOf('m-0'));
     given.backend.offerings = [offering('m-0', { pricePerHour: 5 })];
@@ -136,7 +140,7 @@ describe('a refresh', () => {
     });
   });
 
-  it('given a backend that does not answer, then the refresh gives up in time', async () => {
+  it('given a backend that does not answer, then the refresh fails after 30 s', async () => {
     const given = await scene();
     let signal: AbortSignal | undefined;
     given.backend.describe = (given?: AbortSignal) => {

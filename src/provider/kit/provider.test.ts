@@ -1,5 +1,5 @@
-// The six calls: lifecycle, order of the checks, idempotency, failure, timeouts. Neighbours: fences, lists and restarts
-// have tests of their own.
+// The six calls: life cycle, order of the checks, idempotency, failures, timeouts. Fences, Lists and restarts have their
+// own test files.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -23,8 +23,8 @@ import { MAX_BLOB_BYTES, MAX_METADATA_KEYS } from './limits.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
 
-describe('the life of a machine', () => {
-  it('given a quota slot, when created, then the host appears with Idle and not before', async () => {
+describe('the life cycle of a machine', () => {
+  it('given a quota slot, when created, then it has a host once it is Idle and not before', async () => {
     const { provider, backend } = await scene();
     const ack = await provider.create(createOf('m-0'));
     expect(ack).toMatchObject({ operationId: 'op-1', machine: { state: Creating, host: undefined } });
@@ -34,7 +34,7 @@ describe('the life of a machine', () => {
     expect(await provider.get({ id: 'm-0' })).toMatchObject({ state: Idle, host: hostOf('m-0') });
   });
 
-  it('given an Idle machine, when configured, then cluster and metadata show from acceptance on', async () => {
+  it('given an Idle machine, when configured, then it has cluster and metadata from acceptance on', async () => {
     const given = await scene();
     await walk(given, 'm-0', 'Idle');
     const shardMetadata = new Map([['k\0ey', 'v\0alue']]);
@@ -52,7 +52,7 @@ describe('the life of a machine', () => {
     expect(await given.provider.get({ id: 'm-0' })).toMatchObject({ state: Configured, ...binding });
   });
 
-  it('given a Configured machine, when drained, then cluster and metadata go together at Idle', async () => {
+  it('given a Configured machine, when drained, then cluster and metadata are cleared together at Idle', async () => {
     const given = await scene();
     await walk(given, 'm-0', 'Configured');
     await given.provider.drain(drainOf('m-0', token(), 7n));
@@ -69,7 +69,7 @@ describe('the life of a machine', () => {
     });
   });
 
-  it('given an Idle machine, when deleted, then the id lives on as a quota slot', async () => {
+  it('given an Idle machine, when deleted, then its id remains as a quota slot', async () => {
     const given = await scene();
     await walk(given, 'm-0', 'Idle');
     expect(await given.provider.delete(deleteOf('m-0'))).toMatchObject({ machine: { state: Deleting } });
@@ -86,8 +86,8 @@ describe('the life of a machine', () => {
   });
 });
 
-describe('idempotency', () => {
-  it('given a transition, when repeated under way and after, then the operation is the same and runs once (trap 5)', async () => {
+describe('idempotency of calls', () => {
+  it('given a transition, when its call is repeated during and after it, then the operation is the same and runs once', async () => {
     const { provider, backend } = await scene();
     const first = await provider.create(createOf('m-0'));
     const again = await Promise.all(Array.from({ length: 16 }, () => provider.create(createOf('m-0'))));
@@ -106,7 +106,7 @@ describe('idempotency', () => {
     expect(ack).toMatchObject({ operationId: 'op-2', machine: { state: Configured, cluster: 'cluster-1' } });
   });
 
-  it('given a walk of five transitions, then five ids, and the last drain repeats its own', async () => {
+  it('given five transitions, then each has its own operation id; given a repeated Drain, then it returns the last id', async () => {
     const given = await scene();
     given.backend.isPrompt = true;
     const { provider } = given;
@@ -126,8 +126,8 @@ describe('idempotency', () => {
   });
 });
 
-describe('refusals', () => {
-  it('given an empty id, then INVALID_ARGUMENT everywhere', async () => {
+describe('refusals of calls', () => {
+  it('given an empty id, then INVALID_ARGUMENT for every call', async () => {
     const { provider } = await scene();
     for (const call of [
       provider.create(createOf('')),
@@ -140,7 +140,7 @@ describe('refusals', () => {
     }
   });
 
-  it('given an unknown id, then NOT_FOUND everywhere', async () => {
+  it('given an unknown id, then NOT_FOUND for every call', async () => {
     const { provider } = await scene();
     for (const call of [
       provider.create(createOf('ghost')),
@@ -153,7 +153,7 @@ describe('refusals', () => {
     }
   });
 
-  it('given a backend without delete, then UNIMPLEMENTED before the fence', async () => {
+  it('given a backend without delete, then UNIMPLEMENTED, and the token raises no mark', async () => {
     const backend = new HeldBackend(1);
     Object.defineProperty(backend, 'delete', { value: undefined });
     const { provider } = await scene({ backend });
@@ -162,12 +162,12 @@ describe('refusals', () => {
     await provider.create(createOf('m-0', token('s', 1n, 1n)));
   });
 
-  const badShapes = {
+  const longIds = {
     'a very long shard id': [status.INVALID_ARGUMENT, createOf('m-0', token('s'.repeat(5000), 1n, 1n))],
     'a very long machine id': [status.INVALID_ARGUMENT, createOf('m'.repeat(5000), token('s', 9n, 9n))],
   } as const;
-  it.each(Object.entries(badShapes))(
-    'given %s on create, then it is refused and no mark is made',
+  it.each(Object.entries(longIds))(
+    'given Create with %s, then it is refused and raises no mark',
     async (_name, [code, request]) => {
       const { provider } = await scene();
       expect(await refusedWith(provider.create(request))).toBe(code);
@@ -184,7 +184,7 @@ describe('refusals', () => {
     'an oversized blob': [status.RESOURCE_EXHAUSTED, { bootstrapBlob: Buffer.alloc(MAX_BLOB_BYTES + 1) }],
   } as const;
   it.each(Object.entries(badBindings))(
-    'given %s on configure, then it is refused and nothing leaks',
+    'given Configure with %s, then it is refused, raises no mark and changes nothing',
     async (_name, [code, changes]) => {
       const given = await scene();
       const before = await walk(given, 'm-0', 'Idle');
@@ -195,7 +195,7 @@ describe('refusals', () => {
     },
   );
 
-  it('given large but allowed metadata and blobs, then they are taken and echoed exactly', async () => {
+  it('given large metadata and blobs within the limits, then they are accepted unchanged', async () => {
     const given = await scene();
     await walk(given, 'm-0', 'Idle');
     const shardMetadata = new Map(
@@ -207,7 +207,7 @@ describe('refusals', () => {
     expect(given.backend.last.binding?.bootstrapBlob.length).toBe(3 << 20);
   });
 
-  it('given a negative grace, then INVALID_ARGUMENT and the machine stays as it is', async () => {
+  it('given a negative grace period, then INVALID_ARGUMENT and the machine is unchanged', async () => {
     const given = await scene();
     const before = await walk(given, 'm-0', 'Configured');
     const call = given.provider.drain(drainOf('m-0', token('s', 5n, 5n), -5n));
@@ -217,8 +217,8 @@ describe('refusals', () => {
   });
 });
 
-describe('failure', () => {
-  it('given a backend error, then Failed with a code and its message, for good', async () => {
+describe('failures of transitions', () => {
+  it('given a backend error, then the machine is Failed with a code and the message, and stays Failed', async () => {
     const { provider, backend } = await scene();
     await provider.create(createOf('m-0'));
     backend.last.fail('no stock in zone-a');
@@ -240,7 +240,7 @@ describe('failure', () => {
     expect(await provider.get({ id: 'm-0' })).toEqual(failed);
   });
 
-  it('given an error without words, then Failed still says something', async () => {
+  it('given an error without a message, then the last error is not empty', async () => {
     const { provider, backend } = await scene();
     await provider.create(createOf('m-0'));
     backend.last.fail('');
@@ -248,7 +248,7 @@ describe('failure', () => {
     expect((await provider.get({ id: 'm-0' })).lastError).not.toBe('');
   });
 
-  it('given a host without a name, then the machine is Failed rather than Idle without a host', async () => {
+  it('given a backend that returns a host without a name, then the machine is Failed', async () => {
     const { provider, backend } = await scene();
     await provider.create(createOf('m-0'));
     backend.last.succeed({ provider: '', ref: '' });
@@ -256,7 +256,7 @@ describe('failure', () => {
     expect((await provider.get({ id: 'm-0' })).state).toBe(Failed);
   });
 
-  it('given a transition past its timeout, then Failed, the signal fires, and late success is dropped', async () => {
+  it('given a transition past its timeout, then the machine is Failed, the signal is aborted, and a late success is ignored', async () => {
     const { provider, backend, clock } = await scene({ options: { timeoutsMs: { create: 2000 } } });
     await provider.create(createOf('m-0'));
     await clock.advance(1999);
@@ -271,7 +271,7 @@ describe('failure', () => {
     expect(await provider.get({ id: 'm-0' })).toEqual(failed);
   });
 
-  it('given a drain, then its timeout comes on top of the grace period', async () => {
+  it('given a drain, then its timeout is added to the grace period', async () => {
     const given = await scene({ options: { timeoutsMs: { drain: 1000 } } });
     await walk(given, 'm-0', 'Configured');
     await given.provider.drain(drainOf('m-0', token(), 10n));
@@ -281,7 +281,7 @@ describe('failure', () => {
     expect((await given.provider.get({ id: 'm-0' })).state).toBe(Failed);
   });
 
-  it('given a bound machine that the backend lost, then Failed, and only the owner can bring it back', async () => {
+  it('given a bound machine that the backend lost, then it is Failed until the backend recovers it', async () => {
     const given = await scene();
     await walk(given, 'm-0', 'Configured');
     expect(await given.provider.lose('m-0', 'spot interruption')).toBe(true);
@@ -303,16 +303,19 @@ describe('failure', () => {
   it.each([
     ['that may still be there', {}, true],
     ['that is gone', { hostIsGone: true }, false],
-  ])('given a lost host %s, then the record says whether there is one', async (_, loss, isThere) => {
-    const given = await scene();
-    await walk(given, 'm-0', 'Configured');
-    const before = (await given.provider.get({ id: 'm-0' })).host;
-    await given.provider.lose('m-0', 'the host died', loss);
-    expect((await given.provider.get({ id: 'm-0' })).host).toEqual(isThere ? before : undefined);
-    expect(before).toBeDefined();
-  });
+  ])(
+    'given a lost machine with a host %s, then the record shows whether it has a host',
+    async (_, loss, isThere) => {
+      const given = await scene();
+      await walk(given, 'm-0', 'Configured');
+      const before = (await given.provider.get({ id: 'm-0' })).host;
+      await given.provider.lose('m-0', 'the host died', loss);
+      expect((await given.provider.get({ id: 'm-0' })).host).toEqual(isThere ? before : undefined);
+      expect(before).toBeDefined();
+    },
+  );
 
-  it('given a machine lost while it is created, then the call is told to stop and its success is dropped', async () => {
+  it('given a machine lost during Create, then the signal is aborted and a late success is ignored', async () => {
     const { provider, backend } = await scene();
     await provider.create(createOf('m-0'));
     await provider.lose('m-0', 'gone');
@@ -323,12 +326,12 @@ describe('failure', () => {
   });
 });
 
-describe('random walks', () => {
+describe('random sequences of calls', () => {
   const LEGAL = { create: Speculative, configure: Idle, drain: Configured, delete: Idle } as const;
   const VIA = { create: Creating, configure: Configuring, drain: Draining, delete: Deleting } as const;
   const TO = { create: Idle, configure: Configured, drain: Idle, delete: Speculative } as const;
 
-  it('given any sequence of calls and endings, then illegal moves change nothing and legal ones are accepted', async () => {
+  it('given any calls and outcomes, then legal transitions are accepted and illegal ones change nothing', async () => {
     const step = fc.record({
       kind: fc.constantFrom('create', 'configure', 'drain', 'delete'),
       ending: fc.constantFrom('succeed', 'hold', 'hold', 'fail'),

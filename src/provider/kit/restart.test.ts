@@ -35,7 +35,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Closes the provider and opens another on its store. */
+/** Closes the provider and opens another one on its store. */
 async function restart(given: Scene, backend = given.backend): Promise<Scene> {
   await given.provider.close();
   const store = given.store instanceof SqliteStore ? new SqliteStore(join(folder, 'state')) : given.store;
@@ -47,8 +47,8 @@ const stores: Record<string, () => Store> = {
   'in SQLite': () => new SqliteStore(join(folder, 'state')),
 };
 
-describe.each(Object.entries(stores))('given a store %s', (_name, newStore) => {
-  it('when restarted, then inventory, bindings, metadata and the revision are the same (trap 7)', async () => {
+describe.each(Object.entries(stores))('a provider with a store %s', (_name, newStore) => {
+  it('given bound and Idle machines, when restarted, then inventory, bindings, metadata and revision are unchanged', async () => {
     const given = await scene({ store: newStore() });
     await walk(given, 'm-0', 'Configured');
     await walk(given, 'm-1', 'Idle');
@@ -58,7 +58,7 @@ describe.each(Object.entries(stores))('given a store %s', (_name, newStore) => {
     expect(after.revision.length).toBeGreaterThan(0);
   });
 
-  it('when restarted, then older cursors still find what changed after them', async () => {
+  it('given older cursors, when restarted, then each delta still has the machines that changed after its cursor', async () => {
     const given = await scene({ store: newStore() });
     const cursors = [(await given.provider.list(filter())).revision];
     for (const id of ['m-3', 'm-0', 'm-2']) {
@@ -77,7 +77,7 @@ describe.each(Object.entries(stores))('given a store %s', (_name, newStore) => {
     ]);
   });
 
-  it('when restarted, then metadata is the same to the byte, NUL in keys included (trap 10)', async () => {
+  it('given metadata with NUL in its keys, when restarted, then it is unchanged byte for byte', async () => {
     const given = await scene({ store: newStore(), backend: new HeldBackend([offering('m\0-0')]) });
     await walk(given, 'm\0-0', 'Idle');
     const shardMetadata = new Map([
@@ -94,7 +94,7 @@ describe.each(Object.entries(stores))('given a store %s', (_name, newStore) => {
     expect(await refusedWith(replay)).toBe(status.FAILED_PRECONDITION);
   });
 
-  it('when restarted, then tokens are still fenced and operations still known, and new ones are new', async () => {
+  it('given a completed operation, when restarted, then its token is fenced, a repeated call returns it, and a new call has a new id', async () => {
     const given = await scene({ store: newStore() });
     given.backend.isPrompt = true;
     const { operationId } = await given.provider.create(createOf('m-0', token('s', 3n, 2n ** 63n - 1n)));
@@ -109,7 +109,7 @@ describe.each(Object.entries(stores))('given a store %s', (_name, newStore) => {
     expect((await provider.create(createOf('m-1'))).operationId).not.toBe(operationId);
   });
 
-  it('when restarted, then marks below zero and at both ends of int64 are exact', async () => {
+  it('given marks below zero and at both limits of int64, when restarted, then they are exact', async () => {
     const [min, max] = [-(2n ** 63n), 2n ** 63n - 1n];
     const counters = [min, min + 1n, -1n, 0n, 1n, max - 1n, max];
     const given = await scene({ store: newStore() });
@@ -132,7 +132,7 @@ describe.each(Object.entries(stores))('given a store %s', (_name, newStore) => {
     }
   });
 
-  it('when restarted, then marks for unknown machines and for calls that failed are there', async () => {
+  it('given marks of unknown machines and of failed calls, when restarted, then they are kept', async () => {
     const given = await scene({ store: newStore() });
     await refusedWith(given.provider.create(createOf('ghost', token('s', 5n, 5n))));
     await refusedWith(given.provider.drain(drainOf('m-0', token('s', 5n, 5n))));
@@ -143,7 +143,7 @@ describe.each(Object.entries(stores))('given a store %s', (_name, newStore) => {
     }
   });
 
-  it('when restarted in the middle of a transition, then it is Failed with a reason, and late success is dropped', async () => {
+  it('given a transition in progress, when restarted, then the machine is Failed with a reason, and a late success is ignored', async () => {
     const given = await scene({ store: newStore() });
     await walk(given, 'm-0', 'Idle');
     await given.provider.configure(configureOf('m-0'));
@@ -161,7 +161,7 @@ describe.each(Object.entries(stores))('given a store %s', (_name, newStore) => {
     expect(delta.machines.map(({ id }) => id)).toEqual(['m-0']);
   });
 
-  it('when a resumable backend is restarted, then the call is made again under the same id with all it needs', async () => {
+  it('given a resumable backend, when restarted, then the call is repeated with the same operation id and arguments', async () => {
     const backend = new HeldBackend(2);
     backend.resumable = true;
     const given = await scene({ store: newStore(), backend });
@@ -183,7 +183,7 @@ describe.each(Object.entries(stores))('given a store %s', (_name, newStore) => {
     expect((await provider.get({ id: 'm-1' })).state).toBe(MachineState.Idle);
   });
 
-  it('when closed with patience, then transitions under way may end', async () => {
+  it('given a transition in progress, when closed with a timeout, then it can complete', async () => {
     const given = await scene({ store: newStore() });
     await given.provider.create(createOf('m-0'));
     const closed = given.provider.close(1000);
@@ -196,8 +196,8 @@ describe.each(Object.entries(stores))('given a store %s', (_name, newStore) => {
   });
 });
 
-describe('a stop', () => {
-  it('given a call accepted a moment ago, then its work still starts and is waited for', async () => {
+describe('closing a provider', () => {
+  it('given a call that was just accepted, then its transition still starts, and close waits for it', async () => {
     const { provider, backend } = await scene();
     const ack = provider.create(createOf('m-0'));
     const closed = provider.close(1000);
@@ -209,7 +209,7 @@ describe('a stop', () => {
 });
 
 describe('a store that fails', () => {
-  it('given a write that fails, then nothing is acknowledged, and every call is refused from then on', async () => {
+  it('given a write that fails, then its call and all later calls are refused', async () => {
     const store = new MemoryStore();
     let seen: unknown;
     const options = { onStoreFailure: (error: unknown) => (seen = error) };
@@ -222,7 +222,7 @@ describe('a store that fails', () => {
     expect(await refusedWith(provider.list(filter()))).toBe(status.UNAVAILABLE);
   });
 
-  it('given an acknowledgement, then the write was safe first, also for what readers are shown', async () => {
+  it('given a write in progress, then acknowledgements and reads wait until it is durable', async () => {
     const store = new MemoryStore();
     const { provider, backend } = await scene({ store });
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -242,15 +242,15 @@ describe('a store that fails', () => {
   });
 });
 
-describe('a SQLite file', () => {
-  it('given a second process on it, then BF_STORE_LOCKED', async () => {
+describe('the SQLite store', () => {
+  it('given a file that is already open, then BF_STORE_LOCKED', async () => {
     const store = new SqliteStore(join(folder, 'state'));
     expect(() => new SqliteStore(join(folder, 'state'))).toThrow('BF_STORE_LOCKED');
     await store.close();
     await new SqliteStore(join(folder, 'state')).close();
   });
 
-  it('given something else, then BF_STORE_UNREADABLE', () => {
+  it('given a file of another format or a missing folder, then BF_STORE_UNREADABLE', () => {
     writeFileSync(
       join(folder, 'text'),
       'not a database at all, but long enough to have a header. '.repeat(99),
@@ -263,7 +263,7 @@ describe('a SQLite file', () => {
     }
   });
 
-  it('given a provider killed in the middle of a burst, then nothing it acknowledged is lost', async () => {
+  it('given a provider killed during a burst of calls, then no acknowledged call is lost', async () => {
     for (const acknowledgements of [1, 40, 300]) {
       const path = join(folder, `burst-${acknowledgements}`);
       const acked = await killedAfter(acknowledgements, path);

@@ -42,7 +42,7 @@ async function served(tls: TlsFiles | null = null, backend = new HeldBackend(4))
 }
 
 describe('a provider on a port', () => {
-  it('given the six calls, then they answer as the provider does', async () => {
+  it('given each of the six calls, then the answer is that of the provider', async () => {
     const { backend, client, provider } = await served();
     backend.isPrompt = true;
     const rpc = client();
@@ -72,19 +72,19 @@ describe('a provider on a port', () => {
     expect(await refusedWith(rpc.get({ id: 'ghost' }))).toBe(status.NOT_FOUND);
   });
 
-  it('given a list far above the default limit of gRPC, then it arrives', async () => {
+  it('given a List far above the default limit of gRPC, then it is delivered', async () => {
     const { client } = await served(null, new HeldBackend(60_000));
     expect((await client().list(filter())).machines).toHaveLength(60_000);
   });
 
-  it('given an address others can reach and no TLS, then it does not start', async () => {
+  it('given no TLS on an address other than loopback, then it starts only with the insecure option', async () => {
     const { provider } = await scene();
     await expect(serveProvider(provider, '0.0.0.0:0', { tls: null })).rejects.toThrow('BF_PLAINTEXT_REFUSED');
     const server = await serveProvider(provider, '0.0.0.0:0', { tls: null, insecure: true });
     await server.stop();
   });
 
-  it('given a stop, then it waits for transitions, and no call is taken any more', async () => {
+  it('given a stop, then it waits for transitions in progress and refuses further calls', async () => {
     const { backend, client, server } = await served();
     await client().create(createOf('m-0'));
     const stopped = server.stop(1000);
@@ -94,7 +94,7 @@ describe('a provider on a port', () => {
   });
 });
 
-describe('who may call', () => {
+describe('authorization of callers', () => {
   const valid = { notBefore: new Date('2020-01-01'), notAfter: new Date('2060-01-01') };
   const authority = makeAuthority({ name: 'fleet', ...valid });
 
@@ -114,7 +114,7 @@ describe('who may call', () => {
     return paths;
   }
 
-  it('given a shard, then it changes machines under its own id only, and nothing changes otherwise', async () => {
+  it('given a shard, then it can change machines under its own id only, and a refused call changes nothing', async () => {
     const { client, provider } = await served(files('bigfleet://shard/provider'));
     const rpc = client(files('bigfleet://shard/s1'));
     for (const fence of [token('s2', 9n, 9n), token()]) {
@@ -133,7 +133,7 @@ describe('who may call', () => {
   });
 
   it.each(['bigfleet://admin', 'bigfleet://readonly'])(
-    'given %s, then it reads and changes nothing',
+    'given %s, then it can read but not change machines',
     async (uri) => {
       const { client } = await served(files('bigfleet://shard/provider'));
       const rpc = client(files(uri));
@@ -145,7 +145,7 @@ describe('who may call', () => {
     },
   );
 
-  it('given a cluster, then it may not even read', async () => {
+  it('given a cluster, then even its reads are refused', async () => {
     const { client } = await served(files('bigfleet://shard/provider'));
     const rpc = client(files('bigfleet://cluster/c1'));
     expect(await refusedWith(rpc.get({ id: 'm-0' }))).toBe(status.PERMISSION_DENIED);
