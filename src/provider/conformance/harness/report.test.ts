@@ -33,18 +33,18 @@ function report(...behaviours: readonly BehaviourResult[]): ConformanceReport {
   };
 }
 
-describe('a verdict', () => {
-  it.each<[string, readonly Status[]]>([
-    ['certified', ['passed', 'passed']],
-    ['failed', ['passed', 'failed', 'skipped']],
-    ['incomplete', ['passed', 'skipped']],
-    ['incomplete', ['skipped']],
-    ['incomplete', []],
-  ])('is %s for %j', (verdict, statuses) => {
+describe('the verdict of a conformance run', () => {
+  it.each<[readonly Status[], string]>([
+    [['passed', 'passed'], 'certified'],
+    [['passed', 'failed', 'skipped'], 'failed'],
+    [['passed', 'skipped'], 'incomplete'],
+    [['skipped'], 'incomplete'],
+    [[], 'incomplete'],
+  ])('given the statuses %j, then it is %s', (statuses, verdict) => {
     expect(report(...statuses.map((status, i) => result(`B${i}`, status))).verdict).toBe(verdict);
   });
 
-  it('is not held up by a skip that is excused, but needs something that passed', () => {
+  it('given an excused skip, then the run is certified if another behaviour passed', () => {
     const excused = { ...result('B1006', 'skipped'), isExcused: true } as const;
     expect(report(result('B1', 'passed'), excused).verdict).toBe('certified');
     expect(report(excused).verdict).toBe('incomplete');
@@ -53,20 +53,20 @@ describe('a verdict', () => {
   });
 });
 
-describe('a report', () => {
+describe('the report of a conformance run', () => {
   const mixed = report(
     result('B301', 'passed'),
     result('B302', 'failed', 'expected "a" < b & c, got \u0000\u001b[31m'),
     result('B310', 'skipped', 'no Delete'),
   );
 
-  it('as JSON has every behaviour with its status', () => {
+  it('given JSON, then it has every behaviour with its status', () => {
     const json = JSON.parse(reportJson(mixed)) as ConformanceReport;
     expect(json).toEqual(mixed);
     expect(json.totals).toEqual({ passed: 1, failed: 1, skipped: 1, total: 3 });
   });
 
-  it('as JUnit tells failures from skips and is well-formed', () => {
+  it('given JUnit, then it distinguishes failures from skips and is well-formed XML', () => {
     const xml = reportJunit(mixed);
     expect(xml).toContain('tests="3" failures="1" skipped="1" time="3.000"');
     expect(xml).toContain('name="B301: title of B301" time="1.500"/>');
