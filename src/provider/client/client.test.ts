@@ -100,7 +100,7 @@ describe('calls to a provider', () => {
   });
 });
 
-describe('attempts', () => {
+describe('attempts of a call', () => {
   it('given a lost answer, when the call is retried, then it is the same operation with a higher sequence number', async () => {
     const clock = new ManualClock();
     const { provider, backend } = await scene();
@@ -181,18 +181,18 @@ describe('attempts', () => {
         return when === 'during a wait' ? lost() : never();
       };
       const { client } = clientOf(transportOf({ get }));
-      const giveUp = new AbortController();
-      const call = kindOf(client.get('m-0', giveUp.signal));
+      const aborter = new AbortController();
+      const call = kindOf(client.get('m-0', aborter.signal));
       await turns();
-      giveUp.abort();
+      aborter.abort();
       expect(await call).toBe('cancelled');
       expect(aborts).toEqual(when === 'during a wait' ? [] : [true]);
-      expect(await kindOf(client.get('m-0', giveUp.signal))).toBe('cancelled');
+      expect(await kindOf(client.get('m-0', aborter.signal))).toBe('cancelled');
     },
   );
 });
 
-describe('forged answers', () => {
+describe('malformed answers', () => {
   it.each([
     ['no operation id', { operationId: '', machine: wireMachine('m-0') }],
     ['no machine', { operationId: 'op-1', machine: undefined }],

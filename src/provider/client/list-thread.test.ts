@@ -227,9 +227,9 @@ describe('the list thread', () => {
   it('given an abort, then the reading is cancelled; given a closed thread, then every reading is', async () => {
     const { address } = await hostileProvider(() => new Promise(() => {}));
     const { thread } = threadTo(address);
-    const giveUp = new AbortController();
-    const reading = kindOf(thread.read('full', new Copy(), giveUp.signal));
-    setTimeout(() => giveUp.abort(), 20);
+    const aborter = new AbortController();
+    const reading = kindOf(thread.read('full', new Copy(), aborter.signal));
+    setTimeout(() => aborter.abort(), 20);
     expect(await reading).toBe('cancelled');
     const next = kindOf(thread.read('full', new Copy()));
     await thread.close();
@@ -237,7 +237,7 @@ describe('the list thread', () => {
     expect(await kindOf(thread.read('full', new Copy()))).toBe('cancelled');
   });
 
-  it('given a thread that dies, then the reading fails with the reason, and the next one starts another', async () => {
+  it('given a worker that fails, then the reading fails with its error, and the next reading starts another worker', async () => {
     const files = { cert: '/nowhere/cert', key: '/nowhere/key', ca: '/nowhere/ca' };
     const thread = new ListThread({ provider: { address: '127.0.0.1:1', tls: files }, seed: 1 });
     closing.push(() => thread.close());

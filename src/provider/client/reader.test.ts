@@ -79,7 +79,7 @@ describe('a full list', () => {
   });
 });
 
-describe('changes', () => {
+describe('a list of changes', () => {
   it('given revisions, when changes are read, then the last cursor is sent and the new one is kept', async () => {
     const { reader, copy, queries } = readerOf(
       listOf(abc, '1'),
@@ -139,9 +139,9 @@ describe('a list too large for one message', () => {
   };
 
   it('given revisions, then states are read one by one, and finally the changes since the first', async () => {
-    const asked: number[][] = [];
+    const requestedStates: number[][] = [];
     const reader = readerFor(({ states, sinceRevision }) => {
-      asked.push([...states]);
+      requestedStates.push([...states]);
       // c moves between states so that neither List per state contains it; only the changes do.
       if (sinceRevision.length > 0) return listOf([abc[2]!], '9');
       return listOf(states[0] === MachineState.Idle ? abc.slice(0, 2) : [], `${states[0]}`);
@@ -149,7 +149,7 @@ describe('a list too large for one message', () => {
     const copy = new Copy();
     const report = await reader.read('full', copy);
     expect(report).toMatchObject({ messages: 9, records: 3, added: 3, gone: 0, hasRevision: true });
-    expect(asked).toEqual([...EVERY_STATE.map((state) => [state]), []]);
+    expect(requestedStates).toEqual([...EVERY_STATE.map((state) => [state]), []]);
     expect(copy.ids).toEqual(['a', 'b', 'c']);
   });
 
@@ -235,7 +235,7 @@ describe('a faulty provider', () => {
     expect(copy.ids).toEqual([longest.id]);
   });
 
-  it('given half a million problems, then a hundred are kept', async () => {
+  it('given a thousand problems, then a hundred are kept', async () => {
     const bad = Array.from({ length: 1000 }, (_, i) => wireMachine(`m-${i}`, { pricePerHour: -1 }));
     const { reader, copy } = readerOf(listOf(bad));
     const report = await reader.read('full', copy);
@@ -257,7 +257,7 @@ describe('a faulty provider', () => {
   });
 });
 
-describe('the sink', () => {
+describe('the sink of a reader', () => {
   const many = Array.from({ length: 2000 }, (_, i) => wireMachine(`m-${i}`));
 
   it('given a slow sink, then a batch is passed only after the previous one was processed', async () => {
@@ -292,7 +292,7 @@ describe('the sink', () => {
     expect(copy.machines.size).toBe(2000);
   });
 
-  it('given a receiver that lost its copy, when the reader forgets, then all machines are passed again', async () => {
+  it('given a sink that lost its copy, when the reader drops its state, then all machines are passed again', async () => {
     const { reader } = readerOf(listOf(abc, '1'), listOf(abc, '1'));
     await reader.read('full', new Copy());
     reader.forget();
@@ -308,7 +308,7 @@ describe('the sink', () => {
   });
 });
 
-describe('convergence', () => {
+describe('convergence of a copy', () => {
   it('given the kit and any transitions, then changes and full lists converge to its inventory', async () => {
     const step = fc.record({
       machine: fc.nat({ max: 7 }),
@@ -399,7 +399,7 @@ describe('convergence', () => {
 
 function okOf(wire: WireMachine) {
   const machine = machineFromWire(wire, '');
-  if (!machine.ok) throw new Error('not a sound machine');
+  if (!machine.ok) throw new Error('not a valid machine');
   return machine.value;
 }
 

@@ -53,7 +53,7 @@ describe('the inventory of the fake cloud', () => {
     }
   });
 
-  it('given a moving market, when time passes, then spot records change and others do not', async () => {
+  it('given price swings, when an hour passes, then spot records change and others do not', async () => {
     const scene = await fakeScene({ set: { market: { priceSwing: 0.4, rateSwing: 0.6 } } });
     const { revision } = await scene.fake.kit.list(filter());
     const before = new Map((await inventory(scene)).map((each) => [each.id, each]));
@@ -66,7 +66,7 @@ describe('the inventory of the fake cloud', () => {
     }
   });
 
-  it('given a calm market, when a day passes, then the revision does not move', async () => {
+  it('given no price swings, when a day passes, then the revision is unchanged', async () => {
     const scene = await fakeScene();
     const { revision } = await scene.fake.kit.list(filter());
     await scene.clock.advance(24 * HOUR_MS);
@@ -95,7 +95,7 @@ describe('the life cycle in the calm cloud', () => {
     expect(fake.cloud.hostCount).toBe(before - 1);
   });
 
-  it('given a grace period, then a drain takes no longer', async () => {
+  it('given a grace period shorter than the latency, then the drain ends with the grace period', async () => {
     const scene = await fakeScene({ set: { latency: { drain: { medianMs: HOUR_MS } } } });
     await raise(scene, [GENERAL], 'c');
     await scene.fake.drain(drainOf(GENERAL, token(), 30n));
@@ -124,7 +124,7 @@ describe('the life cycle in the calm cloud', () => {
   });
 });
 
-describe('supply', () => {
+describe('supply of the fake cloud', () => {
   it('given a quota that is used up, then Create fails until a host is deleted', async () => {
     const scene = await fakeScene({ set: { quotas: { 'general/zone-a': 1 } } });
     const { fake, clock } = scene;
@@ -184,7 +184,7 @@ describe('supply', () => {
   });
 });
 
-/** How many of many transitions end Failed, and with which errors. */
+/** The errors of those of up to 1500 transitions that fail. */
 async function failuresOf(scene: FakeScene): Promise<readonly string[]> {
   const slots = (await inventory(scene, Speculative)).slice(0, 1500).map(({ id }) => id);
   for (const id of slots) await scene.fake.kit.create(createOf(id));
@@ -246,7 +246,7 @@ describe('failed transitions, each at its rate', () => {
   });
 });
 
-describe('losses', () => {
+describe('losses of hosts', () => {
   const bound = async (set: SettingsPatch = {}) => {
     const scene = await fakeScene({ machines: 1200, set });
     const spots = numbered('general-spot', 'zone-a', 60);
@@ -264,7 +264,7 @@ describe('losses', () => {
     expect(await machine(scene, SPOT)).toMatchObject({
       state: Failed,
       cluster: 'prod',
-      // The cloud has it: there is nothing to pay for.
+      // The cloud reclaimed the host, so it is not billed.
       host: undefined,
       lastError: expect.stringMatching(/taken back/),
     });
@@ -308,11 +308,11 @@ describe('losses', () => {
     expect(lost.every(({ lastError }) => lastError === 'the host died')).toBe(true);
   });
 
-  it('given an owned host that dies, then its machine is repaired, Idle and unbound later', async () => {
+  it('given an owned host that dies, then after the clean-up its machine is Idle and unbound on the same host', async () => {
     const scene = await fakeScene();
     const { host } = await machine(scene, METAL);
     await scene.fake.configure(configureOf(METAL));
-    // In the middle of a transition, too.
+    // Also during a transition.
     scene.fake.cloud.kill({ machine: METAL });
     await scene.clock.advance(0);
     expect(await machine(scene, METAL)).toMatchObject({ state: Failed, host });
@@ -330,7 +330,7 @@ describe('losses', () => {
     expect(scene.fake.cloud.kill({ cluster: 'prod', offering: 'general/zone-a' })).toHaveLength(60);
   });
 
-  it('given an outage of a zone, then its hosts are lost and transitions there fail until it ends', async () => {
+  it('given an outage of a zone, then its hosts are lost and transitions in it fail until it ends', async () => {
     const scene = await bound({ losses: { cleanupMs: 5 * MINUTE_MS } });
     await raise(scene, ['fake-general-zone-b-0'], 'prod');
     await scene.fake.create(createOf('fake-compute-zone-a-0'));
@@ -352,7 +352,7 @@ describe('losses', () => {
   });
 });
 
-describe('settings changed while it runs', () => {
+describe('settings changed at run time', () => {
   it('given a calm cloud, when settings are changed and restored, then each change takes effect', async () => {
     const scene = await fakeScene();
     const { fake, clock } = scene;
@@ -386,8 +386,8 @@ describe('settings changed while it runs', () => {
   });
 });
 
-describe('a restart', () => {
-  it('given bound, failed and in-flight machines, when restarted, then all continue', async () => {
+describe('a restart of the fake provider', () => {
+  it('given bound, failed and in-flight machines, when restarted, then bindings, fences and quotas are kept', async () => {
     const store = new MemoryStore();
     const scene = await fakeScene({ store, set: { quotas: { general: 1 } } });
     const fence = token('shard-0', 3n, 7n);
@@ -413,7 +413,7 @@ describe('a restart', () => {
     expect(again.fake.cloud.kill({ machine: GENERAL })).toEqual([GENERAL]);
   });
 
-  it('given more machines after a restart, then they are added and the others stay', async () => {
+  it('given more machines after a restart, then they are added and the others are unchanged', async () => {
     const store = new MemoryStore();
     const scene = await fakeScene({ store });
     await raise(scene, [GENERAL], 'prod');

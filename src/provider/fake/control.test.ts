@@ -19,7 +19,7 @@ async function controlled(): Promise<FakeScene> {
   return scene;
 }
 
-async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
   return await new Promise<{ code: number | undefined; body: unknown }>((resolve, reject) => {
     const call = request(`http://${control!.address}${path}`, { method, headers }, (response) => {
       let text = '';
@@ -36,16 +36,16 @@ async function ask(method: string, path: string, body?: unknown, headers: Record
 describe('the control port', () => {
   it('given settings, when patched, then the cloud and the response have them', async () => {
     const { fake } = await controlled();
-    expect(await ask('GET', '/settings')).toEqual({ code: 200, body: fake.cloud.settings });
-    const patched = await ask('PATCH', '/settings', { transport: { lostReply: 0.5 }, quotas: { gpu: 1 } });
+    expect(await send('GET', '/settings')).toEqual({ code: 200, body: fake.cloud.settings });
+    const patched = await send('PATCH', '/settings', { transport: { lostReply: 0.5 }, quotas: { gpu: 1 } });
     expect(patched).toMatchObject({ code: 200, body: { transport: { lostReply: 0.5 }, quotas: { gpu: 1 } } });
     expect(fake.cloud.settings.transport.lostReply).toBe(0.5);
   });
 
-  it('given hosts, when a request names them, then they are interrupted, die, or lose their zone', async () => {
+  it('given hosts, when a request selects them, then they are interrupted or killed, or their zone has an outage', async () => {
     const scene = await controlled();
     await raise(scene, numbered('general-spot', 'zone-a', 4), 'prod');
-    const interrupted = await ask('POST', '/interrupt', {
+    const interrupted = await send('POST', '/interrupt', {
       offering: 'general-spot',
       cluster: 'prod',
       count: 2,
@@ -54,17 +54,17 @@ describe('the control port', () => {
       code: 200,
       body: { machines: [expect.stringMatching(/^fake-general-spot-zone-a-/), expect.anything()] },
     });
-    expect(await ask('POST', '/kill', { machine: 'fake-metal-zone-a-0' })).toMatchObject({
+    expect(await send('POST', '/kill', { machine: 'fake-metal-zone-a-0' })).toMatchObject({
       body: { machines: ['fake-metal-zone-a-0'] },
     });
-    expect(await ask('POST', '/outage', { zone: 'zone-a', seconds: 60 })).toMatchObject({ code: 200 });
-    expect(await ask('POST', '/stock-out', { offering: 'general/zone-b', seconds: 60 })).toMatchObject({
+    expect(await send('POST', '/outage', { zone: 'zone-a', seconds: 60 })).toMatchObject({ code: 200 });
+    expect(await send('POST', '/stock-out', { offering: 'general/zone-b', seconds: 60 })).toMatchObject({
       code: 200,
     });
     await scene.clock.advance(0);
     expect((await inventory(scene, MachineState.Failed)).length).toBeGreaterThanOrEqual(5);
     await raise(scene, ['fake-general-zone-b-0']);
-    expect(await ask('GET', '/status')).toMatchObject({ body: { machines: 128, transport: { calls: 0 } } });
+    expect(await send('GET', '/status')).toMatchObject({ body: { machines: 128, transport: { calls: 0 } } });
     expect(scene.events.map(({ what }) => what)).toContain('stock-out');
   });
 
@@ -92,7 +92,7 @@ describe('the control port', () => {
     ['POST', '/stock-out', { offering: 'golden' }, 'There is no offering'],
   ])('given %s %s %j, then it is refused', async (method, path, body, why) => {
     await controlled();
-    expect(await ask(method, path, body)).toMatchObject({
+    expect(await send(method, path, body)).toMatchObject({
       code: 400,
       body: { error: expect.stringContaining(why) },
     });
@@ -101,21 +101,21 @@ describe('the control port', () => {
   it('given a body above the limit, then it is refused', async () => {
     await controlled();
     const endless = ' '.repeat(1024 * 1024 + 1);
-    expect(await ask('PATCH', '/settings', endless)).toMatchObject({ code: 400 });
+    expect(await send('PATCH', '/settings', endless)).toMatchObject({ code: 400 });
   });
 
   it('given an unknown path or a Host header other than loopback, then it is refused', async () => {
     await controlled();
-    expect(await ask('GET', '/')).toMatchObject({
+    expect(await send('GET', '/')).toMatchObject({
       code: 404,
       body: { error: expect.stringContaining('GET /settings') },
     });
-    expect(await ask('GET', '/settings', undefined, { host: 'rebound.example' })).toMatchObject({
+    expect(await send('GET', '/settings', undefined, { host: 'rebound.example' })).toMatchObject({
       code: 403,
     });
   });
 
-  it('given an address other than loopback, then it does not open', async () => {
+  it('given an address other than loopback, then the port is not opened', async () => {
     const { fake } = await fakeScene();
     await expect(serveControl(fake, '0.0.0.0:0')).rejects.toThrow('loopback');
   });

@@ -10,9 +10,9 @@ import { Market } from './market.ts';
 
 const pools = poolsOf(DEFAULT_CATALOGUE);
 const spot = pools.find(({ entry }) => entry.capacityType === CapacityType.Spot)!;
-const moving = { priceSwing: 0.4, rateSwing: 0.6, stepMs: 10 * MINUTE_MS, refreshMs: MINUTE_MS };
+const swings = { priceSwing: 0.4, rateSwing: 0.6, stepMs: 10 * MINUTE_MS, refreshMs: MINUTE_MS };
 
-describe('the market', () => {
+describe('the market of the fake cloud', () => {
   it('given any time, then prices and rates are within their swing and equal for equal seeds', () => {
     fc.assert(
       fc.property(
@@ -20,9 +20,9 @@ describe('the market', () => {
         fc.integer({ min: 0, max: 2 ** 42 }),
         fc.constantFrom(...pools),
         (seed, atMs, pool) => {
-          const quote = new Market(new Draws(seed)).quote(pool, moving, atMs);
+          const quote = new Market(new Draws(seed)).quote(pool, swings, atMs);
           const { pricePerHour, interruptionProbability, capacityType } = pool.entry;
-          expect(new Market(new Draws(seed)).quote(pool, moving, atMs)).toEqual(quote);
+          expect(new Market(new Draws(seed)).quote(pool, swings, atMs)).toEqual(quote);
           if (capacityType !== CapacityType.Spot) {
             expect(quote).toEqual({ pricePerHour, interruptionProbability });
             return;
@@ -41,7 +41,7 @@ describe('the market', () => {
     const market = new Market(new Draws(1));
     const prices = Array.from(
       { length: 145 },
-      (_, i) => market.quote(spot, moving, i * 10 * MINUTE_MS).pricePerHour,
+      (_, i) => market.quote(spot, swings, i * 10 * MINUTE_MS).pricePerHour,
     );
     expect(new Set(prices).size).toBeGreaterThan(140);
     expect(Math.max(...prices)).toBeGreaterThan(spot.entry.pricePerHour * 1.15);
@@ -59,8 +59,8 @@ describe('the market', () => {
   });
 });
 
-describe('the catalogue', () => {
-  it('given more machines, then the first ones stay the same', () => {
+describe('the catalogue of the fake cloud', () => {
+  it('given more machines, then the first ones are unchanged', () => {
     fc.assert(
       fc.property(fc.nat({ max: 300 }), fc.nat({ max: 300 }), (few, more) => {
         const all = itemsOf(pools, few + more, 'x');
@@ -70,12 +70,12 @@ describe('the catalogue', () => {
     );
   });
 
-  it('given a few dozen machines, then every offering has one', () => {
+  it('given 32 machines, then every offering has one', () => {
     expect(new Set(itemsOf(pools, 32, 'x').map(({ pool }) => pool.name)).size).toBe(pools.length);
   });
 });
 
-describe('random draws', () => {
+describe('random draws of the fake cloud', () => {
   it('given a latency, then half of the draws are below its median and the tail is long', () => {
     const random = new Random(5);
     const draws = Array.from({ length: 4000 }, () => logNormal(random, 100, 0.5)).sort((a, b) => a - b);
@@ -103,9 +103,9 @@ describe('random draws', () => {
     const [all, some] = [new Hazard<number>(), new Hazard<number>()];
     const random = new Random(4);
     for (let i = 0; i < 200; i++) {
-      const bears = exponential(random);
-      all.add(i, bears);
-      some.add(i, bears);
+      const threshold = exponential(random);
+      all.add(i, threshold);
+      some.add(i, threshold);
     }
     all.pass(1, 0.1);
     some.pass(1, 0.1);

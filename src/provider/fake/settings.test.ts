@@ -33,12 +33,12 @@ describe('settings of the fake cloud', () => {
     );
   });
 
-  it('given any preset, then it has the same names', () => {
+  it('given all presets, then they have the same setting names', () => {
     const names = (settings: FakeSettings) => flat(settings).map(([name]) => name);
     for (const preset of PRESET_NAMES) expect(names(presetSettings(preset))).toEqual(names(calm));
   });
 
-  it('given quotas, when some are set, then the others stay, and null removes one', () => {
+  it('given quotas, when one is patched, then the others are unchanged; when it is null, then it is removed', () => {
     const limited = patchSettings(calm, { quotas: { gpu: 1, 'general/zone-a': 2 } });
     expect(patchSettings(limited, { quotas: { gpu: null } }).quotas).toEqual({ 'general/zone-a': 2 });
     expect(patchSettings(calm, patchOf('quotas.general/zone.a=3')).quotas).toEqual({ 'general/zone.a': 3 });

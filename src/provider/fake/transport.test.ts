@@ -35,8 +35,8 @@ function given(changes: Partial<FakeSettings['transport']>, seed = 1) {
 
 type Scene = ReturnType<typeof given>;
 
-/** The status (0 for an answer) and the duration of each of many calls. */
-async function make({ clock, faulty }: Scene, count = CALLS) {
+/** Makes concurrent calls; returns the status (0 for an answer) and the duration of each. */
+async function makeCalls({ clock, faulty }: Scene, count = CALLS) {
   const begun = clock.now();
   const answers: { code: number; ms: number }[] = [];
   const all = Promise.all(
@@ -58,10 +58,10 @@ function expectRate(count: number, rate = RATE, of = CALLS): void {
   expect(Math.abs(count / of - rate)).toBeLessThan(slack);
 }
 
-describe('faults of the transport, each at its rate', () => {
+describe('transport faults, each at its rate', () => {
   it('given no faults, then every call arrives once and is answered at once', async () => {
     const scene = given({});
-    expect(await make(scene)).toEqual(Array.from({ length: CALLS }, () => ({ code: 0, ms: 0 })));
+    expect(await makeCalls(scene)).toEqual(Array.from({ length: CALLS }, () => ({ code: 0, ms: 0 })));
     expect(scene.arrived).toHaveLength(CALLS);
     const none = Object.fromEntries(TRANSPORT_FAULTS.map((fault) => [fault, 0]));
     expect(scene.faulty.counts).toEqual({ calls: CALLS, ...none });
@@ -69,7 +69,7 @@ describe('faults of the transport, each at its rate', () => {
 
   it('given unavailable, then the call fails and does not run', async () => {
     const scene = given({ unavailable: RATE });
-    const refused = (await make(scene)).filter(({ code }) => code === status.UNAVAILABLE).length;
+    const refused = (await makeCalls(scene)).filter(({ code }) => code === status.UNAVAILABLE).length;
     expectRate(refused);
     expect(scene.arrived).toHaveLength(CALLS - refused);
     expect(scene.faulty.counts.unavailable).toBe(refused);
@@ -77,36 +77,36 @@ describe('faults of the transport, each at its rate', () => {
 
   it('given a lost reply, then the call fails with the same status, but has run', async () => {
     const scene = given({ lostReply: RATE });
-    const refused = (await make(scene)).filter(({ code }) => code === status.UNAVAILABLE).length;
+    const refused = (await makeCalls(scene)).filter(({ code }) => code === status.UNAVAILABLE).length;
     expectRate(refused);
     expect(scene.arrived).toHaveLength(CALLS);
   });
 
   it('given throttling, then the call fails with RESOURCE_EXHAUSTED and does not run', async () => {
     const scene = given({ throttle: RATE });
-    const refused = (await make(scene)).filter(({ code }) => code === status.RESOURCE_EXHAUSTED).length;
+    const refused = (await makeCalls(scene)).filter(({ code }) => code === status.RESOURCE_EXHAUSTED).length;
     expectRate(refused);
     expect(scene.arrived).toHaveLength(CALLS - refused);
   });
 
   it('given a limit of calls per second, then calls above it fail until time has passed', async () => {
     const scene = given({ callsPerSecond: 10 });
-    const codes = (await make(scene, 15)).map(({ code }) => code);
+    const codes = (await makeCalls(scene, 15)).map(({ code }) => code);
     expect(codes.filter((code) => code === status.RESOURCE_EXHAUSTED)).toHaveLength(5);
     await scene.clock.advance(500);
-    expect((await make(scene, 15)).filter(({ code }) => code === 0)).toHaveLength(5);
+    expect((await makeCalls(scene, 15)).filter(({ code }) => code === 0)).toHaveLength(5);
   });
 
   it('given duplication, then the call arrives twice and is answered once', async () => {
     const scene = given({ duplicate: RATE });
-    expect((await make(scene)).every(({ code }) => code === 0)).toBe(true);
+    expect((await makeCalls(scene)).every(({ code }) => code === 0)).toBe(true);
     await scene.clock.advance(0);
     expectRate(scene.arrived.length - CALLS);
   });
 
   it('given reordering, then later calls arrive before the call', async () => {
     const scene = given({ reorder: RATE });
-    const late = (await make(scene)).filter(({ ms }) => ms > 0);
+    const late = (await makeCalls(scene)).filter(({ ms }) => ms > 0);
     expectRate(late.length);
     expect(Math.max(...late.map(({ ms }) => ms))).toBeLessThanOrEqual(scene.settings.reorderMs);
     const numbers = scene.arrived.map((id) => Number(id.slice(2)));
@@ -115,7 +115,7 @@ describe('faults of the transport, each at its rate', () => {
 
   it('given a slow answer, then the call runs at once and is answered late', async () => {
     const scene = given({ slow: RATE });
-    const making = make(scene);
+    const making = makeCalls(scene);
     await Promise.resolve();
     expect(scene.arrived).toHaveLength(CALLS);
     expectRate((await making).filter(({ ms }) => ms > 100).length);
@@ -123,7 +123,7 @@ describe('faults of the transport, each at its rate', () => {
 
   it('given hanging calls, then none is answered for ten minutes, and half of them ran', async () => {
     const scene = given({ hang: RATE });
-    const hung = (await make(scene)).filter(
+    const hung = (await makeCalls(scene)).filter(
       ({ ms, code }) => ms === 600_000 && code === status.UNAVAILABLE,
     ).length;
     expectRate(hung);
@@ -145,8 +145,8 @@ describe('faults of the transport, each at its rate', () => {
     expect(faulty.counts.partialList).toBeGreaterThanOrEqual(missing);
   });
 
-  it('given a delay, then every call takes that long', async () => {
-    const answers = await make(given({ delayMs: 20 }));
+  it('given a delay, then it is the median duration of a call', async () => {
+    const answers = await makeCalls(given({ delayMs: 20 }));
     const sorted = answers.map(({ ms }) => ms).sort((a, b) => a - b);
     expect(sorted[0]).toBeGreaterThan(0);
     expect(sorted[CALLS / 2]).toBeGreaterThan(18);
@@ -154,25 +154,25 @@ describe('faults of the transport, each at its rate', () => {
   });
 });
 
-describe('faults of the transport', () => {
+describe('the random draws of transport faults', () => {
   it('given equal seeds, then faults are equal; given different seeds, they differ', async () => {
     const all = { unavailable: 0.1, lostReply: 0.1, slow: 0.1, reorder: 0.1, throttle: 0.1, hang: 0.02 };
-    const first = await make(given(all));
-    expect(await make(given(all))).toEqual(first);
-    expect(await make(given(all, 2))).not.toEqual(first);
+    const first = await makeCalls(given(all));
+    expect(await makeCalls(given(all))).toEqual(first);
+    expect(await makeCalls(given(all, 2))).not.toEqual(first);
   });
 
-  it('given a change of one rate, then other faults affect the same calls', async () => {
+  it('given a change of one rate, then the other faults still affect the same calls', async () => {
     const lost = (answers: readonly { code: number }[]) =>
       answers.flatMap(({ code }, i) => (code === status.UNAVAILABLE ? [i] : []));
-    const alone = lost(await make(given({ lostReply: RATE })));
-    const slowed = lost(await make(given({ lostReply: RATE, slow: 0.5, reorder: 0.5, duplicate: 0.5 })));
+    const alone = lost(await makeCalls(given({ lostReply: RATE })));
+    const slowed = lost(await makeCalls(given({ lostReply: RATE, slow: 0.5, reorder: 0.5, duplicate: 0.5 })));
     expect(slowed).toEqual(alone);
   });
 
-  it('given the end of all waits, then hanging calls are answered', async () => {
+  it('given hanging calls, when they are cut off, then all are answered', async () => {
     const scene = given({ hang: 1 });
-    const making = make(scene, 3);
+    const making = makeCalls(scene, 3);
     scene.faulty.cutOff();
     expect((await making).map(({ code }) => code)).toEqual(
       Array.from({ length: 3 }, () => status.UNAVAILABLE),

@@ -57,8 +57,8 @@ async function round({ fake }: FakeScene, random: Random, number: number): Promi
   return answers;
 }
 
-/** Everything a caller saw and everything that happened, in order. */
-async function tell(preset: PresetName, seed: number, hours: number) {
+/** Simulates some hours; returns all answers to the caller and all events of the cloud, in order. */
+async function simulate(preset: PresetName, seed: number, hours: number) {
   const scene = await fakeScene({ preset, seed, machines: 48 });
   const random = new Random(seed, 99);
   const answers: string[] = [];
@@ -78,9 +78,9 @@ describe('a simulated history', () => {
   it('given equal seeds, then all answers are equal; given different seeds, they differ', {
     timeout: 600_000,
   }, async () => {
-    const first = await tell('hostile', 11, 12);
-    expect(await tell('hostile', 11, 12)).toEqual(first);
-    expect((await tell('hostile', 12, 12)).answers).not.toEqual(first.answers);
+    const first = await simulate('hostile', 11, 12);
+    expect(await simulate('hostile', 11, 12)).toEqual(first);
+    expect((await simulate('hostile', 12, 12)).answers).not.toEqual(first.answers);
     // A hostile day includes every kind of event that settings cause.
     expect(new Set(first.events.map(({ what }) => what))).toEqual(
       new Set(['interrupted', 'died', 'failed', 'cleaned up']),
@@ -94,7 +94,7 @@ describe('a simulated history', () => {
   it('given the realistic preset, then most transitions succeed and some fail', {
     timeout: 600_000,
   }, async () => {
-    const { answers, events } = await tell('realistic', 3, 24);
+    const { answers, events } = await simulate('realistic', 3, 24);
     const refused = answers.filter((answer) => !answer.endsWith(' 0')).length;
     expect(refused).toBeGreaterThan(0);
     expect(refused / answers.length).toBeLessThan(0.05);
@@ -102,7 +102,7 @@ describe('a simulated history', () => {
   });
 
   it('given the calm preset, then no transition fails in a day', { timeout: 600_000 }, async () => {
-    const { answers, events, counts } = await tell('calm', 5, 24);
+    const { answers, events, counts } = await simulate('calm', 5, 24);
     expect(answers.filter((answer) => !answer.endsWith(' 0'))).toEqual([]);
     expect(events).toEqual([]);
     expect(counts).toEqual({
@@ -116,8 +116,8 @@ describe('a simulated history', () => {
   });
 });
 
-describe('under all faults', () => {
-  it('given any faults, then records keep the contract, and no machine appears or vanishes', {
+describe('a simulation with all kinds of faults', () => {
+  it('given any faults, then every record satisfies the contract, and no machine is added or removed', {
     timeout: 600_000,
   }, async () => {
     const step = fc.oneof(
