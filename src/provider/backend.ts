@@ -1,5 +1,6 @@
-// What the author of a provider writes: five calls that touch the cloud. Everything else (fencing, idempotency, operation
-// ids, revisions, timeouts, recovery after a crash) is the kit's; see docs/provider/writing-a-provider.md.
+// What the author of a provider implements: five calls that touch the cloud, made by the kit (kit/provider.ts).
+// Everything else (fencing, idempotency, operation ids, revisions, timeouts, recovery after a crash) is the kit's; see
+// docs/provider/writing-a-provider.md.
 
 import type { CapacityType, HostRef, ResourceVector } from '../model/index.ts';
 
@@ -22,7 +23,7 @@ export interface Offering {
   readonly host: HostRef | null;
 }
 
-/** The machine a call is about, as it stood when the call was accepted. */
+/** The machine a call is about, as of the acceptance of the call. */
 export interface Subject {
   readonly id: string;
   readonly instanceType: string;

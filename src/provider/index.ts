@@ -1,8 +1,6 @@
-// What other rooms may use of providers: the interface a backend implements, the kit that makes a provider of it, its
-// stores, the server that puts it on a port, the client that shards call it with, the suite that tells whether any
-// provider keeps the contract, and a cloud to run them all against.
-
-// The TLS trio of a command line, for authors who serve a provider and need nothing else of the wire.
+// What other folders may import of providers: the interface that a backend implements, the kit that makes a provider of
+// it (with its stores and its server), the client that shards call it with, the conformance suite, and the fake cloud.
+// Packages outside import the entry points in public/.
 
 export type { Backend, Offering, Subject } from './backend.ts';
 
@@ -16,12 +14,11 @@ export { ProviderError } from './client/errors.ts';
 export { grpcTransport } from './client/grpc-transport.ts';
 export { inProcess } from './client/in-process.ts';
 export type { ListSink } from './client/intake.ts';
-
+export type { ListKind, ListReport } from './client/inventory-reader.ts';
+export { InventoryReader } from './client/inventory-reader.ts';
 export { ListThread } from './client/list-thread.ts';
-export type { ListKind, ListReport } from './client/reader.ts';
-export { InventoryReader } from './client/reader.ts';
-export type { RecordBatch } from './client/records.ts';
-export { machinesOf } from './client/records.ts';
+export type { RecordBatch } from './client/machine-list.ts';
+export { machinesOf } from './client/machine-list.ts';
 export type { ProviderTransport } from './client/transport.ts';
 export {
   type Area,

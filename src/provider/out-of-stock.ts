@@ -1,4 +1,5 @@
-// How a backend says that a host cannot be bought now because the cloud has none left.
+// The error by which a backend reports that a host cannot be bought now because the cloud has none left. Thrown by
+// `Backend.create`; recognized by kit/running-transitions.ts.
 
 /**
  * Thrown by `Backend.create` when the cloud has none left of this instance type in this zone. Shards then block the whole

@@ -1,5 +1,6 @@
-// Parses JSON or YAML text into a plain value. JSON is tried first because it is fast; anything else is parsed as YAML,
-// which also accepts comments and trailing commas. A syntax error becomes a problem with line and column.
+// Parses JSON or YAML text into a plain value, for scenario.ts and offerings-file.ts. JSON is tried first because it is
+// fast; anything else is parsed as YAML, which also accepts comments and trailing commas. A syntax error becomes a
+// problem with line and column.
 
 import { parseAllDocuments, parseDocument } from 'yaml';
 import { ok, type Problem, printable, type Result, refused } from '../model/index.ts';

@@ -1,4 +1,5 @@
-// Scenario files: a fleet, its demand and the options of one decision as text, and a plan as JSON.
+// Scenario files, the input of `bigfleet decide`: a fleet, its demand and the options of one decision as text, and a
+// plan as JSON.
 
 export { planJson } from './plan-json.ts';
 

@@ -1,5 +1,5 @@
-// Detects duplicate keys in a JSON object. JSON.parse silently keeps the last one, so a typing error could drop half a
-// fleet.
+// Detects duplicate keys in a JSON object, for document.ts. JSON.parse silently keeps the last one, so a typing error
+// could drop half a fleet.
 
 export interface RepeatedKey {
   readonly key: string;

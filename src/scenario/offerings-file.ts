@@ -1,4 +1,4 @@
-// What a fake cloud sells, from a file in JSON or YAML:
+// The offerings of a fake cloud, from the file of `bigfleet provider fake --offerings`, in JSON or YAML:
 //
 //   offerings:
 //     - name: small-spot
@@ -14,8 +14,8 @@ import { CapacityType, ok, type Problem, type Result, refused } from '../model/i
 import type { CatalogueEntry } from '../provider/index.ts';
 import { given, numberIn, validateRecord } from '../runtime/validation.ts';
 import { parseDocumentText } from './document.ts';
-import { LABELS, nameIn, SUPPLY, TEXT } from './kinds.ts';
-import { CAPACITY_TYPE_NAMES } from './names.ts';
+import { CAPACITY_TYPE_NAMES } from './enum-names.ts';
+import { LABELS, nameIn, SUPPLY, TEXT } from './value-schemas.ts';
 
 const WEIGHT = numberIn({ min: 1, max: 1000, integer: true });
 

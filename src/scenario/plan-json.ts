@@ -1,5 +1,6 @@
 // A plan as JSON, for programs: the actions, the verdict of each Need, the cost, and a digest for comparing two
-// decisions. Quantities are texts; keys are (cluster, fingerprint, group) everywhere.
+// decisions. Printed by `bigfleet decide -o json` and by `bigfleet replay`; benchmarks and tests compare digests.
+// Quantities are texts; keys are (cluster, fingerprint, group) everywhere.
 
 import { createHash } from 'node:crypto';
 import {

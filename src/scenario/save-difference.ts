@@ -1,5 +1,5 @@
-// Saves what a self-check of the engine found: the plan of the incremental cycle and the plan of the full solve, as two
-// files for any diff tool. The engine itself does no I/O.
+// Saves what a self-check of the engine found, for the benchmarks and tests that run one: the plan of the incremental
+// cycle and the plan of the full solve, as two files for any diff tool. The engine itself does no I/O.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

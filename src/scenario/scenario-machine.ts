@@ -1,5 +1,5 @@
-// The machines of a scenario file. A host is generated where the state needs one, so that authors need not invent
-// instance ids; every other field that the state requires must be given.
+// Reads the machines of a scenario file, for scenario.ts. A host is generated where the state needs one, so that
+// authors need not invent instance ids; every other field that the state requires must be given.
 
 import * as z from 'zod';
 import {
@@ -22,8 +22,8 @@ import {
   TIME,
   validateRecord,
 } from '../runtime/validation.ts';
-import { DOLLARS, INT32, LABELS, nameIn, SUPPLY, TEXT } from './kinds.ts';
-import { CAPACITY_TYPE_NAMES, STATE_NAMES } from './names.ts';
+import { CAPACITY_TYPE_NAMES, STATE_NAMES } from './enum-names.ts';
+import { DOLLARS, INT32, LABELS, nameIn, SUPPLY, TEXT } from './value-schemas.ts';
 
 /** The provider of hosts that a scenario does not name. */
 const IMPLIED_PROVIDER = 'scenario';

@@ -1,5 +1,6 @@
-// Writes a decision's input as a scenario file that reads back to the same input. Used to save failing cases for
-// `bigfleet decide`. Fields at their default are omitted to keep the files short.
+// Writes a decision's input as a scenario file that reads back to the same input. The engine's tests save failing cases
+// with it, and `bench ladder` exports a rung, for `bigfleet decide`. Fields at their default are omitted to keep the
+// files short.
 
 import {
   CapacityType,
@@ -13,7 +14,7 @@ import {
   type ResourceVector,
   type Stamp,
 } from '../model/index.ts';
-import { CAPACITY_TYPE_NAMES, OPERATOR_NAMES, STATE_NAMES, WHEN_NAMES } from './names.ts';
+import { CAPACITY_TYPE_NAMES, OPERATOR_NAMES, STATE_NAMES, WHEN_NAMES } from './enum-names.ts';
 import { DEFAULT_ENGINE_OPTIONS, type EngineOptions } from './scenario.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -66,11 +67,11 @@ function machineJson(machine: LedgerMachine): Json {
     assigned: machine.stamp === null ? null : stampJson(machine.stamp),
     target: machine.target === null ? null : keyJson(machine.target),
   };
-  return { id: machine.id, state: STATE_NAMES.format(machine.state), ...given(optional) };
+  return { id: machine.id, state: STATE_NAMES.format(machine.state), ...withoutNulls(optional) };
 }
 
 function stampJson(stamp: Stamp): Json {
-  return given({
+  return withoutNulls({
     priority: stamp.priority,
     interruptionPenalty: dollarsJson(stamp.interruptionPenaltyDollars),
     reclamationPenalty: dollarsJson(stamp.reclamationPenaltyDollars),
@@ -104,11 +105,11 @@ function needJson(need: Need): Json {
     firstSeen: need.firstSeenMs === 0 ? null : timeText(need.firstSeenMs),
     setAside: need.setAside ?? null,
   };
-  return { cluster: need.cluster, ...given(optional) };
+  return { cluster: need.cluster, ...withoutNulls(optional) };
 }
 
 function keyJson(key: NeedKey): Json {
-  return given({ cluster: key.cluster, fingerprint: key.fingerprint, group: key.group || null });
+  return withoutNulls({ cluster: key.cluster, fingerprint: key.fingerprint, group: key.group || null });
 }
 
 /** Zeros are written too: a machine with an all-zero `allocatable` differs from one without any. */
@@ -126,8 +127,7 @@ function listJson(items: readonly Json[]): readonly Json[] | null {
   return items.length === 0 ? null : items;
 }
 
-/** The fields that are not null. */
-function given(fields: Json): Json {
+function withoutNulls(fields: Json): Json {
   return fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 

@@ -1,6 +1,6 @@
-// Scenario files: a fleet, its demand and the options of one decision, in JSON or YAML. One pass finds every problem of
-// a file, each with its path; a file with any problem is refused as a whole. scenario-write.ts writes such files;
-// scenario-machine.ts reads the machines.
+// Scenario files, the input of `bigfleet decide`: a fleet, its demand and the options of one decision, in JSON or YAML.
+// One pass finds every problem of a file, each with its path; a file with any problem is refused as a whole.
+// scenario-write.ts writes such files; scenario-machine.ts reads the machines.
 
 import * as z from 'zod';
 import {
@@ -31,9 +31,9 @@ import {
   validateRecord,
 } from '../runtime/validation.ts';
 import { parseDocumentText } from './document.ts';
-import { DEMAND, DOLLARS, INT32, nameIn, TEXT } from './kinds.ts';
-import { CAPACITY_TYPE_NAMES, OPERATOR_NAMES, parseBucket, WHEN_NAMES } from './names.ts';
+import { CAPACITY_TYPE_NAMES, OPERATOR_NAMES, parseBucket, WHEN_NAMES } from './enum-names.ts';
 import { readMachines } from './scenario-machine.ts';
+import { DEMAND, DOLLARS, INT32, nameIn, TEXT } from './value-schemas.ts';
 
 /** Tuning of the engine. None of it changes a decision. */
 export interface EngineOptions {

@@ -4,7 +4,7 @@
 import { status } from '@grpc/grpc-js';
 import { CapacityType, MachineState } from '../../src/model/index.ts';
 import type { ProviderRpc } from '../../src/provider/conformance/harness/calls.ts';
-import type { Connect } from '../../src/provider/conformance/harness/session.ts';
+import type { Connect } from '../../src/provider/conformance/harness/target-session.ts';
 import type { Timings } from '../../src/provider/conformance/harness/timings.ts';
 import type { Machine, TransitionAck } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
 import { RpcError } from '../../src/wire/index.ts';

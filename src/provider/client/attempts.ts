@@ -1,5 +1,5 @@
-// Attempts of one call: each has a timeout, and between two is a backoff. The only retry loop of Get and List; for
-// mutations `CallLimits.mutationAttempts` switches it off where the caller has its own.
+// Attempts of one call of client.ts: each has a timeout, and between two is a backoff. The only retry loop of Get and
+// List; for mutations `CallLimits.mutationAttempts` switches it off where the caller has its own.
 
 import { backoffMs } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -58,17 +58,17 @@ export class Attempts {
       const started = clock.now();
       const left = end - started;
       const timeoutMs = isList ? left : Math.min(left, limits.attemptMs);
-      const tell = (outcome: Attempt['outcome'], nextInMs: number | null): void =>
+      const report = (outcome: Attempt['outcome'], nextInMs: number | null): void =>
         onAttempt({ ...subject, number, outcome, tookMs: clock.now() - started, nextInMs });
       try {
         const answer = await this.#attempt(subject.call, make, timeoutMs, signal);
-        tell('ok', null);
+        report('ok', null);
         return answer;
       } catch (cause) {
         const error = asProviderError(cause, subject.call);
         const wait = backoffMs(random, limits.backoff, number);
         const isLast = !error.isRetrySafe || number >= attempts || clock.now() + wait >= end;
-        tell(error.kind, isLast ? null : wait);
+        report(error.kind, isLast ? null : wait);
         if (isLast) throw error;
         await this.#wait(subject.call, wait, signal);
       }

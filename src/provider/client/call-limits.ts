@@ -1,4 +1,5 @@
-// Limits of a call to a provider and their defaults: plain data, also used by the settings of a shard.
+// Limits of a call to a provider and their defaults: plain data, applied by attempts.ts and also used by the settings
+// of a shard (shard/config/settings.ts).
 
 import type { BackoffLimits } from '../../runtime/backoff.ts';
 

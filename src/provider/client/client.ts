@@ -1,7 +1,7 @@
-// The client of one provider, as a shard uses it: typed errors, a deadline for every call, a fresh fencing token for
-// every attempt, and attempts repeated only where the contract makes that safe. Calls for one machine must be made one
-// after the other, because a later one that arrives first makes the earlier one stale; calls for different machines are
-// independent.
+// The client of one provider, as a shard uses it (shard/process/provider-calls.ts): typed errors, a deadline for every
+// call, a fresh fencing token for every attempt, and attempts repeated only where the contract makes that safe. Calls
+// for one machine must be made one after the other, because a later one that arrives first makes the earlier one stale;
+// calls for different machines are independent.
 
 import { excerpt, type Machine, type MachineState } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -15,7 +15,7 @@ import { machineFromWire, withBinder } from '../../wire/index.ts';
 import { type Attempt, Attempts } from './attempts.ts';
 import { type CallLimits, DEFAULT_LIMITS } from './call-limits.ts';
 import { type CallName, ProviderError } from './errors.ts';
-import { type DecodedList, decodeList } from './records.ts';
+import { type DecodedList, decodeList } from './machine-list.ts';
 import type { AttemptLimits, ProviderTransport } from './transport.ts';
 
 /** The identity and fencing token of the calling shard. */

@@ -1,5 +1,6 @@
-// Errors of calls, as a small closed set of kinds. Callers branch on `kind`; gRPC codes and texts are handled only here,
-// because providers use them differently: the contract reserves FAILED_PRECONDITION for fencing and leaves the rest open.
+// Errors of the client's calls, as a small closed set of kinds. Callers such as shard/process/provider-calls.ts branch
+// on `kind`; gRPC codes and texts are handled only here, because providers use them differently: the contract reserves
+// FAILED_PRECONDITION for fencing and leaves the rest open.
 
 import { status } from '@grpc/grpc-js';
 import { BigFleetError, type ErrorCode, excerpt } from '../../model/index.ts';

@@ -1,4 +1,5 @@
-// Calls over gRPC: one channel to one address, which connects on first use and reconnects after a loss.
+// Calls over gRPC: one channel to one address, which connects on first use and reconnects after a loss. A shard has two
+// for each provider: one for calls (shard/process/shard.ts) and one for Lists (list-worker.ts).
 
 import { CapacityProviderDefinition } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import {

@@ -1,12 +1,13 @@
-// Processes one List message in two passes: the first scans all of it and throws on malformed bytes before the sink has
-// received anything; the second sends new and changed records to the sink, with a bounded number of batches in flight.
+// Processes one List message for inventory-reader.ts in two passes: the first scans all of it and throws on malformed
+// bytes before the sink has received anything; the second sends new and changed records to the sink, with a bounded
+// number of batches in flight.
 
 import { NameLimits, type Problem } from '../../model/index.ts';
 import { binderEpoch, WireFormatError } from '../../wire/index.ts';
 import { ProviderError } from './errors.ts';
-import { Fingerprint } from './fingerprint.ts';
-import type { KnownRecords } from './known.ts';
-import { duplicate, type RecordBatch, readRecord, walkList } from './records.ts';
+import type { KnownRecords } from './known-records.ts';
+import { duplicate, type RecordBatch, readRecord, walkList } from './machine-list.ts';
+import { RecordHash } from './record-hash.ts';
 
 /** Receives the differences that a List brings. A returned promise applies backpressure until it resolves. */
 export interface ListSink {
@@ -34,14 +35,14 @@ export class Tally {
   /** Counts a rejected record. At most `MAX_PROBLEMS` reasons are kept: a faulty provider has one for each machine. */
   refuse(problems: readonly Problem[]): void {
     this.refused++;
-    this.tell(problems);
+    this.addProblems(problems);
   }
 
   sawEpoch(epoch: bigint | null): void {
     if (epoch !== null && epoch > (this.newestEpoch ?? 0n)) this.newestEpoch = epoch;
   }
 
-  tell(problems: readonly Problem[]): void {
+  addProblems(problems: readonly Problem[]): void {
     this.problems.push(...problems.slice(0, MAX_PROBLEMS - this.problems.length));
   }
 }
@@ -53,14 +54,14 @@ const BATCH_BYTES = 64 * 1024;
 /** Most machines tracked; beyond that, the provider is assumed to invent ids. */
 const MAX_RECORDS = 8_000_000;
 
-/** Numbers per candidate: start of list entry, start and end of record, index in the list, slot, fingerprint (two). */
+/** Numbers per candidate: start of list entry, start and end of record, index in the list, slot, hash (two). */
 const STRIDE = 7;
 
 export class Intake {
   readonly #known: KnownRecords;
   readonly #maxInFlight: number;
   readonly #shardId: string;
-  readonly #fingerprint = new Fingerprint();
+  readonly #recordHash = new RecordHash();
   #candidates = new Int32Array(STRIDE * 256);
   #count = 0;
   /** Slots allocated by this message; freed at its end unless the sink has received the record. */
@@ -80,29 +81,29 @@ export class Intake {
     this.#count = 0;
     this.#twice.clear();
     try {
-      const revision = this.#look(bytes, message, tally);
+      const revision = this.#scan(bytes, message, tally);
       tally.messages++;
       tally.bytes += bytes.length;
-      await this.#handOver(bytes, sink, tally);
+      await this.#sendBatches(bytes, sink, tally);
       return revision;
     } finally {
-      for (const slot of this.#fresh) if (!this.#known.isHeld(slot)) this.#known.forget(slot);
+      for (const slot of this.#fresh) if (!this.#known.isDelivered(slot)) this.#known.forget(slot);
       this.#fresh = [];
       this.#candidates = new Int32Array(STRIDE * 256);
     }
   }
 
-  #look(bytes: Uint8Array, message: number, tally: Tally): Uint8Array {
+  #scan(bytes: Uint8Array, message: number, tally: Tally): Uint8Array {
     let place = 0;
-    return walkList(bytes, (frame, from, to) => {
+    return walkList(bytes, (entry, from, to) => {
       tally.records++;
-      this.#lookAt(bytes, frame, from, to, place++, message, tally);
+      this.#scanRecord(bytes, entry, from, to, place++, message, tally);
     });
   }
 
-  #lookAt(
+  #scanRecord(
     bytes: Uint8Array,
-    frame: number,
+    entry: number,
     from: number,
     to: number,
     place: number,
@@ -110,9 +111,9 @@ export class Intake {
     tally: Tally,
   ): void {
     const known = this.#known;
-    const print = this.#fingerprint;
+    const hash = this.#recordHash;
     const problem = this.#problemOf(bytes, from, to, place);
-    const idBytes = print.idTo - print.idFrom;
+    const idBytes = hash.idTo - hash.idFrom;
     if (idBytes === 0 || idBytes > NameLimits.machineId) {
       // A well-formed record with an id too long cannot belong to a tracked machine, so it does not count as unnamed.
       if (idBytes === 0 || problem !== null) tally.unnamed++;
@@ -120,7 +121,7 @@ export class Intake {
       return;
     }
     const count = known.count;
-    const slot = known.slotOf(bytes, print.idFrom, print.idTo);
+    const slot = known.slotOf(bytes, hash.idFrom, hash.idTo);
     if (known.count > count) this.#admitted(slot);
     if (known.seenIn(slot) === message) {
       this.#twice.add(slot);
@@ -129,13 +130,13 @@ export class Intake {
     }
     known.see(slot, message);
     if (problem !== null) tally.refuse([problem]);
-    else if (known.isSame(slot, print.low, print.high)) tally.unchanged++;
-    else this.#propose([frame, from, to, place, slot, print.low, print.high]);
+    else if (known.isSame(slot, hash.low, hash.high)) tally.unchanged++;
+    else this.#propose([entry, from, to, place, slot, hash.low, hash.high]);
   }
 
   #problemOf(bytes: Uint8Array, from: number, to: number, place: number): Problem | null {
     try {
-      this.#fingerprint.read(bytes, from, to);
+      this.#recordHash.read(bytes, from, to);
       return null;
     } catch (error) {
       if (!(error instanceof WireFormatError)) throw error;
@@ -161,23 +162,23 @@ export class Intake {
   }
 
   /** Sends batches, at most `#maxInFlight` in flight. A batch that the sink did not accept is sent again by the next reading. */
-  async #handOver(bytes: Uint8Array, sink: ListSink, tally: Tally): Promise<void> {
-    const underWay: Promise<void>[] = [];
+  async #sendBatches(bytes: Uint8Array, sink: ListSink, tally: Tally): Promise<void> {
+    const inFlight: Promise<void>[] = [];
     try {
       for (let next = 0; next < this.#count; ) {
         const chosen: number[] = [];
         next = this.#choose(bytes, next, chosen, tally);
         if (chosen.length === 0) continue;
-        if (underWay.length === this.#maxInFlight) await underWay.shift();
+        if (inFlight.length === this.#maxInFlight) await inFlight.shift();
         const sending = this.#send(bytes, chosen, sink, tally);
         // Awaited later; until then a rejection must not be reported as unhandled.
         sending.catch(() => {});
-        underWay.push(sending);
+        inFlight.push(sending);
       }
-      for (const sending of underWay) await sending;
+      for (const sending of inFlight) await sending;
     } catch (error) {
       // The sink may still be processing earlier batches.
-      await Promise.allSettled(underWay);
+      await Promise.allSettled(inFlight);
       throw error;
     }
   }
@@ -187,7 +188,7 @@ export class Intake {
     let size = 0;
     while (next < this.#count && chosen.length < BATCH_RECORDS && size < BATCH_BYTES) {
       const at = next++ * STRIDE;
-      const [frame, from, to, place, slot] = this.#candidates.subarray(at, at + STRIDE) as never as number[];
+      const [entry, from, to, place, slot] = this.#candidates.subarray(at, at + STRIDE) as never as number[];
       if (this.#twice.has(slot!)) {
         // Both records of a duplicate id are rejected; the first pass has counted the second one.
         tally.refuse([]);
@@ -201,7 +202,7 @@ export class Intake {
         continue;
       }
       chosen.push(at);
-      size += to! - frame!;
+      size += to! - entry!;
     }
     return next;
   }
@@ -219,9 +220,9 @@ export class Intake {
     await sink.changed({ bytes: batch, count: chosen.length });
     for (const at of chosen) {
       const slot = candidates[at + 4]!;
-      if (known.isHeld(slot)) tally.changed++;
+      if (known.isDelivered(slot)) tally.changed++;
       else tally.added++;
-      known.hold(slot, candidates[at + 5]!, candidates[at + 6]!);
+      known.setDelivered(slot, candidates[at + 5]!, candidates[at + 6]!);
     }
   }
 }

@@ -1,11 +1,12 @@
-// Messages between `ListThread` and its worker. The bytes of batches are transferred, not copied.
+// Messages between `ListThread` (list-thread.ts) and its worker (list-worker.ts). The bytes of batches are transferred,
+// not copied.
 
 import type { Traffic } from '../../runtime/message-exchange.ts';
 import type { Attempt } from './attempts.ts';
 import type { CallLimits } from './call-limits.ts';
 import type { ProviderErrorKind } from './errors.ts';
 import type { ProviderAddress } from './grpc-transport.ts';
-import type { ListKind, ListReport } from './reader.ts';
+import type { ListKind, ListReport } from './inventory-reader.ts';
 
 export interface ListThreadStart {
   readonly provider: ProviderAddress;

@@ -14,7 +14,7 @@ import { serveProvider } from '../kit/server.ts';
 import { ProviderClient } from './client.ts';
 import { grpcTransport } from './grpc-transport.ts';
 import { ListThread } from './list-thread.ts';
-import type { RecordBatch } from './records.ts';
+import type { RecordBatch } from './machine-list.ts';
 
 const FAST = { baseMs: 10, maxMs: 10 };
 const LOOPBACK = '127.0.0.1:0';

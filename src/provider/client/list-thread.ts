@@ -1,6 +1,7 @@
-// Reads Lists on a worker thread with its own connection: the worker fetches, scans and compares half a million records
-// and sends only differences, in batches that take about 1 ms each. If the worker dies, the in-flight reading fails; the
-// next one starts a worker without records of earlier lists (`isFirst` in the report).
+// Reads Lists on a worker thread with its own connection; a shard has one for each provider (shard/process/shard.ts).
+// The worker (list-worker.ts) fetches, scans and compares half a million records and sends only differences, in batches
+// that take about 1 ms each. If the worker dies, the in-flight reading fails; the next one starts a worker without
+// records of earlier lists (`isFirst` in the report).
 
 import { setImmediate } from 'node:timers/promises';
 import { moduleBeside } from '../../runtime/module-path.ts';
@@ -10,8 +11,8 @@ import type { CallLimits } from './call-limits.ts';
 import { ProviderError } from './errors.ts';
 import type { ProviderAddress } from './grpc-transport.ts';
 import type { ListSink } from './intake.ts';
+import type { ListKind, ListReport } from './inventory-reader.ts';
 import type { FromListThread, ListBatch, ListThreadStart, ToListThread } from './list-protocol.ts';
-import type { ListKind, ListReport } from './reader.ts';
 
 export interface ListThreadParts {
   readonly provider: ProviderAddress;

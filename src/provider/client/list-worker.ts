@@ -1,4 +1,4 @@
-// The worker of `ListThread`: its own connection, a reader, and a message port to the owner.
+// The worker thread that list-thread.ts starts: its own connection, a reader, and a message port to the owner.
 
 import { Random } from '../../runtime/random.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
@@ -7,8 +7,8 @@ import { ProviderClient } from './client.ts';
 import { asProviderError } from './errors.ts';
 import { grpcTransport } from './grpc-transport.ts';
 import type { ListSink } from './intake.ts';
+import { InventoryReader, type ListKind } from './inventory-reader.ts';
 import type { FromListThread, ListBatch, ListThreadStart, ToListThread } from './list-protocol.ts';
-import { InventoryReader, type ListKind } from './reader.ts';
 
 /** Batches in flight to the owner: enough to keep both threads busy. */
 const MAX_IN_FLIGHT = 8;

@@ -1,6 +1,6 @@
-// The six calls as the client makes them, without retries or deadlines of their own: over gRPC (grpc-transport.ts) or
-// straight to a provider in this process (in-process.ts). A List is returned as bytes, so that no reader has to hold half
-// a million objects at once.
+// The six calls as client.ts makes them, without retries or deadlines of their own: over gRPC (grpc-transport.ts) or
+// straight to a provider in this process (in-process.ts). A List is returned as bytes, so that no reader has to hold
+// half a million objects at once.
 
 import type {
   ConfigureRequest,

@@ -1,5 +1,6 @@
-// The catalogue of the fake cloud: offerings, their zones, and the machines derived from them. Machine number i does not
-// depend on the number of machines, so that a cloud can be restarted with more.
+// The catalogue of the fake cloud: offerings, their zones, and the machines derived from them. Used by cloud.ts.
+// Machine number i does not depend on the number of machines, so that a cloud can be restarted with more. `bigfleet
+// provider fake --offerings` and the demo replace the default catalogue.
 
 import { CapacityType, type ResourceVector } from '../../model/index.ts';
 

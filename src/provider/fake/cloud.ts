@@ -1,5 +1,6 @@
-// The fake cloud: a backend for the kit that simulates latencies, stock-outs, failed transitions, spot interruptions and
-// dead hosts. It is deterministic for a seed and a clock, and every setting can be changed while it runs.
+// The fake cloud: a backend for the kit that simulates latencies, stock-outs, failed transitions, spot interruptions
+// and dead hosts. It is deterministic for a seed and a clock, and every setting can be changed while it runs.
+// fake-provider.ts makes a provider of it.
 //
 // When a host is interrupted or dies, its machine becomes Failed with the reason, from any state. `losses.cleanupMs`
 // after a loss or a failed transition, the machine is a quota slot again, or Idle on its repaired host if the host is
@@ -259,7 +260,7 @@ export class FakeCloud implements Backend {
       );
     for (const pool of pools) {
       this.#stockOuts.set(pool, this.#clock.now() + forMs);
-      this.#say('stock-out', pool.name, `for ${forMs / 1000} s`);
+      this.#emit('stock-out', pool.name, `for ${forMs / 1000} s`);
     }
   }
 
@@ -268,7 +269,7 @@ export class FakeCloud implements Backend {
     const zones = [...new Set(this.#pools.map((pool) => pool.zone))];
     if (!zones.includes(zone)) throw unknown('zone', zone, zones);
     this.#outages.set(zone, this.#clock.now() + forMs);
-    this.#say('outage', zone, `for ${forMs / 1000} s`);
+    this.#emit('outage', zone, `for ${forMs / 1000} s`);
     return this.kill({ zone });
   }
 
@@ -288,7 +289,7 @@ export class FakeCloud implements Backend {
       this.#checkOutage(item.pool.zone);
     } catch (error) {
       if (!operation.signal.aborted) {
-        this.#say('failed', item.id, `${kind}: ${error instanceof Error ? error.message : String(error)}`);
+        this.#emit('failed', item.id, `${kind}: ${error instanceof Error ? error.message : String(error)}`);
         this.#cleanUpLater(item);
       }
       throw error;
@@ -416,8 +417,8 @@ export class FakeCloud implements Backend {
 
   #forgetGone(): void {
     if (this.#deaths.size < 2 * this.#hosts.size + MAX_GONE) return;
-    const isThere = (host: Host) => this.#hosts.get(host.item.id) === host;
-    for (const hazard of [this.#deaths, ...this.#interruptions.values()]) hazard.keep(isThere);
+    const exists = (host: Host) => this.#hosts.get(host.item.id) === host;
+    for (const hazard of [this.#deaths, ...this.#interruptions.values()]) hazard.keep(exists);
   }
 
   #select({
@@ -431,12 +432,12 @@ export class FakeCloud implements Backend {
     for (const host of this.#hosts.values()) {
       if (chosen.length >= count) break;
       const { item } = host;
-      const isMeant =
+      const matches =
         (machine === undefined || item.id === machine) &&
         (zone === undefined || item.pool.zone === zone) &&
         (offering === undefined || item.pool.entry.name === offering || item.pool.name === offering) &&
         (cluster === undefined || host.cluster === cluster);
-      if (isMeant) chosen.push(host);
+      if (matches) chosen.push(host);
     }
     return chosen;
   }
@@ -446,7 +447,7 @@ export class FakeCloud implements Backend {
     // The hazard may still hold a host that was deleted, and the machine may have a new one.
     if (this.#hosts.get(item.id) !== host || this.#watcher === null) return;
     this.#removeHost(item.id);
-    this.#say(what, item.id, host.cluster === '' ? 'while idle' : `while bound to ${host.cluster}`);
+    this.#emit(what, item.id, host.cluster === '' ? 'while idle' : `while bound to ${host.cluster}`);
     // Before `lose`: it aborts an in-flight transition, which would schedule a clean-up without the lost host.
     this.#cleanUpLater(item, host.ref);
     // An owned host still exists and will be repaired; a rented one is gone and no longer billed.
@@ -471,10 +472,10 @@ export class FakeCloud implements Backend {
     if (!isCleaned) return;
     if (repaired === null) this.#removeHost(item.id);
     else this.#addHost(item, repaired, '');
-    this.#say('cleaned up', item.id, repaired === null ? 'a quota slot again' : 'repaired');
+    this.#emit('cleaned up', item.id, repaired === null ? 'a quota slot again' : 'repaired');
   }
 
-  #say(what: CloudEvent['what'], whom: string, detail: string): void {
+  #emit(what: CloudEvent['what'], whom: string, detail: string): void {
     this.#onEvent({ atMs: this.#clock.now(), what, whom, detail });
   }
 }

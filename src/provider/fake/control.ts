@@ -1,5 +1,5 @@
-// The control port of a fake cloud in its own process: JSON over HTTP to read and change settings and to trigger losses,
-// stock-outs and outages. Bound to loopback only, because it has no authentication.
+// The control port of `bigfleet provider fake --control`: JSON over HTTP to read and change the settings of the fake
+// cloud and to trigger losses, stock-outs and outages. Bound to loopback only, because it has no authentication.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import * as z from 'zod';

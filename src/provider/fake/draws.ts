@@ -1,5 +1,5 @@
-// Random streams derived from one seed. Each stream is named by its purpose and subject, so that the draws of one machine
-// do not depend on how many draws were made for another.
+// Random streams of the fake cloud and its transport, derived from one seed. Each stream is named by its purpose and
+// subject, so that the draws of one machine do not depend on how many draws were made for another.
 
 import { Random, scramble32 } from '../../runtime/random.ts';
 

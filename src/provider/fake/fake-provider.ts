@@ -1,5 +1,6 @@
 // A complete provider over the fake cloud: the kit implements the contract, the cloud simulates machines, and
-// `FaultyCalls` simulates the transport. It serves a shard in this process or, through `serveProvider`, a port.
+// `FaultyCalls` simulates the transport. It serves a shard in this process (simulated worlds) or, through
+// `serveProvider`, a port (`bigfleet provider fake`, the clouds of `bigfleet up`).
 
 import { MachineState } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -18,8 +19,8 @@ import { Provider, type ProviderCalls, type ProviderOptions } from '../kit/provi
 import type { Store } from '../kit/store.ts';
 import { FakeCloud, type FakeCloudOptions } from './cloud.ts';
 import { Draws } from './draws.ts';
-import { withFaultSelectors } from './selectors.ts';
-import { FaultyCalls, type TransportFault } from './transport.ts';
+import { withFaultSelectors } from './fault-selectors.ts';
+import { FaultyCalls, type TransportFault } from './faulty-calls.ts';
 
 /** What a provider over a fake cloud is made of. */
 export interface FakeProviderOptions extends FakeCloudOptions {

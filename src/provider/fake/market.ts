@@ -1,5 +1,5 @@
-// Prices, interruption rates and stock as pure functions of seed, pool, settings and time. The market has no state, so a
-// restarted provider computes the same values.
+// Prices, interruption rates and stock of the fake cloud (cloud.ts) as pure functions of seed, pool, settings and time.
+// The market has no state, so a restarted provider computes the same values.
 
 import { CapacityType } from '../../model/index.ts';
 import type { CloudPool } from './catalogue.ts';

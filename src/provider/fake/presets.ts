@@ -1,5 +1,5 @@
-// Presets of settings. `realistic` follows an ordinary day of a large cloud, with weekly faults occurring every hour;
-// `hostile` is a permanent bad day.
+// Presets of the fake cloud's settings, by the names in settings.ts. `realistic` follows an ordinary day of a large
+// cloud, with weekly faults occurring every hour; `hostile` is a permanent bad day.
 
 import type { FakeSettings } from './settings.ts';
 

@@ -1,4 +1,5 @@
-// Changes to the settings of a fake cloud: the bounds of every number, and patches from the control port and from flags.
+// Changes to the settings of a fake cloud: the bounds of every number, and patches from the control port
+// (`FakeCloud.set`) and from the flag `--set` of `bigfleet provider fake`.
 
 import * as z from 'zod';
 import { BigFleetError, printable } from '../../model/index.ts';

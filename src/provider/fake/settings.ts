@@ -1,5 +1,5 @@
-// Settings of the fake cloud, all of which can be changed while it runs. The presets, the command line and the control
-// port use the same names; settings-patch.ts has the bounds of each number.
+// Settings of the fake cloud, all of which can be changed while it runs. cloud.ts and faulty-calls.ts read them. The
+// presets, the command line and the control port use the same names; settings-patch.ts has the bounds of each number.
 
 import { PRESETS } from './presets.ts';
 

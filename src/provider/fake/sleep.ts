@@ -1,4 +1,4 @@
-// Abortable waits on a clock.
+// Abortable waits on a clock, for the delays of cloud.ts, faulty-calls.ts and fault-selectors.ts.
 
 import type { Clock } from '../../runtime/clock.ts';
 

@@ -1,6 +1,7 @@
 // The bytes of one record, in two parts that together are a `Machine` message: the described part (changed by a refresh
 // only) and the life-cycle part (changed by transitions only). Protobuf allows fields in any order, so either part is
-// replaced without decoding the other, and a refresh without changes produces equal bytes.
+// replaced without decoding the other, and a refresh without changes produces equal bytes. Used by the inventory
+// (inventory.ts, inventory-columns.ts) and by listing.ts.
 
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import {
@@ -24,8 +25,8 @@ export interface Life {
   readonly lastError: string;
 }
 
-/** A machine that exists as a quota slot only. */
-export const UNBORN: Life = {
+/** The life-cycle part of a machine without a host. */
+export const QUOTA_SLOT: Life = {
   state: MachineState.Speculative,
   host: null,
   cluster: '',

@@ -1,6 +1,7 @@
-// Encoded records of the inventory (inventory-columns.ts), stored contiguously in large chunks, so that a List of half
-// a million machines is a few copies instead of half a million encodings, and the records add no work for the garbage
-// collector. Replacing a record leaves a hole; a chunk that is less than half live is compacted into the current one.
+// Encoded records of the inventory, stored contiguously in large chunks, so that a List of half a million machines is a
+// few copies instead of half a million encodings, and the records add no work for the garbage collector. Replacing a
+// record leaves a hole; a chunk that is less than half live is compacted into the current one. Part of
+// inventory-columns.ts.
 
 const CHUNK_BYTES = 4 * 1024 * 1024;
 const NOTHING = Buffer.alloc(0);

@@ -1,5 +1,6 @@
 // Fencing marks: per (shard, machine) the highest token seen. A token passes only if it is strictly newer, so that a
-// shard that was replaced but does not know it yet can change nothing.
+// shard that was replaced but does not know it yet can change nothing. Part of inventory.ts; provider.ts passes the
+// token of every Create, Configure, Drain and Delete.
 
 import { type FencingToken, isNewer } from '../../wire/index.ts';
 import { MAX_SHARDS_PER_MACHINE, MAX_STRAY_MARKS } from './limits.ts';

@@ -1,7 +1,8 @@
 // The inventory in memory: one slot per machine, in columns. Three indexes serve a List without a scan: slots by state
 // (a slot list per state), slots by last change (a linked list in the order of revisions), and encoded records
 // (encoded-records.ts). A record has a described part, which the backend describes, and a life-cycle part, which
-// transitions change (body.ts). Owned by inventory.ts; read by listing.ts and by provider.ts, which also sets operations.
+// transitions change (body.ts). Owned by inventory.ts; read by listing.ts and by provider.ts, which also sets
+// operations.
 
 import { MachineState } from '../../model/index.ts';
 import type { Machine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';

@@ -1,9 +1,9 @@
-// The state of a provider: records, fencing marks and counters, which are changed and stored together. A decision collects
-// its changes in a draft; `write` passes them to the store as one write.
+// The state of a provider: records, fencing marks and counters, which are changed and stored together. provider.ts
+// collects the changes of one decision in a draft; `write` passes them to the store as one write.
 
 import { type HostRef, MachineState } from '../../model/index.ts';
 import type { Offering } from '../backend.ts';
-import { encodeOffering, type Life, refreshOffering, UNBORN } from './body.ts';
+import { encodeOffering, type Life, QUOTA_SLOT, refreshOffering } from './body.ts';
 import { Fences } from './fences.ts';
 import { InventoryColumns } from './inventory-columns.ts';
 import type { Counters, FlightRow, MarkRow, Store, StoredState } from './store.ts';
@@ -25,13 +25,13 @@ export function newDraft(): Draft {
 export class Inventory {
   readonly records = new InventoryColumns();
   readonly fences = new Fences();
-  readonly journal: StoreWriter;
+  readonly writer: StoreWriter;
   readonly born: number;
   #revision: number;
   #operations: number;
 
   constructor(store: Store, counters: Counters, onStoreFailure: (error: unknown) => void) {
-    this.journal = new StoreWriter(store, onStoreFailure);
+    this.writer = new StoreWriter(store, onStoreFailure);
     this.born = counters.born;
     this.#revision = counters.revision;
     this.#operations = counters.operations;
@@ -60,13 +60,13 @@ export class Inventory {
   }
 
   /** Inserts a machine for a new offering, or updates the one it has. */
-  take(offering: Offering, draft: Draft): 'added' | 'changed' | 'unchanged' {
+  upsert(offering: Offering, draft: Draft): 'added' | 'changed' | 'unchanged' {
     const slot = this.records.slotOf(offering.id);
     if (slot === undefined) {
       draft.slots.add(this.#add(offering));
       return 'added';
     }
-    if (!this.#describeAgain(slot, offering)) return 'unchanged';
+    if (!this.#update(slot, offering)) return 'unchanged';
     draft.slots.add(slot);
     return 'changed';
   }
@@ -74,7 +74,7 @@ export class Inventory {
   write({ slots, ...draft }: Draft): void {
     if (slots.size === 0 && draft.marks.length === 0 && draft.forgottenMarks.length === 0) return;
     const counters = { born: this.born, revision: this.#revision, operations: this.#operations };
-    this.journal.write({
+    this.writer.write({
       ...draft,
       machines: Array.from(slots, (slot) => this.records.rowOf(slot)),
       ...(slots.size > 0 ? { counters } : {}),
@@ -87,7 +87,7 @@ export class Inventory {
   }
 
   /** Returns whether the record changed. */
-  #describeAgain(slot: number, offering: Offering): boolean {
+  #update(slot: number, offering: Offering): boolean {
     const known = this.records.describedOf(slot);
     if (known.equals(encodeOffering(offering))) return false;
     const described = refreshOffering(known, offering);
@@ -99,5 +99,5 @@ export class Inventory {
 
 /** A machine that belongs to no cluster: Idle on its host, or a quota slot. */
 export function unbound(host: HostRef | null): Life {
-  return { ...UNBORN, host, state: host === null ? MachineState.Speculative : MachineState.Idle };
+  return { ...QUOTA_SLOT, host, state: host === null ? MachineState.Speculative : MachineState.Idle };
 }

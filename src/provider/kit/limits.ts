@@ -1,5 +1,6 @@
-// Limits of one request. Each is generous for a real caller and keeps a faulty or hostile one from filling memory or disk;
-// a request above a limit is rejected with the limit before anything has changed.
+// Limits of the kit: on what a request may carry (requests.ts rejects a larger one before anything has changed), on
+// fencing marks (fences.ts evicts the least recently used) and on error texts (provider.ts truncates them). Each is
+// generous for a real caller and keeps a faulty or hostile one from filling memory or disk.
 
 /** Machine, shard and cluster ids, in UTF-8 bytes. Kubernetes names have at most 253. */
 export const MAX_ID_BYTES = 1024;

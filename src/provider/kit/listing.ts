@@ -1,7 +1,7 @@
-// Selects the machines of a List and its cursor. The cursor is `<born>.<revision>`: the creation time of the inventory in
-// base 36 and the number of its last change. Anything other than a cursor of this inventory yields the full list: a reader
-// with a stale or damaged cursor must never miss a change. A capped delta returns the oldest changes and a cursor that
-// covers only those; every other list returns the cursor of the head.
+// Selects the machines of a List and its cursor, for provider.ts. The cursor is `<born>.<revision>`: the creation time
+// of the inventory in base 36 and the number of its last change. Anything other than a cursor of this inventory yields
+// the full list: a reader with a stale or damaged cursor must never miss a change. A capped delta returns the oldest
+// changes and a cursor that covers only those; every other list returns the cursor of the head.
 
 import { isMachineState, MachineState } from '../../model/index.ts';
 import type { ListFilter } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
@@ -26,7 +26,7 @@ export class Listing {
   readonly #records: InventoryColumns;
   readonly #born: string;
   /** Start of the next capped list, by set of states: round-robin, so that repeated capped lists return all machines. */
-  readonly #turns = new Float64Array(2 ** (MachineState.Failed + 1));
+  readonly #cappedStarts = new Float64Array(2 ** (MachineState.Failed + 1));
 
   constructor(records: InventoryColumns, born: number) {
     this.#records = records;
@@ -47,7 +47,7 @@ export class Listing {
     const limit = filter.maxResults === 0 ? Number.POSITIVE_INFINITY : filter.maxResults;
     const since = this.#revisionOf(filter.sinceRevision, head);
     if (since !== null) return this.#changed(states, since, limit, head);
-    const start = limit === Number.POSITIVE_INFINITY ? 0 : this.#takeTurn(states, limit);
+    const start = limit === Number.POSITIVE_INFINITY ? 0 : this.#advanceCappedStart(states, limit);
     return { slots: this.#records.slotsIn(states, start, limit), revision: head };
   }
 
@@ -77,12 +77,12 @@ export class Listing {
     return { slots: oldest, revision: this.#records.revisionOf(oldest[0]!) };
   }
 
-  #takeTurn(states: readonly MachineState[], limit: number): number {
+  #advanceCappedStart(states: readonly MachineState[], limit: number): number {
     const key = states.reduce((bits, state) => bits | (1 << state), 0);
-    const turn = this.#turns[key]!;
+    const start = this.#cappedStarts[key]!;
     const count = this.#records.countIn(states);
-    this.#turns[key] = count === 0 ? 0 : (turn + Math.min(limit, count)) % count;
-    return turn;
+    this.#cappedStarts[key] = count === 0 ? 0 : (start + Math.min(limit, count)) % count;
+    return start;
   }
 
   /** The revision in a cursor of this inventory; null for anything else. */

@@ -1,5 +1,5 @@
-// A store in memory, for tests, simulations and providers without durable state. A provider opened on an object that was
-// used before finds its state, as after a restart.
+// A store in memory, for tests and simulations, and `NO_STORE`, which keeps nothing, for providers without durable
+// state. A provider opened on a `MemoryStore` that was used before finds its state, as after a restart.
 
 import type { Changes, Counters, FlightRow, MachineRow, MarkRow, Store, StoredState } from './store.ts';
 

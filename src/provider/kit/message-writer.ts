@@ -1,5 +1,5 @@
-// Writes protobuf messages into one reused buffer. The generated encoders allocate several objects per field; for half a
-// million records they take ten seconds instead of one.
+// Writes protobuf messages into one reused buffer, for body.ts. The generated encoders allocate several objects per
+// field; for half a million records they take ten seconds instead of one.
 
 const WIRE_TYPE_I64 = 1;
 const WIRE_TYPE_BYTES = 2;

@@ -1,6 +1,7 @@
 // A capacity provider: the six calls of the contract over a backend and a store. Plain methods that take and return
-// messages and throw `RpcError`; server.ts serves them over gRPC. Every decision is made synchronously, so calls for the
-// same machine never interleave; then the call waits until the decision is durable in the store.
+// messages and throw `RpcError`; server.ts serves them over gRPC. Every decision is made synchronously, so calls for
+// the same machine never interleave; then the call waits until the decision is durable in the store. Opened by the main
+// program of a provider, and by the fake one (fake/fake-provider.ts).
 
 import { excerpt, type HostRef, MachineState, stateName } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -17,12 +18,12 @@ import {
 } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { type FencingToken, type RpcError, status } from '../../wire/index.ts';
 import type { Backend, Subject } from '../backend.ts';
-import { UNBORN } from './body.ts';
+import { QUOTA_SLOT } from './body.ts';
 import { type Draft, Inventory, newDraft, unbound } from './inventory.ts';
 import type { InventoryColumns } from './inventory-columns.ts';
 import { MAX_ERROR_CHARACTERS } from './limits.ts';
 import { Listing } from './listing.ts';
-import { isHost, OfferingCheck, OfferingsError } from './offerings.ts';
+import { isHost, OfferingCheck, OfferingsError } from './offering-check.ts';
 import { checkBinding, checkMachineId, readGrace, readToken, refusal } from './requests.ts';
 import { type Ending, type RunningTransition, RunningTransitions } from './running-transitions.ts';
 import type { Counters, Store, StoredState } from './store.ts';
@@ -77,14 +78,14 @@ const REFRESH_LOT = 2000;
 const DEFAULT_DESCRIBE_TIMEOUT_MS = 30_000;
 
 /** Arguments of a transition beyond the machine. */
-interface Order {
+interface TransitionArguments {
   readonly cluster: string;
   readonly metadata: ReadonlyMap<string, string>;
   readonly bootstrapBlob: Uint8Array;
   readonly graceSeconds: number;
 }
 
-const NO_ORDER: Order = {
+const NO_ARGUMENTS: TransitionArguments = {
   cluster: '',
   metadata: new Map(),
   bootstrapBlob: new Uint8Array(),
@@ -94,7 +95,7 @@ const NO_ORDER: Order = {
 interface Accepted {
   readonly ack: TransitionAck;
   /** null for a repetition of an accepted call. */
-  readonly run: RunningTransition | null;
+  readonly transition: RunningTransition | null;
 }
 
 type FencedRequest = Parameters<typeof readToken>[0] & { readonly machineId: string };
@@ -128,8 +129,10 @@ export class Provider {
     this.#timeoutsMs = { ...DEFAULT_TIMEOUTS_MS, ...this.#options.timeoutsMs };
     this.#inventory = new Inventory(parts.store, counters, (error) => this.#options.onStoreFailure?.(error));
     this.#records = this.#inventory.records;
-    this.#writer = this.#inventory.journal;
-    this.#running = new RunningTransitions(parts.clock, (run, ending) => this.#end(run, ending));
+    this.#writer = this.#inventory.writer;
+    this.#running = new RunningTransitions(parts.clock, (transition, ending) =>
+      this.#end(transition, ending),
+    );
     this.#listing = new Listing(this.#records, counters.born);
   }
 
@@ -144,7 +147,7 @@ export class Provider {
       const provider = new Provider(parts, counters);
       const resumed = provider.#restore(stored);
       await provider.refresh();
-      for (const run of resumed) provider.#running.start(run);
+      for (const transition of resumed) provider.#running.start(transition);
       return provider;
     } catch (error) {
       await parts.store.close();
@@ -162,26 +165,26 @@ export class Provider {
   }
 
   create(request: CreateRequest): Promise<TransitionAck> {
-    return this.#transition('create', request, () => NO_ORDER);
+    return this.#transition('create', request, () => NO_ARGUMENTS);
   }
 
   configure(request: ConfigureRequest): Promise<TransitionAck> {
     return this.#transition('configure', request, () => {
       checkBinding(request);
       const { clusterId: cluster, shardMetadata: metadata, bootstrapBlob } = request;
-      return { ...NO_ORDER, cluster, metadata, bootstrapBlob };
+      return { ...NO_ARGUMENTS, cluster, metadata, bootstrapBlob };
     });
   }
 
   drain(request: DrainRequest): Promise<TransitionAck> {
     return this.#transition('drain', request, () => ({
-      ...NO_ORDER,
+      ...NO_ARGUMENTS,
       graceSeconds: readGrace(request.gracePeriodSeconds),
     }));
   }
 
   delete(request: DeleteRequest): Promise<TransitionAck> {
-    return this.#transition('delete', request, () => NO_ORDER);
+    return this.#transition('delete', request, () => NO_ARGUMENTS);
   }
 
   async get({ id }: MachineRef): Promise<Machine> {
@@ -274,7 +277,7 @@ export class Provider {
   async #transition(
     kind: TransitionKind,
     request: FencedRequest,
-    readOrder: () => Order,
+    readArguments: () => TransitionArguments,
   ): Promise<TransitionAck> {
     this.#check();
     checkMachineId(request.machineId, 'machine_id');
@@ -282,16 +285,16 @@ export class Provider {
       throw refusal(status.UNIMPLEMENTED, 'BF_PROVIDER_NO_DELETE', 'Hosts cannot be given back here.');
     }
     const token = readToken(request);
-    const order = readOrder();
+    const args = readArguments();
     const draft = newDraft();
     const slot = this.#records.slotOf(request.machineId);
     this.#fence(request.machineId, slot !== undefined, token, draft);
     const outcome =
-      slot === undefined ? unknownMachine(request.machineId) : this.#decide(kind, slot, order, draft);
+      slot === undefined ? unknownMachine(request.machineId) : this.#decide(kind, slot, args, draft);
     this.#inventory.write(draft);
     await this.#writer.settled();
     if (outcome instanceof Error) throw outcome;
-    if (outcome.run !== null) this.#running.start(outcome.run);
+    if (outcome.transition !== null) this.#running.start(outcome.transition);
     return outcome.ack;
   }
 
@@ -307,11 +310,12 @@ export class Provider {
     draft.forgottenMarks.push(...advance.forgotten);
   }
 
-  #decide(kind: TransitionKind, slot: number, order: Order, draft: Draft): Accepted | RpcError {
+  #decide(kind: TransitionKind, slot: number, args: TransitionArguments, draft: Draft): Accepted | RpcError {
     const { from, via, to } = TRANSITIONS[kind];
     const state = this.#records.stateOf(slot);
     const known = this.#records.operationOf(slot, kind);
-    if (known > 0 && (state === via || state === to)) return { ack: this.#ack(known, slot), run: null };
+    if (known > 0 && (state === via || state === to))
+      return { ack: this.#ack(known, slot), transition: null };
     if (state !== from) {
       const detail = `Cannot ${kind} a ${stateName(state)} machine; it must be ${stateName(from)}.`;
       return refusal(status.INTERNAL, 'BF_MOVE_ILLEGAL', detail, excerpt(this.#records.idOf(slot)));
@@ -319,14 +323,17 @@ export class Provider {
     const operation = this.#inventory.nextOperation();
     this.#records.setOperation(slot, kind, operation);
     const life = this.#records.lifeOf(slot);
-    const { cluster, metadata, bootstrapBlob, graceSeconds } = order;
+    const { cluster, metadata, bootstrapBlob, graceSeconds } = args;
     this.#inventory.move(
       slot,
       kind === 'configure' ? { ...life, state: via, cluster, metadata } : { ...life, state: via },
       draft,
     );
     if (this.#backend.resumable === true) draft.flights.push({ slot, kind, graceSeconds, bootstrapBlob });
-    return { ack: this.#ack(operation, slot), run: this.#prepare(slot, kind, bootstrapBlob, graceSeconds) };
+    return {
+      ack: this.#ack(operation, slot),
+      transition: this.#prepare(slot, kind, bootstrapBlob, graceSeconds),
+    };
   }
 
   #ack(operation: number, slot: number): TransitionAck {
@@ -345,13 +352,13 @@ export class Provider {
   ): RunningTransition {
     const backend = this.#backend;
     const machine = this.#subject(slot);
-    const run: RunningTransition = this.#running.prepare({
+    const transition: RunningTransition = this.#running.prepare({
       slot,
       kind,
       operationId: this.#operationId(this.#records.operationOf(slot, kind)),
       timeoutMs: this.#timeoutsMs[kind] + graceSeconds * 1000,
       work: async () => {
-        const { operation } = run;
+        const { operation } = transition;
         switch (kind) {
           case 'create':
             return backend.create(machine, operation);
@@ -367,7 +374,7 @@ export class Provider {
         }
       },
     });
-    return run;
+    return transition;
   }
 
   #subject(slot: number): Subject {
@@ -375,7 +382,7 @@ export class Provider {
     return { id, instanceType, zone, capacityType, labels, host: host ?? null, cluster };
   }
 
-  /** Applies the end of a run: the machine reaches its target state, or is Failed. */
+  /** Applies the end of a transition: the machine reaches its target state, or is Failed. */
   #end({ slot, kind }: RunningTransition, ending: Ending): void {
     const draft = newDraft();
     if (!ending.ok) this.#fail(slot, ending.reason, draft);
@@ -388,7 +395,7 @@ export class Provider {
   #settle(slot: number, kind: TransitionKind, created: HostRef | undefined, draft: Draft): void {
     const life = this.#records.lifeOf(slot);
     const state = TRANSITIONS[kind].to;
-    const bound = kind === 'configure' ? life : UNBORN;
+    const bound = kind === 'configure' ? life : QUOTA_SLOT;
     const host = kind === 'delete' ? null : (created ?? life.host);
     this.#inventory.move(
       slot,
@@ -432,7 +439,7 @@ export class Provider {
     const outcomes = { added: 0, changed: 0, unchanged: 0 };
     await this.#inLots(offerings.length, (from, to) => {
       const draft = newDraft();
-      for (const offering of offerings.slice(from, to)) outcomes[this.#inventory.take(offering, draft)]++;
+      for (const offering of offerings.slice(from, to)) outcomes[this.#inventory.upsert(offering, draft)]++;
       this.#inventory.write(draft);
       return this.#writer.settled();
     });
@@ -440,10 +447,10 @@ export class Provider {
   }
 
   /** Processes `count` items in lots of `REFRESH_LOT` and yields to other calls in between. */
-  async #inLots(count: number, take: (from: number, to: number) => void | Promise<void>): Promise<void> {
+  async #inLots(count: number, handle: (from: number, to: number) => void | Promise<void>): Promise<void> {
     for (let from = 0; from < count && !this.#isClosed; from += REFRESH_LOT) {
       if (from > 0) await this.#giveWay();
-      await take(from, from + REFRESH_LOT);
+      await handle(from, from + REFRESH_LOT);
     }
   }
 

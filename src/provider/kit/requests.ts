@@ -1,5 +1,6 @@
 // Validates the shape of a request before any lookup: a request rejected here has changed nothing, not even a fencing
-// mark. Status codes are those of the contract; each message has the catalogue code and what to do.
+// mark. Status codes are those of the contract; each message has the catalogue code and what to do. Called by
+// provider.ts; listing.ts and store-writer.ts use `refusal`.
 
 import { BigFleetError, type ErrorCode, printable } from '../../model/index.ts';
 import { type FencingToken, RpcError, status, tokenFromWire } from '../../wire/index.ts';

@@ -1,5 +1,5 @@
-// In-flight transitions, at most one per machine. A transition ends once, with the backend's result or its timeout,
-// whichever is first; a later result is dropped.
+// In-flight transitions of provider.ts, at most one per machine. A transition ends once, with the backend's result or
+// its timeout, whichever is first; a later result is dropped.
 
 import { type HostRef, withCode } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -25,18 +25,18 @@ export type Ending =
 const MAX_WAIT_MS = 2 ** 31 - 1;
 
 interface Flight {
-  readonly run: RunningTransition;
+  readonly transition: RunningTransition;
   readonly controller: AbortController;
   cancelTimeout: () => void;
 }
 
 export class RunningTransitions {
   readonly #clock: Clock;
-  readonly #onEnd: (run: RunningTransition, ending: Ending) => void;
+  readonly #onEnd: (transition: RunningTransition, ending: Ending) => void;
   readonly #flights = new Map<number, Flight>();
   #whenIdle: (() => void)[] = [];
 
-  constructor(clock: Clock, onEnd: (run: RunningTransition, ending: Ending) => void) {
+  constructor(clock: Clock, onEnd: (transition: RunningTransition, ending: Ending) => void) {
     this.#clock = clock;
     this.#onEnd = onEnd;
   }
@@ -45,29 +45,31 @@ export class RunningTransitions {
     return this.#flights.size;
   }
 
-  /** Reserves the machine for a run, which calls the backend once `start` is called. */
-  prepare(run: Omit<RunningTransition, 'operation'> & { readonly operationId: string }): RunningTransition {
+  /** Reserves the machine for a transition, which calls the backend once `start` is called. */
+  prepare(
+    transition: Omit<RunningTransition, 'operation'> & { readonly operationId: string },
+  ): RunningTransition {
     const controller = new AbortController();
     const prepared: RunningTransition = {
-      ...run,
-      operation: { id: run.operationId, signal: controller.signal },
+      ...transition,
+      operation: { id: transition.operationId, signal: controller.signal },
     };
-    this.#flights.set(run.slot, { run: prepared, controller, cancelTimeout: () => {} });
+    this.#flights.set(transition.slot, { transition: prepared, controller, cancelTimeout: () => {} });
     return prepared;
   }
 
-  start(run: RunningTransition): void {
-    const flight = this.#flights.get(run.slot);
-    // The machine may have been lost or the run dropped while its acceptance was being written.
-    if (flight?.run !== run) return;
-    const seconds = run.timeoutMs / 1000;
-    flight.cancelTimeout = this.#clock.after(Math.min(run.timeoutMs, MAX_WAIT_MS), () =>
-      this.#end(flight, { ok: false, reason: `${run.kind} did not end within ${seconds} s` }),
+  start(transition: RunningTransition): void {
+    const flight = this.#flights.get(transition.slot);
+    // The machine may have been lost or the transition dropped while its acceptance was being written.
+    if (flight?.transition !== transition) return;
+    const seconds = transition.timeoutMs / 1000;
+    flight.cancelTimeout = this.#clock.after(Math.min(transition.timeoutMs, MAX_WAIT_MS), () =>
+      this.#end(flight, { ok: false, reason: `${transition.kind} did not end within ${seconds} s` }),
     );
-    void settle(run).then((ending) => this.#end(flight, ending));
+    void settle(transition).then((ending) => this.#end(flight, ending));
   }
 
-  /** Aborts the run of a machine, if there is one, without calling `onEnd`. */
+  /** Aborts the transition of a machine, if there is one, without calling `onEnd`. */
   drop(slot: number): void {
     const flight = this.#flights.get(slot);
     if (flight === undefined) return;
@@ -79,7 +81,7 @@ export class RunningTransitions {
     for (const slot of [...this.#flights.keys()]) this.drop(slot);
   }
 
-  /** Resolves when no run is in flight, or after `waitMs`. */
+  /** Resolves when no transition is in flight, or after `waitMs`. */
   idle(waitMs: number): Promise<void> {
     if (this.count === 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -92,23 +94,23 @@ export class RunningTransitions {
   }
 
   #end(flight: Flight, ending: Ending): void {
-    if (this.#flights.get(flight.run.slot) !== flight) return;
+    if (this.#flights.get(flight.transition.slot) !== flight) return;
     if (!ending.ok) flight.controller.abort();
     this.#remove(flight);
-    this.#onEnd(flight.run, ending);
+    this.#onEnd(flight.transition, ending);
   }
 
   #remove(flight: Flight): void {
-    this.#flights.delete(flight.run.slot);
+    this.#flights.delete(flight.transition.slot);
     flight.cancelTimeout();
     if (this.count > 0) return;
     for (const wake of this.#whenIdle.splice(0)) wake();
   }
 }
 
-async function settle(run: RunningTransition): Promise<Ending> {
+async function settle(transition: RunningTransition): Promise<Ending> {
   try {
-    return { ok: true, host: await run.work() };
+    return { ok: true, host: await transition.work() };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return {

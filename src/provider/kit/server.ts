@@ -1,4 +1,5 @@
-// Serves a provider over gRPC. This file handles grpc-js, addresses and identities; everything else is the provider's.
+// Serves a provider over gRPC, for the main program of a provider, `bigfleet provider fake` and the clouds of `bigfleet
+// up`. This file handles grpc-js, addresses and identities; everything else is the provider's.
 //
 //   bigfleet://shard/<id>                 all calls; changes only with its own id in the token
 //   bigfleet://admin, bigfleet://readonly Get and List
@@ -6,7 +7,8 @@
 // A conformance suite acts as many shards at once. During a certification one identity can be allowed to do so
 // (`actsForAnyShard`); any holder of its certificate can then make every call, so it is off by default.
 //
-// Without TLS, which requires loopback unless the operator overrides it, there are no identities and every call is allowed.
+// Without TLS, which requires loopback unless the operator overrides it, there are no identities and every call is
+// allowed.
 
 import { Server } from '@grpc/grpc-js';
 import { BigFleetError, excerpt, printable } from '../../model/index.ts';

@@ -1,4 +1,6 @@
-// The durable store: one SQLite file, locked exclusively, because two providers on one file would both act as its owner.
+// The durable store: one SQLite file, locked exclusively, because two providers on one file would both act as its
+// owner. The main program of a provider opens it and passes it to `Provider.open`, as `bigfleet provider fake --state`
+// does.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { MachineState } from '../../model/index.ts';

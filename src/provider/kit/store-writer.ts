@@ -1,5 +1,6 @@
-// Passes changes of the inventory to the store and tracks when they are durable. When the store fails, every further call
-// is rejected, because memory and disk differ from then on.
+// Passes changes of the inventory to the store and tracks when they are durable. inventory.ts writes through it;
+// provider.ts awaits `settled` before it answers a call. When the store fails, every further call is rejected, because
+// memory and disk differ from then on.
 
 import { type RpcError, status } from '../../wire/index.ts';
 import { refusal } from './requests.ts';

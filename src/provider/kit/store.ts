@@ -1,5 +1,6 @@
-// Durable state of a provider. The kit writes incremental changes; a store applies each write atomically, in order, and
-// resolves it when it is durable.
+// Durable state of a provider, as rows, and the interface of the stores (sqlite-store.ts, memory-store.ts, or one of
+// the provider's author). provider.ts loads it once and store-writer.ts writes incremental changes; a store applies
+// each write atomically, in order, and resolves it when it is durable.
 
 import type { MachineState } from '../../model/index.ts';
 import type { TransitionKind } from './transitions.ts';

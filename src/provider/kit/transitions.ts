@@ -1,5 +1,5 @@
 // The four transitions as one table: start state, transient state, final state and timeout of each. The states are the
-// model's; no other file of the kit repeats them.
+// model's; no other file of the kit repeats them. The fake cloud uses the kinds.
 
 import { COMMANDS, MachineState } from '../../model/index.ts';
 

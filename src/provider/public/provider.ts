@@ -1,4 +1,5 @@
-// The entry point `bigfleet/provider`: what the author of a provider imports. docs/provider/writing-a-provider.md is the guide.
+// The entry point `bigfleet/provider`: what the author of a provider imports. docs/provider/writing-a-provider.md is
+// the guide.
 
 export type { ErrorCode, HostRef, MachineState, Problem, ResourceVector, Where } from '../../model/index.ts';
 export { BigFleetError, CapacityType } from '../../model/index.ts';
@@ -10,7 +11,7 @@ export type { SecurityOptions, TlsFiles } from '../../wire/index.ts';
 export { tlsFiles } from '../../wire/index.ts';
 export type { Backend, Binding, Offering, Operation, Subject } from '../backend.ts';
 export { MemoryStore, NO_STORE } from '../kit/memory-store.ts';
-export { OfferingsError } from '../kit/offerings.ts';
+export { OfferingsError } from '../kit/offering-check.ts';
 export type { Loss, ProviderOptions, ProviderParts, Refreshed } from '../kit/provider.ts';
 export { Provider } from '../kit/provider.ts';
 export type { ProviderServer, ServedProvider, ServeOptions } from '../kit/server.ts';

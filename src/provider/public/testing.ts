@@ -18,7 +18,7 @@ export type { BehaviourResult, ConformanceReport, Status, Verdict } from '../con
 export { reportJson, reportJunit } from '../conformance/harness/report.ts';
 export type { ConformanceOptions, Progress } from '../conformance/harness/run.ts';
 export { runConformance } from '../conformance/harness/run.ts';
-export type { Connect, Connection } from '../conformance/harness/session.ts';
+export type { Connect, Connection } from '../conformance/harness/target-session.ts';
 export type { Target } from '../conformance/harness/targets.ts';
 export type { Timings } from '../conformance/harness/timings.ts';
 export { DEFAULT_TIMINGS } from '../conformance/harness/timings.ts';
@@ -28,10 +28,10 @@ export type { CloudEvent, FakeCloudOptions, HostSelector, Watcher } from '../fak
 export { FakeCloud } from '../fake/cloud.ts';
 export type { FakeProviderOptions } from '../fake/fake-provider.ts';
 export { FakeProvider } from '../fake/fake-provider.ts';
-export { withFaultSelectors } from '../fake/selectors.ts';
+export { withFaultSelectors } from '../fake/fault-selectors.ts';
+export type { TransportFault } from '../fake/faulty-calls.ts';
 export type { FakeSettings, Latency, PresetName, SettingsPatch } from '../fake/settings.ts';
 export { PRESET_NAMES, presetSettings } from '../fake/settings.ts';
-export type { TransportFault } from '../fake/transport.ts';
 export { MemoryStore, NO_STORE } from '../kit/memory-store.ts';
 export type { Loss, ProviderCalls, ProviderOptions, ProviderParts, Refreshed } from '../kit/provider.ts';
 export { Provider } from '../kit/provider.ts';

@@ -1,5 +1,6 @@
-// The baseline: the 25 behaviours that the contract's own repository checks on any address, by the names of their tests.
-// Two more of its tests, NodeReadiness_ADR0056 and SelfTest_OnFake, are about its in-process fake and know no address.
+// The baseline, listed by harness/registry.ts: the 25 behaviours that the contract's own repository checks on any
+// address, by the names of their tests. Two more of its tests, NodeReadiness_ADR0056 and SelfTest_OnFake, are about its
+// in-process fake and cannot be run against an address.
 
 import { status } from '@grpc/grpc-js';
 import { MachineState } from '../../../model/index.ts';
@@ -19,7 +20,7 @@ import {
   sameMetadata,
 } from '../harness/expect.ts';
 import type { Trial } from '../harness/trial.ts';
-import { costProblems } from './records.ts';
+import { costProblems } from './record-rules.ts';
 
 const behaviour = inArea('baseline', 'core', 'core');
 const { Speculative, Creating, Idle, Configured, Draining, Failed } = MachineState;

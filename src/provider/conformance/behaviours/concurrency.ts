@@ -1,5 +1,5 @@
-// Concurrency: the same call sixteen times at once is one operation, rivals leave a whole machine, and a replaced shard
-// never wins a race.
+// Behaviours of concurrent calls, listed by harness/registry.ts: the same call sixteen times at once is one operation,
+// rivals leave a whole machine, and a replaced shard never wins a race.
 
 import { MachineState } from '../../../model/index.ts';
 import type { Machine } from '../../../wire/gen/bigfleet/v1alpha1/provider.ts';

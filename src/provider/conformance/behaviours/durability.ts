@@ -1,4 +1,5 @@
-// The durable target: what a provider still knows after it was killed and started again. See durable-stage.ts.
+// Behaviours of the durable target, listed by harness/registry.ts: what a provider still knows after it was killed and
+// started again. harness/durable-stage.ts prepares the target.
 
 import { excerpt, MachineState } from '../../../model/index.ts';
 import { type Behaviour, ExcusedSkip, inArea } from '../harness/behaviour.ts';
@@ -54,8 +55,8 @@ export const DURABILITY: readonly Behaviour[] = [
     demand(isNew, 'a new operation id', `${operationId}, which was given out before the restart`);
   }),
   behaviour('B1006', 'a machine caught in Configuring is Failed with a reason', async ({ durable }) => {
-    const { isHeld, machines } = await durable.interrupted();
-    for (const machine of machines) isAsInterrupted(machine, isHeld);
+    const { isHanging, machines } = await durable.interrupted();
+    for (const machine of machines) isAsInterrupted(machine, isHanging);
     if (machines.some(({ after }) => after.state === Failed)) return;
     throw new ExcusedSkip(
       'every Configure had settled before the kill; a provider with the fault selectors shows what becomes of others',
@@ -69,13 +70,13 @@ export const DURABILITY: readonly Behaviour[] = [
 ];
 
 /**
- * What a kill may leave of a Configure: Failed with a reason. Where nothing held the machine, the Configure may also have
- * settled before the kill, as it was asked for, or never have arrived, if it was not acknowledged.
+ * What a kill may leave of a Configure: Failed with a reason. Unless a fault selector kept the machine in Configuring,
+ * the Configure may also have succeeded before the kill or, if it was not acknowledged, never have arrived.
  */
-function isAsInterrupted(machine: Interrupted['machines'][number], isHeld: boolean): void {
+function isAsInterrupted(machine: Interrupted['machines'][number], isHanging: boolean): void {
   const { binding, isAcknowledged, after } = machine;
   const what = `${excerpt(after.id)}, ${isAcknowledged ? 'acknowledged' : 'not acknowledged'}, after the restart`;
-  const settled = isHeld ? [] : isAcknowledged ? [Configured] : [Configured, Idle];
+  const settled = isHanging ? [] : isAcknowledged ? [Configured] : [Configured, Idle];
   hasState(what, after, Failed, ...settled);
   if (after.state === Failed) failedWithReason(what, after);
   if (after.state === Idle) isUnbound(what, after);

@@ -1,5 +1,6 @@
-// The fault target: what a provider reports when its cloud fails, hangs or succeeds too late. It requires a target with fault
-// selectors: a label for Create, the name of the cluster for Configure and Drain.
+// Behaviours of the fault target, listed by harness/registry.ts: what a provider reports when its cloud fails, hangs or
+// succeeds too late. They require a target with fault selectors: a label for Create, the name of the cluster for
+// Configure and Drain.
 
 import { MachineState } from '../../../model/index.ts';
 import { type Behaviour, inArea } from '../harness/behaviour.ts';
@@ -33,7 +34,7 @@ export const FAULT_CLUSTER = {
 
 /** A late success comes this long after the timeout. */
 const LATE_MS = 1_000;
-/** … give or take this. */
+/** Tolerance of `LATE_MS`. */
 const LATE_SLACK_MS = 500;
 
 export const FAULTS: readonly Behaviour[] = [

@@ -1,4 +1,5 @@
-// Fencing: a mark per shard and machine, which only a strictly newer token passes, and which every call that passes moves.
+// Behaviours of fencing, listed by harness/registry.ts: a mark per shard and machine, which only a strictly newer token
+// passes, and which every call that passes moves.
 
 import { status } from '@grpc/grpc-js';
 import { MachineState } from '../../../model/index.ts';
@@ -15,7 +16,7 @@ import {
   same,
 } from '../harness/expect.ts';
 import type { Trial } from '../harness/trial.ts';
-import { marksAreExact, tokenNear } from './marks.ts';
+import { marksAreExact, tokenNear } from './random-tokens.ts';
 
 const behaviour = inArea('fencing', 'core', 'core');
 const { Speculative, Idle, Configured } = MachineState;
@@ -183,7 +184,7 @@ async function shardsAreApart(trial: Trial): Promise<void> {
   fenced('the replay by shard B', await trial.calls.create(b, at(shardB, 7, 3)));
   fenced('the replay by shard C', await trial.calls.create(c, at(shardC, 1, 1)));
   accepted('Create (7,4) by shard B', await trial.calls.create(b, at(shardB, 7, 4)));
-  // On one machine too: the mark of A is no mark of C.
+  // On one machine too: the mark of shard A does not apply to shard C.
   accepted('Create (1,2) by shard C on the machine of A', await trial.calls.create(a, at(shardC, 1, 2)));
 }
 

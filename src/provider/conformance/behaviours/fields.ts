@@ -1,11 +1,12 @@
-// Field shape: top-level fields of a record and their bounds. Shards drop a record that violates them.
+// Behaviours of the record's fields, listed by harness/registry.ts: top-level fields and their bounds. Shards drop a
+// record that violates them.
 
 import { CapacityType, MachineState } from '../../../model/index.ts';
 import type { Machine } from '../../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { type Behaviour, ExcusedSkip, inArea } from '../harness/behaviour.ts';
 import { accepted, demand, hasHost, isUnbound, same } from '../harness/expect.ts';
 import type { Trial } from '../harness/trial.ts';
-import { costProblems, sizeProblems, spotProblems, stateProblems } from './records.ts';
+import { costProblems, sizeProblems, spotProblems, stateProblems } from './record-rules.ts';
 
 const behaviour = inArea('fields', 'core', 'core');
 const { Speculative, Idle, Configured } = MachineState;

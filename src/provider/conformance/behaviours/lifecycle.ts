@@ -1,4 +1,5 @@
-// Lifecycle: the states a machine passes, in order, and what its record shows in each of them.
+// Behaviours of the life cycle, listed by harness/registry.ts: the states a machine passes, in order, and what its
+// record shows in each of them.
 
 import { MachineState } from '../../../model/index.ts';
 import type { Machine } from '../../../wire/gen/bigfleet/v1alpha1/provider.ts';

@@ -1,4 +1,5 @@
-// List and revision: filters, caps, and cursors that a shard can rely on to miss nothing.
+// Behaviours of List and revision, listed by harness/registry.ts: filters, caps, and cursors that a shard can rely on
+// to miss nothing.
 
 import { MachineState } from '../../../model/index.ts';
 import type { Machine, MachineList } from '../../../wire/gen/bigfleet/v1alpha1/provider.ts';

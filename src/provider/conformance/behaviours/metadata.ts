@@ -1,4 +1,5 @@
-// Metadata: a shard's metadata is stored verbatim, visible from acceptance on, and cleared with the binding.
+// Behaviours of metadata, listed by harness/registry.ts: a shard's metadata is stored verbatim, visible from acceptance
+// on, and cleared with the binding.
 
 import { MachineState } from '../../../model/index.ts';
 import { type Behaviour, inArea } from '../harness/behaviour.ts';

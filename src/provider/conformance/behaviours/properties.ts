@@ -1,4 +1,5 @@
-// Properties: random tokens, maps, walks and nonsense from the seed of the run, each against a small oracle.
+// Property-based behaviours, listed by harness/registry.ts: random tokens, maps, walks and nonsense from the seed of
+// the run, each against a small oracle.
 
 import { status } from '@grpc/grpc-js';
 import { MachineState } from '../../../model/index.ts';
@@ -15,7 +16,7 @@ import {
   unfenced,
 } from '../harness/expect.ts';
 import type { Trial } from '../harness/trial.ts';
-import { farToken, marksAreExact, STARTS, tokenNear } from './marks.ts';
+import { farToken, marksAreExact, STARTS, tokenNear } from './random-tokens.ts';
 import { bigMetadata } from './transitions.ts';
 
 const behaviour = inArea('properties', 'core', 'core');

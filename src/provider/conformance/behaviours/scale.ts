@@ -1,4 +1,5 @@
-// The scale target: a fleet of thousands is listed whole, delta-listed exactly, and stays quick and clean under load.
+// Behaviours of the scale target, listed by harness/registry.ts: a fleet of thousands is listed whole, delta-listed
+// exactly, and stays quick and clean under load.
 
 import { CapacityType, MachineState } from '../../../model/index.ts';
 import type { Machine } from '../../../wire/gen/bigfleet/v1alpha1/provider.ts';
@@ -6,7 +7,7 @@ import { type Behaviour, inArea } from '../harness/behaviour.ts';
 import { accepted, demand, differ, isUnbound, same } from '../harness/expect.ts';
 import type { Trial } from '../harness/trial.ts';
 import { isDistinct, isSameSet, pagesFit } from './lists.ts';
-import { costProblems, spotProblems } from './records.ts';
+import { costProblems, spotProblems } from './record-rules.ts';
 
 const behaviour = inArea('scale', 'scale', 'scale');
 const { Speculative, Idle } = MachineState;
@@ -64,7 +65,7 @@ export const SCALE: readonly Behaviour[] = [
         }),
       ),
     );
-    // One stays, so that the balance is not simply nothing.
+    // One stays bought, so that the expected balance is not 0.
     accepted('the last Create', await trial.calls.create(ids[0]!));
     balance.created++;
     await trial.settles(ids[0]!, Idle);

@@ -1,4 +1,5 @@
-// Transitions and error codes: calls in a wrong state, repeated calls, unknown machines, and arguments at their bounds.
+// Behaviours of transitions and error codes, listed by harness/registry.ts: calls in a wrong state, repeated calls,
+// unknown machines, and arguments at their bounds.
 
 import { status } from '@grpc/grpc-js';
 import { MachineState } from '../../../model/index.ts';
@@ -18,7 +19,7 @@ import {
   unfenced,
 } from '../harness/expect.ts';
 import type { Trial } from '../harness/trial.ts';
-import { MAX_INT64 } from './marks.ts';
+import { MAX_INT64 } from './random-tokens.ts';
 
 const behaviour = inArea('transitions', 'core', 'core');
 const { Speculative, Idle, Configured } = MachineState;

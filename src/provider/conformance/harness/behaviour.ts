@@ -1,5 +1,5 @@
-// A behaviour: one requirement on a provider, with a stable id, a title and one check function. The files named after an
-// area define them; registry.ts lists them all.
+// A behaviour: one requirement on a provider, with a stable id, a title and one check function. The files in
+// behaviours/ define them, one for each area; registry.ts lists them all and run.ts runs them.
 
 import type { Trial } from './trial.ts';
 
@@ -8,7 +8,7 @@ export const PROFILES = ['core', 'cloud', 'spot', 'fault', 'durable', 'scale'] a
 /** One of `PROFILES`. */
 export type Profile = (typeof PROFILES)[number];
 
-/** Where a behaviour runs: each kind of target has its own kind of target. */
+/** The kind of provider that a behaviour runs against; targets.ts opens one target of each kind. */
 export type TargetKind = 'core' | 'fault' | 'durable' | 'scale';
 
 /** The areas of the contract by which behaviours are grouped. */

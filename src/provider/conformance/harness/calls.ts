@@ -1,5 +1,6 @@
-// The six calls as the behaviours make them: acknowledgements and refusals are both returned as values, and every call
-// adds a line to the trail, which a failure prints. A missing answer is never treated as a refusal.
+// The six calls as the behaviours make them, through their `Trial`: acknowledgements and refusals are both returned as
+// values, and every call adds a line to the call log, which a failure prints. A missing answer is never treated as a
+// refusal.
 
 import { status } from '@grpc/grpc-js';
 import { isMachineState, stateName } from '../../../model/index.ts';
@@ -17,8 +18,8 @@ import type {
 } from '../../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { type RpcOptions, statusOf } from '../../../wire/index.ts';
 import { NoAnswer } from './behaviour.ts';
+import { type CallLog, textOfToken } from './call-log.ts';
 import type { Timings } from './timings.ts';
-import { type Trail, textOfToken } from './trail.ts';
 
 type Call<Request, Response> = (request: Request, options?: RpcOptions) => Promise<Response>;
 
@@ -68,12 +69,12 @@ const NO_ANSWER: ReadonlySet<status> = new Set([
 
 export class Calls {
   readonly #rpc: ProviderRpc;
-  readonly #trail: Trail;
+  readonly #callLog: CallLog;
   readonly #timings: Timings;
 
-  constructor(rpc: ProviderRpc, trail: Trail, timings: Timings) {
+  constructor(rpc: ProviderRpc, callLog: CallLog, timings: Timings) {
     this.#rpc = rpc;
-    this.#trail = trail;
+    this.#callLog = callLog;
     this.#timings = timings;
   }
 
@@ -136,15 +137,15 @@ export class Calls {
     send: (options: RpcOptions) => Promise<T>,
     describe: (value: T) => string,
   ): Promise<Reply<T>> {
-    if (this.#trail.isClosed) throw new NoAnswer('the behaviour is over');
+    if (this.#callLog.isClosed) throw new NoAnswer('the behaviour is over');
     try {
       const value = await answered(send({ deadline: Date.now() + withinMs }), withinMs);
-      this.#trail.add(text, describe(value));
+      this.#callLog.add(text, describe(value));
       return { ok: true, value };
     } catch (error) {
       const code = statusOf(error);
       const details = error instanceof Error ? error.message : String(error);
-      this.#trail.add(text, code === undefined ? details : status[code]);
+      this.#callLog.add(text, code === undefined ? details : status[code]);
       if (code === undefined || NO_ANSWER.has(code)) {
         throw new NoAnswer(`${text} got no answer: ${details}`, { cause: error });
       }

@@ -1,5 +1,6 @@
-// The setup of the durable target: a provider is started, given state to persist, killed with no warning, and restarted on
-// another port with the same state file. The behaviours compare with the state before the kill.
+// The setup of the durable target, carried out by targets.ts: a provider is started, given state to persist, killed
+// with no warning, and restarted on another port with the same state file. The behaviours (behaviours/durability.ts)
+// compare with the state before the kill.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MachineState } from '../../../model/index.ts';
@@ -22,7 +23,7 @@ export interface BeforeKill {
 }
 
 /** A machine that was asked to be configured when the provider was killed. */
-export interface Cut {
+export interface InterruptedConfigure {
   readonly id: string;
   readonly binding: Binding;
   /** The provider acknowledged the call, so it must be durable. */
@@ -30,17 +31,17 @@ export interface Cut {
 }
 
 export interface Interrupted {
-  /** By the fault selectors: the machines were Configuring for certain, and nothing else ends that. */
-  readonly isHeld: boolean;
-  /** As the restarted provider shows them; where they are not held, once they have come to rest. */
-  readonly machines: readonly (Cut & { readonly after: Machine })[];
+  /** The fault selectors kept the machines in Configuring, so the kill interrupted all of them. */
+  readonly isHanging: boolean;
+  /** As the restarted provider shows them; without fault selectors, once they have left Configuring. */
+  readonly machines: readonly (InterruptedConfigure & { readonly after: Machine })[];
 }
 
 export interface DurableStage {
   readonly before: BeforeKill;
   /** The inventory right after the restart. */
   readonly inventoryAfter: ReadonlyMap<string, MachineState>;
-  /** Kills another provider in the middle of Configures. Made once, when first asked for. */
+  /** Kills another provider in the middle of Configures. Done once, on the first call. */
   readonly interrupted: () => Promise<Interrupted>;
 }
 
@@ -79,11 +80,11 @@ export async function inventoryOf(trial: Trial): Promise<ReadonlyMap<string, Mac
 }
 
 /** Leaves a machine in Configuring, by a cluster on which the fault provider hangs. */
-export async function hangInConfiguring(trial: Trial): Promise<Cut> {
+export async function hangInConfiguring(trial: Trial): Promise<InterruptedConfigure> {
   const id = await trial.idle();
   const binding = { cluster: FAULT_CLUSTER.timeout, metadata: new Map<string, string>() };
   accepted('Configure', await trial.calls.configure(id, binding));
-  // Long enough for a write that does not wait for the acknowledgement to be caught out.
+  // Time for a provider that does not hang to leave Configuring, which the check below detects.
   await sleep(trial.timings.pollMs);
   const { state } = await trial.read(id);
   if (state !== MachineState.Configuring) {
@@ -98,10 +99,13 @@ export async function hangInConfiguring(trial: Trial): Promise<Cut> {
 const AT_ONCE = 16;
 
 /** Kills a provider that has no fault selectors as soon as it has acknowledged the first of several Configures. */
-export async function killInConfiguring(trial: Trial, kill: () => Promise<void>): Promise<readonly Cut[]> {
+export async function killInConfiguring(
+  trial: Trial,
+  kill: () => Promise<void>,
+): Promise<readonly InterruptedConfigure[]> {
   const ids = await trial.several(AT_ONCE, () => trial.idle());
   let isKilled = false;
-  const configure = async (id: string): Promise<Cut> => {
+  const configure = async (id: string): Promise<InterruptedConfigure> => {
     const binding = trial.binding({ metadata: new Map([['example.com/cut', id]]) });
     const reply = await trial.calls.configure(id, binding).catch((error: unknown) => {
       if (isKilled && error instanceof NoAnswer) return null;

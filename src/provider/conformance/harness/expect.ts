@@ -1,4 +1,4 @@
-// Assertions on answers and records. Each throws a `Failure` with the expected and the actual value.
+// Assertions of the behaviours on answers and records. Each throws a `Failure` with the expected and the actual value.
 
 import { status } from '@grpc/grpc-js';
 import type { Machine, MachineState, TransitionAck } from '../../../wire/gen/bigfleet/v1alpha1/provider.ts';

@@ -1,5 +1,5 @@
 // The machines that a conformance run may use. Each is handed out once (by trial.ts), so that state left by one
-// behaviour (fencing marks, a recorded operation, a partial binding) cannot affect the next one. The `core` level of
+// behaviour (fencing marks, a recorded operation, a partial binding) cannot affect the next one. The `core` profile of
 // the suite needs far fewer than the 256 machines that a provider is asked to offer.
 
 import { MachineState } from '../../../model/index.ts';
@@ -7,7 +7,10 @@ import type { Machine } from '../../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { Failure, Skip } from './behaviour.ts';
 import type { Calls } from './calls.ts';
 
-/** The label of machines whose Create fails, at a provider started to fail on purpose (`--fault-target`); nothing else may use them. */
+/**
+ * The label of machines whose Create fails, at a provider started to fail on purpose (`--fault-target`). Only the fault
+ * behaviours may use them.
+ */
 export const CREATE_FAULT_LABEL = 'conformance.fault/create';
 
 export class MachinePool {

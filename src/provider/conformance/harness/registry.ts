@@ -1,4 +1,4 @@
-// Every behaviour, in the order they run, and how a run chooses among them.
+// Every behaviour, in the order they run, and how run.ts chooses among them.
 
 import { BigFleetError } from '../../../model/index.ts';
 import { BASELINE } from '../behaviours/baseline.ts';

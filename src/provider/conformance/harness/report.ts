@@ -1,4 +1,5 @@
-// The report of a run as data, JSON and JUnit XML. A skip is reported as a skip and certifies nothing.
+// The report of a run (run.ts) as data, JSON and JUnit XML, for `bigfleet provider conformance` and tests of providers.
+// A skip is reported as a skip and certifies nothing.
 
 import { printable } from '../../../model/index.ts';
 import type { Area, Profile } from './behaviour.ts';

@@ -1,4 +1,6 @@
-// A run: the chosen behaviours one after another, each on machines of its own, and a report of what became of each.
+// Runs the conformance suite: the chosen behaviours one after another, each on machines of its own, and a report with
+// the outcome of each. Called by `bigfleet provider conformance` and, through `bigfleet/provider/testing`, by the tests
+// of a provider.
 
 import { BigFleetError } from '../../../model/index.ts';
 import { Random } from '../../../runtime/random.ts';
@@ -6,7 +8,7 @@ import type { TlsFiles } from '../../../wire/index.ts';
 import { type Behaviour, ExcusedSkip, Failure, NoAnswer, type Profile, Skip } from './behaviour.ts';
 import { selectBehaviours } from './registry.ts';
 import { type BehaviourResult, type ConformanceReport, type Status, totalsOf, verdictOf } from './report.ts';
-import type { TargetSession } from './session.ts';
+import type { TargetSession } from './target-session.ts';
 import { isAboutProvider, type Target, Targets, textOfTarget } from './targets.ts';
 import { DEFAULT_TIMINGS, type Timings } from './timings.ts';
 import type { Trial, TrialSettings } from './trial.ts';
@@ -101,7 +103,7 @@ class Runner {
   readonly results: BehaviourResult[] = [];
   readonly #targets: Targets;
   readonly #seed: number;
-  /** What the provider claims to be; empty for all of it. */
+  /** Profiles that the provider claims; empty: all of them. */
   readonly #claims: readonly Profile[];
   readonly #opened = new Map<Behaviour['targetKind'], Opened>();
 
@@ -186,7 +188,7 @@ async function outcomeOf(behaviour: Behaviour, trial: Trial): Promise<Outcome> {
   } catch (error) {
     if (error instanceof Skip) return { status: 'skipped', detail: error.message, skip: error };
     if (!(error instanceof Failure)) throw error;
-    const calls = trial.trailText === '' ? '' : ` · after ${trial.trailText}`;
+    const calls = trial.callLogText === '' ? '' : ` · after ${trial.callLogText}`;
     return { status: 'failed', detail: error.message + calls, isUnanswered: error instanceof NoAnswer };
   }
 }

@@ -1,9 +1,10 @@
-// Start commands without their state file, for the scale target: how quick a provider is should not depend on how it writes
-// a file of thousands of machines at every call. The rules are those of a POSIX shell as far as words go:
+// Start commands without their state file, which targets.ts uses for the scale target: how quick a provider is should
+// not depend on how it writes a file of thousands of machines at every call. The rules are those of a POSIX shell as
+// far as words go:
 //
-//   --state={state}        the word goes
-//   --state {state}        both words go
-//   STATE={state} cmd      the value goes, the name stays
+//   --state={state}        the word is removed
+//   --state {state}        both words are removed
+//   STATE={state} cmd      the value is removed, the name stays
 //   cmd {port} {state}     becomes an empty word, so that the words after it keep their places
 //   sh -c 'cmd {port} …'   the quoted command is treated in the same way
 
@@ -23,7 +24,7 @@ const ASSIGNMENT = /^[A-Za-z_]\w*=/;
 const FLAG = /^--?[A-Za-z][\w.-]*$/;
 const QUOTED = /^(['"])(.*)\1$/s;
 
-/** The command without the words that name the state file; null if they cannot be told from the rest. */
+/** The command without the words that name the state file; null if they cannot be separated from the rest. */
 export function withoutState(command: string, empty = "''"): string | null {
   const words = wordsOf(command);
   let kept = '';
@@ -40,7 +41,7 @@ export function withoutState(command: string, empty = "''"): string | null {
   return kept + command.slice(end);
 }
 
-/** What comes in the place of a word that names the state file; null if there is nothing that would do. */
+/** The replacement of a word that names the state file; null if there is none. */
 function insteadOf(word: Word, hasFlag: boolean, empty: string): string | null {
   const { text, operator } = word;
   if (OTHERS.some((place) => text.includes(place))) {
@@ -49,7 +50,7 @@ function insteadOf(word: Word, hasFlag: boolean, empty: string): string | null {
     const within = withoutState(inner, quote === "'" ? '""' : "''");
     return within === null ? null : quote + within + quote;
   }
-  // A file that is read or written by the shell is not the provider's to leave out.
+  // The shell itself opens this file: it is not an argument of the provider that could be omitted.
   if (operator.includes('<') || operator.includes('>')) return null;
   const assignment = ASSIGNMENT.exec(text);
   if (assignment !== null) return assignment[0];

@@ -1,5 +1,5 @@
-// Which provider each kind of target runs against: an address that was given, or one started by the command that was given.
-// A target is opened when its first behaviour is due and closed after its last.
+// Which provider each kind of target is: an address that was given, or a provider started by the command that was given
+// (launcher.ts). run.ts opens a target when its first behaviour is due and closes all of them at the end of the run.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelCredentials } from '@grpc/grpc-js';
@@ -9,17 +9,17 @@ import { clientCredentials, type TlsFiles, tlsAdvice } from '../../../wire/index
 import { Failure, Skip, type TargetKind } from './behaviour.ts';
 import {
   type BeforeKill,
-  type Cut,
   fillStage,
   hangInConfiguring,
   type Interrupted,
+  type InterruptedConfigure,
   inventoryOf,
   killInConfiguring,
 } from './durable-stage.ts';
+import { Launcher, type ProviderProcess } from './launcher.ts';
 import { CREATE_FAULT_LABEL } from './machine-pool.ts';
-import { Launcher, type ProviderProcess } from './process.ts';
-import { type Connect, connectTo, TargetSession } from './session.ts';
 import { withoutState } from './start-command.ts';
+import { type Connect, connectTo, TargetSession } from './target-session.ts';
 import type { Trial, TrialSettings } from './trial.ts';
 
 /** An address, or a provider within this process. */
@@ -47,7 +47,7 @@ export class Targets {
   readonly #credentials: ChannelCredentials | undefined;
   readonly #launcher: Launcher | undefined;
   #scaleLauncher: Launcher | undefined;
-  /** By target, so that targets on one provider share its pool. */
+  /** By address or connection, so that kinds of target on one provider share its pool. */
   readonly #given = new Map<Target, TargetSession>();
   readonly #started: TargetSession[] = [];
 
@@ -60,15 +60,15 @@ export class Targets {
     this.#scaleLauncher = startScale === undefined ? undefined : new Launcher(startScale);
   }
 
-  /** Finds out before anything is run whether the given targets of some targets answer. */
-  async reach(targets: ReadonlySet<TargetKind>): Promise<void> {
+  /** Checks, before any behaviour runs, that the targets given for these kinds answer. */
+  async reach(kinds: ReadonlySet<TargetKind>): Promise<void> {
     const { target, faultTarget, startScale } = this.#options;
-    const needsTarget = targets.has('core') || (targets.has('scale') && startScale === undefined);
+    const needsTarget = kinds.has('core') || (kinds.has('scale') && startScale === undefined);
     if (needsTarget && target !== undefined) await this.#sessionOf(target);
-    if (targets.has('fault') && faultTarget !== undefined) await this.#sessionOf(faultTarget);
+    if (kinds.has('fault') && faultTarget !== undefined) await this.#sessionOf(faultTarget);
   }
 
-  /** A session for a target. Throws `Skip` if there is nothing to run it on. */
+  /** A session with the target of a kind. Throws `Skip` if there is no such provider. */
   open(targetKind: TargetKind): Promise<TargetSession> {
     switch (targetKind) {
       case 'core':
@@ -86,7 +86,7 @@ export class Targets {
     return this.#all().reduce((sum, { pool }) => sum + pool.used, 0);
   }
 
-  /** Gives back machines of providers that live on, ends the others. */
+  /** Drains and deletes the machines used at given providers, and kills the providers that were started. */
   async close(): Promise<void> {
     for (const session of this.#given.values()) await session.tidy();
     for (const session of this.#all()) session.close();
@@ -141,7 +141,7 @@ export class Targets {
     return session;
   }
 
-  /** The start command without its state file: the lane is about the provider, not about what it writes. */
+  /** The start command without its state file: the scale target measures the provider, not its writes. */
   #statelessLauncher(): Launcher {
     const { template } = this.#launcherOrSkip();
     const stateless = withoutState(template);
@@ -172,22 +172,24 @@ export class Targets {
 
   async #interrupt(launcher: Launcher): Promise<Interrupted> {
     const options = { state: launcher.newState(), transitionTimeoutMs: LONG_TIMEOUT_MS };
-    let isHeld = false;
-    let cut: readonly Cut[] = [];
+    let isHanging = false;
+    let interrupted: readonly InterruptedConfigure[] = [];
     await this.#runAndKill(launcher, options, async (session, provider) => {
-      isHeld = await session.pool.hasFaults(session.calls());
+      isHanging = await session.pool.hasFaults(session.calls());
       const trial = session.trial();
-      cut = isHeld ? [await hangInConfiguring(trial)] : await killInConfiguring(trial, () => provider.kill());
+      interrupted = isHanging
+        ? [await hangInConfiguring(trial)]
+        : await killInConfiguring(trial, () => provider.kill());
     });
     const { session } = await this.#start(launcher, options);
     const trial = session.trial();
     const machines = await Promise.all(
-      cut.map(async (each) => ({
+      interrupted.map(async (each) => ({
         ...each,
-        after: await (isHeld ? trial.read(each.id) : rests(trial, each.id)),
+        after: await (isHanging ? trial.read(each.id) : rests(trial, each.id)),
       })),
     );
-    return { isHeld, machines };
+    return { isHanging, machines };
   }
 
   async #runAndKill(
@@ -235,7 +237,7 @@ interface Started {
   readonly session: TargetSession;
 }
 
-/** The machine once it is no longer on its way to Configured. */
+/** The machine once it has left Configuring. */
 function rests(trial: Trial, id: string): Promise<Machine> {
   return trial.leaves(id, [MachineState.Configuring], trial.timings.configureMs);
 }

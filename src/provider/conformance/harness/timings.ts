@@ -1,5 +1,5 @@
-// How long the suite waits, in milliseconds. The defaults suit any provider; a test of the suite itself, whose providers
-// settle at once, turns them down.
+// How long the suite waits, in milliseconds (read by calls.ts, trial.ts and the behaviours). The defaults suit any
+// provider; tests of the suite itself, whose providers settle at once, use shorter ones.
 
 /** How long the suite waits for a provider, in ms. */
 export interface Timings {
@@ -12,7 +12,7 @@ export interface Timings {
   readonly configureMs: number;
   readonly drainMs: number;
   readonly deleteMs: number;
-  /** Pause between two looks at a machine. Shorter sees more of the transitional states. */
+  /** Interval between two Gets of a machine. A shorter one observes more transitional states. */
   readonly pollMs: number;
   /** How long a machine is watched to see that it stays where it is. */
   readonly staysMs: number;
@@ -22,7 +22,7 @@ export interface Timings {
   readonly observeMs: number;
   /** How long a provider may take to answer after it was started. */
   readonly startMs: number;
-  /** How long after its transition timeout a provider may take to give up, and how long we look for a late success. */
+  /** How long after its transition timeout a provider may take to give up; also how long a late success is awaited. */
   readonly giveUpMs: number;
   /** Limits of the scale target. */
   readonly getP99Ms: number;

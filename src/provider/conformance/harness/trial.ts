@@ -1,17 +1,17 @@
-// The context of one behaviour: the provider, unused machines, unique names, a seeded stream of random numbers, and
-// bounded waits and watches.
+// The context that a behaviour gets as its argument: calls to the provider, unused machines, unique names, a seeded
+// stream of random numbers, and bounded waits and watches. target-session.ts makes one for each behaviour.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MachineState } from '../../../model/index.ts';
 import type { Random } from '../../../runtime/random.ts';
 import type { Machine, MachineState as WireState } from '../../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { ExcusedSkip, Skip, withoutDelete } from './behaviour.ts';
+import { CallLog } from './call-log.ts';
 import { type Binding, Calls, type ListOptions, type ProviderRpc, type Token, textOfState } from './calls.ts';
 import type { DurableStage } from './durable-stage.ts';
 import { accepted, fail, hasState, isUnimplemented } from './expect.ts';
 import type { MachinePool } from './machine-pool.ts';
 import type { Timings } from './timings.ts';
-import { Trail } from './trail.ts';
 
 /** Command-line settings that behaviours read. */
 export interface TrialSettings {
@@ -23,8 +23,8 @@ export interface TrialSettings {
   readonly transitionTimeoutMs: number;
 }
 
-/** What the trials of a target share. */
-export interface Session {
+/** What the trials of one target share; a `TargetSession`. */
+export interface TrialEnvironment {
   readonly rpc: ProviderRpc;
   /** Another connection to the same provider. */
   readonly secondRpc: () => ProviderRpc;
@@ -32,7 +32,7 @@ export interface Session {
   /** Names unique to this run, so that runs against the same provider do not collide. */
   readonly uniqueName: (kind: string) => string;
   readonly settings: TrialSettings;
-  /** What the durable target did before the kill; only there. */
+  /** State before the kill and after it; only of the durable target. */
   readonly durable?: DurableStage;
 }
 
@@ -57,26 +57,26 @@ export class Trial {
   readonly random: Random;
   readonly settings: TrialSettings;
   readonly timings: Timings;
-  readonly #session: Session;
-  readonly #trail = new Trail();
+  readonly #environment: TrialEnvironment;
+  readonly #callLog = new CallLog();
   readonly #used: string[] = [];
 
-  constructor(session: Session, random: Random) {
-    this.#session = session;
-    this.settings = session.settings;
-    this.timings = session.settings.timings;
-    this.calls = new Calls(session.rpc, this.#trail, this.timings);
+  constructor(environment: TrialEnvironment, random: Random) {
+    this.#environment = environment;
+    this.settings = environment.settings;
+    this.timings = environment.settings.timings;
+    this.calls = new Calls(environment.rpc, this.#callLog, this.timings);
     this.random = random;
   }
 
   /** What was called so far, for a failure. */
-  get trailText(): string {
-    return this.#trail.text;
+  get callLogText(): string {
+    return this.#callLog.text;
   }
 
   /** Stops tasks that a failed check left running from calling the provider. */
   end(): void {
-    this.#trail.close();
+    this.#callLog.close();
   }
 
   /** The machines this behaviour took. */
@@ -85,42 +85,42 @@ export class Trial {
   }
 
   get durable(): DurableStage {
-    const { durable } = this.#session;
+    const { durable } = this.#environment;
     if (durable === undefined) throw new Skip('only in the durable target');
     return durable;
   }
 
   /** The same calls over another connection. */
   otherConnection(): Calls {
-    return new Calls(this.#session.secondRpc(), this.#trail, this.timings);
+    return new Calls(this.#environment.secondRpc(), this.#callLog, this.timings);
   }
 
   // Names
 
   shard(): string {
-    return this.#session.uniqueName('shard');
+    return this.#environment.uniqueName('shard');
   }
 
   cluster(): string {
-    return this.#session.uniqueName('cluster');
+    return this.#environment.uniqueName('cluster');
   }
 
   /** An id that no machine has. */
   ghost(): string {
-    return this.#session.uniqueName('no-such-machine');
+    return this.#environment.uniqueName('no-such-machine');
   }
 
   // Machines
 
   async speculative(): Promise<string> {
-    const id = await this.#session.pool.take(this.calls);
+    const id = await this.#environment.pool.take(this.calls);
     this.#used.push(id);
     return id;
   }
 
   /** A machine whose Create fails on purpose. */
   async speculativeThatFails(): Promise<string> {
-    const id = await this.#session.pool.takeFaulty(this.calls);
+    const id = await this.#environment.pool.takeFaulty(this.calls);
     if (id === undefined)
       throw new Skip('no Speculative machine labelled conformance.fault/create=error is left');
     this.#used.push(id);

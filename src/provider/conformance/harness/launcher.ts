@@ -1,5 +1,6 @@
-// Providers that the suite starts itself, by a command with placeholders for the port and the state file. They are ended
-// with SIGKILL, which the durable target tests, and never outlive the run.
+// Child processes for targets.ts: providers that the suite starts itself, by a command with placeholders for the port
+// and the state file. They are ended with SIGKILL, which the durable target tests, and never outlive the run; their
+// state files are in a temporary directory that is removed with them.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// A provider that trials run against: its connections, its pool of machines, and whether it still answers. Targets are
-// addresses; a provider within this process will do too, which is how the suite's own tests run many in a second.
+// Connections to one target, the pool of its machines, and whether it still answers. targets.ts opens it and run.ts
+// takes its trials from it. A target is an address or a provider within this process; with the latter the suite's own
+// tests run many in a second.
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,11 +10,11 @@ import { Random } from '../../../runtime/random.ts';
 import { CapacityProviderDefinition } from '../../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { bindService, connect } from '../../../wire/index.ts';
 import { NoAnswer } from './behaviour.ts';
+import { CallLog } from './call-log.ts';
 import { Calls, type ProviderRpc } from './calls.ts';
 import type { DurableStage } from './durable-stage.ts';
 import { MachinePool } from './machine-pool.ts';
-import { Trail } from './trail.ts';
-import { isTransitional, type Session, Trial, type TrialSettings } from './trial.ts';
+import { isTransitional, Trial, type TrialEnvironment, type TrialSettings } from './trial.ts';
 
 /** One connection to a provider. */
 export interface Connection {
@@ -46,7 +47,7 @@ const FAILED_SETTLE_MS = 2_000;
 const TIDY_MS = 30_000;
 const TIDY_AT_ONCE = 16;
 
-export class TargetSession implements Session {
+export class TargetSession implements TrialEnvironment {
   readonly rpc: ProviderRpc;
   readonly pool = new MachinePool();
   readonly settings: TrialSettings;
@@ -84,7 +85,7 @@ export class TargetSession implements Session {
 
   /** Calls that belong to no behaviour. */
   calls(): Calls {
-    return new Calls(this.rpc, new Trail(), this.settings.timings);
+    return new Calls(this.rpc, new CallLog(), this.settings.timings);
   }
 
   /** Why the provider cannot be called; undefined if it can. */

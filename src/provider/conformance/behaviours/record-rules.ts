@@ -1,4 +1,4 @@
-// Rules that every machine record must satisfy; shared by the baseline, the fields and the scale target.
+// Rules that every machine record must satisfy; shared by the behaviours in baseline.ts, fields.ts and scale.ts.
 
 import { BigFleetError, CapacityType, MachineState, parseQuantity } from '../../../model/index.ts';
 import type { Machine } from '../../../wire/gen/bigfleet/v1alpha1/provider.ts';
@@ -15,7 +15,7 @@ export function costProblems({ id, pricePerHour, interruptionProbability }: Mach
   return problems;
 }
 
-/** Spot that is never interrupted is no spot. */
+/** Spot capacity whose interruption probability is 0. */
 export function spotProblems({ id, capacityType, interruptionProbability }: Machine): string[] {
   const isCertain = capacityType === CapacityType.Spot && interruptionProbability === 0;
   return isCertain ? [`${id}: spot with interruption probability 0`] : [];
@@ -27,7 +27,7 @@ const HOSTED: readonly number[] = [Idle, Configuring, Configured, Draining, Dele
 const BOUND: readonly number[] = [Configuring, Configured, Draining];
 const UNBOUND: readonly number[] = [Speculative, Creating, Idle, Deleting];
 
-/** Host, cluster and error as the state wants them. Shards drop a record that breaks one of these. */
+/** Host, cluster and error that the state requires or forbids. Shards drop a record that violates one of these. */
 export function stateProblems(machine: Machine): string[] {
   const { id, state, cluster, lastError } = machine;
   const name = `${id} (${textOfState(state)})`;

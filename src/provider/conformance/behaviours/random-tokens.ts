@@ -1,5 +1,6 @@
-// Random tokens against an oracle of the fence: a token passes if its key is new or if it is strictly newer than the mark.
-// Create is the probe: on a machine that is Creating or Idle it is always a repetition, so the fence alone decides.
+// Random tokens against an oracle of the fence, for the behaviours in fencing.ts and properties.ts: a token passes if
+// its key is new or if it is strictly newer than the mark. Create is the probe: on a machine that is Creating or Idle
+// it is always a repetition, so the fence alone decides.
 
 import type { Token } from '../harness/calls.ts';
 import { accepted, fenced } from '../harness/expect.ts';

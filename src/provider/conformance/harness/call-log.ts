@@ -1,4 +1,5 @@
-// A bounded log of the calls of a behaviour and their results: repetitions are counted, and only the last lines are kept.
+// A bounded log of the calls that a behaviour made and their results, for the detail of a failure: repetitions are
+// counted, and only the last lines are kept. calls.ts writes it; trial.ts returns its text to run.ts.
 
 import type { Token } from './calls.ts';
 
@@ -11,7 +12,7 @@ interface Line {
   times: number;
 }
 
-export class Trail {
+export class CallLog {
   readonly #lines: Line[] = [];
   #dropped = 0;
   #isClosed = false;

@@ -13,7 +13,7 @@ import {
 } from '../../../testing/support/provider-kit.ts';
 import { MachineState } from '../../model/index.ts';
 import type { Offering } from '../backend.ts';
-import { OfferingCheck, OfferingsError } from './offerings.ts';
+import { OfferingCheck, OfferingsError } from './offering-check.ts';
 
 function offeringProblems(offerings: readonly Offering[], requireZone: boolean) {
   const check = new OfferingCheck(offerings, requireZone);

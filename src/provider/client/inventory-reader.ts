@@ -1,12 +1,13 @@
-// Keeps a receiver's copy of a provider's inventory up to date: lists everything, or the changes since the last revision,
-// and passes only differences to the sink. Independent of threads and sockets; list-thread.ts runs it on a worker thread.
-// The copy always reflects the last valid answers, whatever a faulty provider sends.
+// Keeps a receiver's copy of a provider's inventory up to date: lists everything, or the changes since the last
+// revision, and passes only differences to the sink. Independent of threads and sockets: a shard runs it on a worker
+// thread (list-worker.ts), simulated worlds call it directly. The copy always reflects the last valid answers, whatever
+// a faulty provider sends.
 
 import { MachineState, type Problem } from '../../model/index.ts';
 import type { ListQuery } from './client.ts';
 import { asProviderError, ProviderError } from './errors.ts';
 import { Intake, type ListSink, Tally } from './intake.ts';
-import { KnownRecords } from './known.ts';
+import { KnownRecords } from './known-records.ts';
 
 /** `full` also detects machines that are gone; `changes` is incremental and falls back to `full` without a revision. */
 export type ListKind = 'full' | 'changes';
@@ -156,8 +157,8 @@ export class InventoryReader {
       if (isTooLarge(error)) return false;
       throw error;
     }
-    const brought = tally.records - before;
-    if (revision.length > 0 && this.#advance(revision, brought, tally)) return true;
+    const received = tally.records - before;
+    if (revision.length > 0 && this.#advance(revision, received, tally)) return true;
     this.#cursor = NO_CURSOR;
     return false;
   }
@@ -234,11 +235,11 @@ export class InventoryReader {
   }
 
   /** Makes a revision the next cursor. False if it contradicts the records read or an earlier revision. */
-  #advance(revision: Uint8Array, brought: number, tally: Tally): boolean {
+  #advance(revision: Uint8Array, received: number, tally: Tally): boolean {
     const text = Buffer.from(revision).toString('latin1');
-    const problem = this.#revisionProblem(text, brought);
+    const problem = this.#revisionProblem(text, received);
     if (problem !== null) {
-      tally.tell([{ code: 'BF_LIST_REVISION', path: 'revision', message: problem }]);
+      tally.addProblems([{ code: 'BF_LIST_REVISION', path: 'revision', message: problem }]);
       return false;
     }
     this.#cursor = revision;
@@ -247,12 +248,12 @@ export class InventoryReader {
     return true;
   }
 
-  #revisionProblem(text: string, brought: number): string | null {
+  #revisionProblem(text: string, received: number): string | null {
     if (text.length > MAX_CURSOR_BYTES) return `It has ${text.length} bytes; ${MAX_CURSOR_BYTES} are kept.`;
     const known = this.#revisions.indexOf(text);
     if (known === -1) return null;
     if (known < this.#revisions.length - 1) return 'It was returned before, and a different one after it.';
-    return brought > 0 ? `It equals the requested one, but ${brought} machines changed since.` : null;
+    return received > 0 ? `It equals the requested one, but ${received} machines changed since.` : null;
   }
 }
 

@@ -1,5 +1,5 @@
-// The names of enumerated values in scenario files. `idle`, `IDLE`, `Idle` and `MACHINE_STATE_IDLE` are one name: the
-// wire's prefix, letter case, underscores and hyphens are ignored. Strings are names, never numbers.
+// The names of enumerated values in scenario and offerings files. `idle`, `IDLE`, `Idle` and `MACHINE_STATE_IDLE` are
+// one name: the wire's prefix, letter case, underscores and hyphens are ignored. Strings are names, never numbers.
 
 import {
   BUCKET_ONE_DOLLAR,

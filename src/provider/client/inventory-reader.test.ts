@@ -17,8 +17,8 @@ import { MachineState } from '../../model/index.ts';
 import type { ListFilter, Machine as WireMachine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import { machineFromWire, RpcError } from '../../wire/index.ts';
 import { inProcess } from './in-process.ts';
-import { InventoryReader } from './reader.ts';
-import type { RecordBatch } from './records.ts';
+import { InventoryReader } from './inventory-reader.ts';
+import type { RecordBatch } from './machine-list.ts';
 
 const abc = ['a', 'b', 'c'].map((id) => wireMachine(id));
 const tooLarge = new RpcError(status.RESOURCE_EXHAUSTED, 'Received message larger than max (9 vs 8)');

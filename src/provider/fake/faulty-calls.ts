@@ -1,5 +1,6 @@
-// Injects transport faults between a caller and a provider. Wraps the six calls, so a shard in the same process sees the
-// same faults as one behind a port. As on a real network, UNAVAILABLE does not tell the caller whether the call ran.
+// Injects transport faults between a caller and a provider. fake-provider.ts wraps the six calls of the kit with it, so
+// a shard in the same process sees the same faults as one behind a port. As on a real network, UNAVAILABLE does not
+// tell the caller whether the call ran.
 
 import { status } from '@grpc/grpc-js';
 import type { Clock } from '../../runtime/clock.ts';
@@ -40,7 +41,7 @@ export type TransportFault = (typeof TRANSPORT_FAULTS)[number];
 
 const DELAY_SPREAD = 0.6;
 
-export interface TransportParts {
+export interface FaultyCallsParts {
   readonly calls: ProviderCalls;
   readonly clock: Clock;
   readonly draws: Draws;
@@ -59,7 +60,7 @@ export class FaultyCalls implements ProviderCalls {
   #allowance = Number.POSITIVE_INFINITY;
   #allowedAtMs = 0;
 
-  constructor({ calls, clock, draws, settings }: TransportParts) {
+  constructor({ calls, clock, draws, settings }: FaultyCallsParts) {
     this.#calls = calls;
     this.#clock = clock;
     this.#draws = draws;
@@ -99,14 +100,14 @@ export class FaultyCalls implements ProviderCalls {
   }
 
   list(filter: ListFilter): Promise<MachineList> {
-    return this.#pass('list', (random) => this.#maybePart(random, this.#calls.list(filter)));
+    return this.#pass('list', (random) => this.#maybePartial(random, this.#calls.list(filter)));
   }
 
   listBytes(filter: ListFilter): Promise<Buffer> {
     return this.#pass('list', async (random) => {
       const whole = this.#calls.listBytes(filter);
       if (!random.chance(this.#settings().partialList)) return await whole;
-      const part = this.#part(random, MachineList.decode(await whole));
+      const part = this.#partial(random, MachineList.decode(await whole));
       return Buffer.from(MachineList.encode(part).finish());
     });
   }
@@ -116,50 +117,50 @@ export class FaultyCalls implements ProviderCalls {
     const number = this.#made.get(method) ?? 0;
     this.#made.set(method, number + 1);
     const random = this.#draws.stream('call', METHODS.indexOf(method), number);
-    const trip = drawTrip(random, settings);
-    if (settings.delayMs > 0) await this.#wait(trip.delayMs);
-    if (trip.isHeld) await this.#suffer('reorder', trip.holdMs);
-    if (trip.isThrottled || !this.#isAllowed(settings.callsPerSecond)) {
-      this.#note('throttle');
+    const faults = drawFaults(random, settings);
+    if (settings.delayMs > 0) await this.#wait(faults.delayMs);
+    if (faults.isReordered) await this.#delay('reorder', faults.reorderDelayMs);
+    if (faults.isThrottled || !this.#isAllowed(settings.callsPerSecond)) {
+      this.#count('throttle');
       throw new RpcError(status.RESOURCE_EXHAUSTED, 'too many calls; try again later');
     }
-    if (trip.isUnavailable) {
-      this.#note('unavailable');
+    if (faults.isUnavailable) {
+      this.#count('unavailable');
       throw new RpcError(status.UNAVAILABLE, 'connection refused');
     }
-    if (trip.hangs) {
-      if (trip.isMadeBeforeHang) call(random).catch(ignore);
-      await this.#suffer('hang', settings.hangMs);
+    if (faults.hangs) {
+      if (faults.isMadeBeforeHang) call(random).catch(ignore);
+      await this.#delay('hang', settings.hangMs);
       throw new RpcError(status.UNAVAILABLE, 'connection timed out');
     }
-    return await this.#answer(trip, () => call(random));
+    return await this.#answer(faults, () => call(random));
   }
 
   /** Runs the call and applies the faults drawn for its answer. */
-  async #answer<T>(trip: Trip, call: () => Promise<T>): Promise<T> {
+  async #answer<T>(faults: CallFaults, call: () => Promise<T>): Promise<T> {
     const answer = call();
-    if (trip.isDouble) {
-      this.#note('duplicate');
+    if (faults.isDuplicated) {
+      this.#count('duplicate');
       void answer.catch(ignore).then(() => call().catch(ignore));
     }
-    if (trip.isSlow) {
+    if (faults.isSlow) {
       await answer.catch(ignore);
-      await this.#suffer('slow', trip.slowMs);
+      await this.#delay('slow', faults.slowMs);
     }
-    if (!trip.isLost) return await answer;
-    this.#note('lostReply');
+    if (!faults.isLost) return await answer;
+    this.#count('lostReply');
     await answer.catch(ignore);
     throw new RpcError(status.UNAVAILABLE, 'connection reset');
   }
 
-  async #maybePart(random: Random, answer: Promise<MachineList>): Promise<MachineList> {
+  async #maybePartial(random: Random, answer: Promise<MachineList>): Promise<MachineList> {
     const list = await answer;
-    return random.chance(this.#settings().partialList) ? this.#part(random, list) : list;
+    return random.chance(this.#settings().partialList) ? this.#partial(random, list) : list;
   }
 
   /** A random subset of the records, possibly empty, under the revision of the complete list. */
-  #part(random: Random, list: MachineList): MachineList {
-    this.#note('partialList');
+  #partial(random: Random, list: MachineList): MachineList {
+    this.#count('partialList');
     const share = uniform(random);
     return { ...list, machines: list.machines.filter(() => random.chance(share)) };
   }
@@ -175,12 +176,12 @@ export class FaultyCalls implements ProviderCalls {
     return true;
   }
 
-  #note(fault: TransportFault): void {
+  #count(fault: TransportFault): void {
     this.#faults.set(fault, (this.#faults.get(fault) ?? 0) + 1);
   }
 
-  async #suffer(fault: TransportFault, ms: number): Promise<void> {
-    this.#note(fault);
+  async #delay(fault: TransportFault, ms: number): Promise<void> {
+    this.#count(fault);
     await this.#wait(ms);
   }
 
@@ -194,21 +195,21 @@ export class FaultyCalls implements ProviderCalls {
 }
 
 /** All draws are always made, so that changing one rate does not shift the random stream of the others. */
-function drawTrip(random: Random, settings: FakeSettings['transport']) {
+function drawFaults(random: Random, settings: FakeSettings['transport']) {
   return {
     delayMs: logNormal(random, settings.delayMs, DELAY_SPREAD),
-    holdMs: uniform(random) * settings.reorderMs,
+    reorderDelayMs: uniform(random) * settings.reorderMs,
     slowMs: logNormal(random, settings.slowMs, DELAY_SPREAD),
     isMadeBeforeHang: random.chance(0.5),
     isThrottled: random.chance(settings.throttle),
     isUnavailable: random.chance(settings.unavailable),
-    isHeld: random.chance(settings.reorder),
+    isReordered: random.chance(settings.reorder),
     hangs: random.chance(settings.hang),
-    isDouble: random.chance(settings.duplicate),
+    isDuplicated: random.chance(settings.duplicate),
     isSlow: random.chance(settings.slow),
     isLost: random.chance(settings.lostReply),
   };
 }
-type Trip = ReturnType<typeof drawTrip>;
+type CallFaults = ReturnType<typeof drawFaults>;
 
 function ignore(): void {}

@@ -1,5 +1,5 @@
-// A 64-bit fingerprint of a record that does not depend on the order of its fields and map entries. Some encoders (Go's
-// among them) write maps in random order, which must not mark every machine as changed.
+// A 64-bit hash of a record that does not depend on the order of its fields and map entries, by which intake.ts detects
+// changes. Some encoders (Go's among them) write maps in random order, which must not mark every machine as changed.
 
 import { scramble32 } from '../../runtime/random.ts';
 import { WIRE, WireCursor } from '../../wire/index.ts';
@@ -10,7 +10,7 @@ const RESOURCES = 9;
 const ALLOCATABLE = 13;
 
 /** Reusable; `read` overwrites the result of the previous record. */
-export class Fingerprint {
+export class RecordHash {
   /** Byte range of the id; empty if the record has none. */
   idFrom = 0;
   idTo = 0;

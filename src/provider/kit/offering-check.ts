@@ -1,5 +1,6 @@
-// Validates a backend's description before a shard can read it. Every shard would drop an invalid record by itself, far
-// from the cause; here the description is rejected with all its problems at once, and the last valid inventory stays.
+// Validates a backend's description before a shard can read it; provider.ts calls it at the start and at every refresh.
+// Every shard would drop an invalid record by itself, far from the cause; here the description is rejected with all its
+// problems at once, and the last valid inventory stays.
 
 import {
   BigFleetError,
@@ -51,23 +52,24 @@ export class OfferingCheck {
   }
 
   #checkOne(offering: Offering, place: number): void {
-    const say = (code: ErrorCode, field: string, message: string): void => {
+    const report = (code: ErrorCode, field: string, message: string): void => {
       this.problems.push({ code, path: `offerings[${place}](${excerpt(offering.id)}).${field}`, message });
     };
-    for (const { code, path, message } of machineProblems(asMachine(offering))) say(code, path, message);
-    if (this.#seen.has(offering.id)) say('BF_OFFERING_DUPLICATE', 'id', 'Another offering has this id.');
+    for (const { code, path, message } of machineProblems(asMachine(offering))) report(code, path, message);
+    if (this.#seen.has(offering.id)) report('BF_OFFERING_DUPLICATE', 'id', 'Another offering has this id.');
     this.#seen.add(offering.id);
-    if (offering.instanceType === '') say('BF_OFFERING_TYPE', 'instanceType', 'There is no instance type.');
-    if (offering.zone === '' && this.#isZoned) say('BF_OFFERING_ZONE', 'zone', 'There is no zone.');
-    checkCapacity(offering, say);
+    if (offering.instanceType === '')
+      report('BF_OFFERING_TYPE', 'instanceType', 'There is no instance type.');
+    if (offering.zone === '' && this.#isZoned) report('BF_OFFERING_ZONE', 'zone', 'There is no zone.');
+    checkCapacity(offering, report);
     if (offering.host !== null && !isHost(offering.host)) {
-      say('BF_MACHINE_HOST_MISSING', 'host', 'The host needs a provider and a ref.');
+      report('BF_MACHINE_HOST_MISSING', 'host', 'The host needs a provider and a ref.');
     }
-    checkAmounts(offering.resources, 'resources', say);
-    checkAmounts(offering.allocatable, 'allocatable', say);
+    checkAmounts(offering.resources, 'resources', report);
+    checkAmounts(offering.allocatable, 'allocatable', report);
     for (const key of offering.labels.keys()) {
       if (FIELD_LABELS.has(key))
-        say('BF_OFFERING_LABEL', 'labels', `The label "${excerpt(key)}" repeats a field.`);
+        report('BF_OFFERING_LABEL', 'labels', `The label "${excerpt(key)}" repeats a field.`);
     }
   }
 }
@@ -77,25 +79,29 @@ export function isHost(host: HostRef): boolean {
   return host.provider !== '' && host.ref !== '';
 }
 
-type Say = (code: ErrorCode, field: string, message: string) => void;
+type Report = (code: ErrorCode, field: string, message: string) => void;
 
-function checkCapacity({ capacityType, interruptionProbability }: Offering, say: Say): void {
+function checkCapacity({ capacityType, interruptionProbability }: Offering, report: Report): void {
   if (!isCapacityType(capacityType) || capacityType === CapacityType.Unspecified) {
-    say('BF_MACHINE_CAPACITY_TYPE_UNKNOWN', 'capacityType', `The capacity type is ${Number(capacityType)}.`);
+    report(
+      'BF_MACHINE_CAPACITY_TYPE_UNKNOWN',
+      'capacityType',
+      `The capacity type is ${Number(capacityType)}.`,
+    );
   }
   if (capacityType === CapacityType.Spot && interruptionProbability === 0) {
-    say('BF_MACHINE_PROBABILITY', 'interruptionProbability', 'Spot capacity can always be interrupted.');
+    report('BF_MACHINE_PROBABILITY', 'interruptionProbability', 'Spot capacity can always be interrupted.');
   }
 }
 
-function checkAmounts(amounts: ResourceVector, field: string, say: Say): void {
+function checkAmounts(amounts: ResourceVector, field: string, report: Report): void {
   for (const [name, units] of amounts) {
-    if (name === '') say('BF_RESOURCE_NAME', field, 'A resource has no name.');
+    if (name === '') report('BF_RESOURCE_NAME', field, 'A resource has no name.');
     if (Number.isInteger(units) && units >= 0 && units <= MAX_UNITS) continue;
     const where = `${field}["${excerpt(name)}"]`;
-    if (units < 0) say('BF_QUANTITY_NEGATIVE', where, `The amount is ${units}.`);
-    else if (!Number.isInteger(units)) say('BF_QUANTITY_SYNTAX', where, `${units} is not a whole number.`);
-    else say('BF_QUANTITY_OVERFLOW', where, `The amount is ${units}.`);
+    if (units < 0) report('BF_QUANTITY_NEGATIVE', where, `The amount is ${units}.`);
+    else if (!Number.isInteger(units)) report('BF_QUANTITY_SYNTAX', where, `${units} is not a whole number.`);
+    else report('BF_QUANTITY_OVERFLOW', where, `The amount is ${units}.`);
   }
 }
 

@@ -8,8 +8,8 @@ import { Machine, MachineList } from '../../wire/gen/bigfleet/v1alpha1/provider.
 import { statusOf } from '../../wire/index.ts';
 import type { ProviderCalls } from '../kit/provider.ts';
 import { Draws } from './draws.ts';
+import { FaultyCalls, TRANSPORT_FAULTS } from './faulty-calls.ts';
 import { type FakeSettings, presetSettings } from './settings.ts';
-import { FaultyCalls, TRANSPORT_FAULTS } from './transport.ts';
 
 const RATE = 0.1;
 const CALLS = 3000;

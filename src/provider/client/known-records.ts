@@ -1,5 +1,6 @@
-// The reader's table of machines: the id and the fingerprint of the last valid record of each. Stored in typed columns,
-// with the ids in one buffer, so that a million machines take about 40 MB and add no work for the garbage collector.
+// Table of the machines that inventory-reader.ts tracks: the id and the hash of the last valid record of each.
+// intake.ts fills it and compares with it. Stored in typed columns, with the ids in one buffer, so that a million
+// machines take about 40 MB and add no work for the garbage collector.
 
 import { scramble32 } from '../../runtime/random.ts';
 
@@ -18,7 +19,7 @@ export class KnownRecords {
   #low = new Int32Array(1024);
   #high = new Int32Array(1024);
   /** 1 if the sink has received a valid record. */
-  #isHeld = new Uint8Array(1024);
+  #isDelivered = new Uint8Array(1024);
   /** Number of the last message that contained the id. */
   #seenIn = new Float64Array(1024);
   #ids = Buffer.allocUnsafeSlow(16 * 1024);
@@ -39,7 +40,7 @@ export class KnownRecords {
   /** Memory held, in bytes. */
   get heldBytes(): number {
     const columns = [this.#heads, this.#next, this.#hash, this.#idFrom, this.#idBytes, this.#low, this.#high];
-    const flags = [this.#isHeld, this.#seenIn, this.#ids];
+    const flags = [this.#isDelivered, this.#seenIn, this.#ids];
     return [...columns, ...flags].reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
@@ -57,8 +58,8 @@ export class KnownRecords {
     return this.#ids.toString('utf8', from, from + this.#idBytes[slot]!);
   }
 
-  isHeld(slot: number): boolean {
-    return this.#isHeld[slot] === 1;
+  isDelivered(slot: number): boolean {
+    return this.#isDelivered[slot] === 1;
   }
 
   seenIn(slot: number): number {
@@ -70,12 +71,12 @@ export class KnownRecords {
   }
 
   isSame(slot: number, low: number, high: number): boolean {
-    return this.#isHeld[slot] === 1 && this.#low[slot] === low && this.#high[slot] === high;
+    return this.#isDelivered[slot] === 1 && this.#low[slot] === low && this.#high[slot] === high;
   }
 
-  /** Records that the sink has received a record with this fingerprint. */
-  hold(slot: number, low: number, high: number): void {
-    this.#isHeld[slot] = 1;
+  /** Records that the sink has received a record with this hash. */
+  setDelivered(slot: number, low: number, high: number): void {
+    this.#isDelivered[slot] = 1;
     this.#low[slot] = low;
     this.#high[slot] = high;
   }
@@ -89,17 +90,17 @@ export class KnownRecords {
       this.#next[before] = this.#next[slot]!;
     }
     this.#idsWasted += this.#idBytes[slot]!;
-    this.#isHeld[slot] = 0;
+    this.#isDelivered[slot] = 0;
     this.#idBytes[slot] = 0;
     this.#next[slot] = this.#free;
     this.#free = slot;
     this.#count--;
   }
 
-  /** Slots of held machines that no message from number `message` on has contained. */
+  /** Slots of delivered machines that no message from number `message` on has contained. */
   *unseenSince(message: number): Iterable<number> {
     for (let slot = 0; slot < this.#slots; slot++) {
-      if (this.#isHeld[slot] === 1 && this.#seenIn[slot]! < message) yield slot;
+      if (this.#isDelivered[slot] === 1 && this.#seenIn[slot]! < message) yield slot;
     }
   }
 
@@ -113,7 +114,7 @@ export class KnownRecords {
     this.#ids.set(bytes.subarray(from, to), this.#idsUsed);
     this.#idsUsed += length;
     this.#hash[slot] = hash;
-    this.#isHeld[slot] = 0;
+    this.#isDelivered[slot] = 0;
     this.#seenIn[slot] = 0;
     this.#count++;
     this.#link(slot);
@@ -191,7 +192,7 @@ export class KnownRecords {
     this.#idBytes = copied(this.#idBytes, new Uint16Array(length));
     this.#low = copied(this.#low, new Int32Array(length));
     this.#high = copied(this.#high, new Int32Array(length));
-    this.#isHeld = copied(this.#isHeld, new Uint8Array(length));
+    this.#isDelivered = copied(this.#isDelivered, new Uint8Array(length));
     this.#seenIn = copied(this.#seenIn, new Float64Array(length));
   }
 }

@@ -1,9 +1,10 @@
-// Kinds of values that scenario and offerings files have in common.
+// Schemas of values that scenario and offerings files have in common: texts, labels, quantities, dollars, names. Used
+// by scenario.ts, scenario-machine.ts and offerings-file.ts.
 
 import * as z from 'zod';
 import type { ErrorCode } from '../model/index.ts';
 import { describe, given, mapOf, numberIn, parsed, resources } from '../runtime/validation.ts';
-import type { NameTable } from './names.ts';
+import type { NameTable } from './enum-names.ts';
 
 export const TEXT = given(z.string(), '');
 export const INT32 = numberIn({ min: -(2 ** 31), max: 2 ** 31 - 1, integer: true });

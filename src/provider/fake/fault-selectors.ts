@@ -1,5 +1,6 @@
-// Failures on request, for the fault target of a conformance suite, which asks for them by the names of clusters and by a
-// label. Wraps any backend. What fails this way stays Failed.
+// Failures on request, for the fault target of the conformance suite (conformance/behaviours/faults.ts), which asks for
+// them by the names of clusters and by a label. Wraps any backend; `bigfleet provider fake --faults` wraps the fake
+// cloud. A machine that fails this way stays Failed unless the wrapped backend recovers it.
 
 import type { Clock } from '../../runtime/clock.ts';
 import type { Backend, Offering } from '../backend.ts';
@@ -8,7 +9,7 @@ import { aborted, sleep } from './sleep.ts';
 /** Extra quota slots whose Create fails. */
 const FAULTY_SLOTS = 8;
 const CREATE_FAULT_LABEL = 'conformance.fault/create';
-/** A success that comes after the timeout comes so much after it. */
+/** Delay of a late success after the transition timeout. */
 const LATE_MS = 1000;
 
 /** Wraps a backend so that it fails on request, as the `fault` profile of the conformance suite expects. */

@@ -1,5 +1,6 @@
-// Reads the bytes of a `MachineList` record by record. Malformed bytes between records invalidate the whole list; a record
-// that is malformed or invalid by itself is rejected alone.
+// Reads the bytes of a `MachineList` record by record, for intake.ts and client.ts; `machinesOf` decodes a batch for
+// its receiver (shard/inventory/reconcile.ts). Malformed bytes between records invalidate the whole list; a record that
+// is malformed or invalid by itself is rejected alone.
 
 import { excerpt, type Machine, type Problem, type Result, refused } from '../../model/index.ts';
 import { Machine as WireMachine } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
@@ -9,7 +10,7 @@ const MACHINES = 1;
 const REVISION = 2;
 
 /** Called for each record with the start of its list entry and the range of its own bytes. */
-export type VisitRecord = (frame: number, from: number, to: number) => void;
+export type VisitRecord = (entry: number, from: number, to: number) => void;
 
 /** Visits every record and returns the revision. Throws `WireFormatError` if the bytes are not a list. */
 export function walkList(bytes: Uint8Array, visit: VisitRecord): Uint8Array {
@@ -26,15 +27,15 @@ export function walkList(bytes: Uint8Array, visit: VisitRecord): Uint8Array {
 }
 
 /**
- * One record, or all problems that make it invalid. `place` is its index in the list; `look` receives the metadata, most
- * of which a `Machine` does not carry.
+ * One record, or all problems that make it invalid. `place` is its index in the list; `onMetadata` receives the
+ * metadata, most of which a `Machine` does not carry.
  */
 export function readRecord(
   bytes: Uint8Array,
   from: number,
   to: number,
   place: number,
-  look?: (metadata: ReadonlyMap<string, string>) => void,
+  onMetadata?: (metadata: ReadonlyMap<string, string>) => void,
 ): Result<Machine> {
   let wire: WireMachine;
   try {
@@ -43,7 +44,7 @@ export function readRecord(
     if (!(error instanceof WireFormatError)) throw error;
     return refused([{ ...error.problems[0]!, path: `machines[${place}]` }]);
   }
-  look?.(wire.shardMetadata);
+  onMetadata?.(wire.shardMetadata);
   return machineFromWire(wire, pathOf(place, wire.id));
 }
 
