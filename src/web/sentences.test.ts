@@ -155,7 +155,7 @@ describe('the headline', () => {
     [headline(null, [], false), 'Starting: waiting for the first report of the shard.'],
     [
       say({ phase: 'starting', providers: [PROVIDER, PROVIDER] }),
-      'Starting: reading what 2 clouds can offer, then deciding.',
+      'Starting: reading what 2 providers can offer, then deciding.',
     ],
     [say({ phase: 'fenced' }), 'Stopped: a newer shard of this name has taken over.'],
     [say({ cycle: null }), 'Started: about to decide for the first time.'],

@@ -36,10 +36,10 @@ export type DemoScenarioName = (typeof DEMO_SCENARIOS)[number]['name'];
 export const STATES = [
   { state: 'CONFIGURED', label: 'serving', what: 'bound to a cluster and doing its work' },
   { state: 'CONFIGURING', label: 'joining', what: 'on its way into a cluster' },
-  { state: 'CREATING', label: 'starting', what: 'ordered, the cloud is making it' },
+  { state: 'CREATING', label: 'starting', what: 'ordered, its provider is making it' },
   { state: 'IDLE', label: 'idle', what: 'paid for, bound to no cluster' },
   { state: 'DRAINING', label: 'leaving', what: 'its work is moving elsewhere' },
-  { state: 'DELETING', label: 'returning', what: 'going back to the cloud' },
+  { state: 'DELETING', label: 'returning', what: 'going back to its provider' },
   { state: 'FAILED', label: 'failed', what: 'its last transition failed, or its host is lost' },
   { state: 'SPECULATIVE', label: 'can buy', what: 'not bought: available within minutes' },
 ] as const;
@@ -345,7 +345,7 @@ function planText(status: Status, isFleetFrozen: boolean): string {
 function heldText(status: Status): string | null {
   switch (status.phase) {
     case 'starting':
-      return `Starting: reading what ${counted(status.providers.length, 'cloud')} can offer, then deciding.`;
+      return `Starting: reading what ${counted(status.providers.length, 'provider')} can offer, then deciding.`;
     case 'stopping':
       return 'Stopping: nothing new is begun, actions in flight are completed or withdrawn.';
     case 'fenced':

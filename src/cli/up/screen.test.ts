@@ -153,7 +153,7 @@ describe('the live screen', () => {
     const live = { ...BUSY, status, clusters, clustersTotal: 500, failed, failedTotal: 12 };
     const text = screen(live, { width: 120, height: 60 }).join('\n');
     expect(text).toContain('What is missing: 4 of 340 shortfalls shown, most urgent first');
-    expect(text).toContain('2 of 3 clouds shown, trouble first');
+    expect(text).toContain('2 of 3 providers shown, trouble first');
     expect(text).toContain('8 of 500 clusters shown, those in trouble first');
     expect(text).toContain('f-0 (spot, z) of cloud: disk died');
     expect(text).toContain('3 of 12 Failed machines shown, by name');

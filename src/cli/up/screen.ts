@@ -222,7 +222,7 @@ function supplyLines(status: Status, live: Live, width: number): readonly Line[]
         piece(`, ${counted(provider.machines, 'machine')}`, 'dim'),
       ],
     ),
-    ...cutLine(providers.length, status.providers.length, 'cloud', 'trouble first'),
+    ...cutLine(providers.length, status.providers.length, 'provider', 'trouble first'),
     clusterLine(status, live),
   ];
 }
