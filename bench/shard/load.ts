@@ -121,7 +121,7 @@ class Load {
   }
 
   #encode(row: Row, cluster: string): Uint8Array {
-    return CapacityNeed.encode(needToWire(this.#workload.words.needOf(row, cluster))).finish();
+    return CapacityNeed.encode(needToWire(this.#workload.rowObjects.needOf(row, cluster))).finish();
   }
 
   #dial(address: string): void {

@@ -1,7 +1,7 @@
 // Counts the machines of a pool by type, zone and rack, which suffices to predict the machine that replaces a planted
 // loss.
 
-import type { Words } from '../../src/demo/workload/row-objects.ts';
+import type { RowObjects } from '../../src/demo/workload/row-objects.ts';
 import { covers, type ResourceVector } from '../../src/model/index.ts';
 import type { Site } from './workload-machines.ts';
 
@@ -20,9 +20,9 @@ export class PoolIndex {
   readonly #byCell = new Map<string, Cell>();
   readonly #byRack = new Map<string, Cell>();
 
-  constructor(words: Words, sites: Iterable<Site>) {
+  constructor(rowObjects: RowObjects, sites: Iterable<Site>) {
     for (const site of sites) {
-      const shape = words.shapeOf(site);
+      const shape = rowObjects.shapeOf(site);
       note(this.#byCell, `${site.type}/${site.zone}`, shape);
       note(this.#byRack, `${site.type}/${site.zone}/${site.rack}`, shape);
     }

@@ -61,7 +61,7 @@ export class Churn {
 
   #rollUp(cluster: number): RollUp {
     const time = ++this.#rollUps[cluster]!;
-    const { seed, words } = this.#workload;
+    const { seed, rowObjects } = this.#workload;
     const random = new Random(seed, STREAM.churn, cluster, time);
     const needs = [...this.#sent[cluster]!];
     const places = placesIn(random, needs, this.#change.rows);
@@ -69,12 +69,12 @@ export class Churn {
       const need = needs[place]!;
       const { group, firstSeenMs } = need;
       const row = changed(random, { group, firstSeenMs, pods: podsOf(need) }, time);
-      // Fields in the order of `Words.needOf`: objects of two shapes would slow down every reader of Needs.
+      // Fields in the order of `RowObjects.needOf`: objects of two shapes would slow down every reader of Needs.
       needs[place] = {
         cluster: need.cluster,
         profile: need.profile,
         group: row.group,
-        aggregate: words.times(need.minUnit, row.pods),
+        aggregate: rowObjects.times(need.minUnit, row.pods),
         minUnit: need.minUnit,
         firstSeenMs: row.firstSeenMs,
       };

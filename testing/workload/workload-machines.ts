@@ -2,7 +2,7 @@
 // quota slots. Bound machines fit their row exactly; pools follow the catalogue's shares and serve any cluster.
 
 import type { Tier } from '../../src/demo/catalogues/catalogue.ts';
-import { BOARD_KEY, chosen, type Words } from '../../src/demo/workload/row-objects.ts';
+import { BOARD_KEY, chosen, type RowObjects } from '../../src/demo/workload/row-objects.ts';
 import { type Holding, type RowMaker, STREAM } from '../../src/demo/workload/rows.ts';
 import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
 import { splitExactly } from '../../src/demo/workload/sizing.ts';
@@ -94,14 +94,14 @@ export class Placement {
 
 export class MachineMaker {
   readonly #maker: RowMaker;
-  readonly #words: Words;
+  readonly #rowObjects: RowObjects;
   readonly #profile: ScaleProfile;
   readonly #racksPerZone: number;
   readonly #idSalt: number;
 
-  constructor(maker: RowMaker, words: Words) {
+  constructor(maker: RowMaker, rowObjects: RowObjects) {
     this.#maker = maker;
-    this.#words = words;
+    this.#rowObjects = rowObjects;
     this.#profile = maker.profile;
     const { racksPerZone, machinesPerRack, configured, idle, speculative } = maker.profile;
     const zones = new Set(maker.profile.catalogue.archetypes.flatMap((a) => a.zones)).size;
@@ -187,8 +187,8 @@ export class MachineMaker {
 
   machine(ordinal: number, site: Site, status: MachineStatus): LedgerMachine {
     const id = this.idOf(ordinal);
-    const shape = this.#words.shapeOf(site);
-    const labels = this.#words.labelsOf(site.zone, site.rack, site.setApart);
+    const shape = this.#rowObjects.shapeOf(site);
+    const labels = this.#rowObjects.labelsOf(site.zone, site.rack, site.setApart);
     const jittered = this.#profile.jitter > 0;
     const offered = jittered ? this.#jittered(shape, ordinal) : shape;
     const { state, cluster, stamp, lastError } = status;

@@ -8,7 +8,7 @@
 //   3  victims      a machine of a row of lower priority is set apart
 //      gang losses  one machine of a gang has failed                     → one Bootstrap or Provision in its rack
 
-import { chosen, type Words } from '../../src/demo/workload/row-objects.ts';
+import { chosen, type RowObjects } from '../../src/demo/workload/row-objects.ts';
 import type { ClusterPlan, Holding, Row, RowMaker } from '../../src/demo/workload/rows.ts';
 import { compareRank, covers } from '../../src/model/index.ts';
 import { type Match, PoolIndex } from './pool-index.ts';
@@ -48,7 +48,7 @@ interface Change {
 
 export class Planting {
   readonly #maker: RowMaker;
-  readonly #words: Words;
+  readonly #rowObjects: RowObjects;
   readonly #machines: MachineMaker;
   readonly #changes: Change[][] = [];
   readonly #idle: PoolIndex;
@@ -57,15 +57,15 @@ export class Planting {
 
   constructor(
     maker: RowMaker,
-    words: Words,
+    rowObjects: RowObjects,
     machines: MachineMaker,
     planOf: (cluster: number) => ClusterPlan,
   ) {
     this.#maker = maker;
-    this.#words = words;
+    this.#rowObjects = rowObjects;
     this.#machines = machines;
-    this.#idle = new PoolIndex(words, machines.poolSites('idle'));
-    this.#speculative = new PoolIndex(words, machines.poolSites('speculative'));
+    this.#idle = new PoolIndex(rowObjects, machines.poolSites('idle'));
+    this.#speculative = new PoolIndex(rowObjects, machines.poolSites('speculative'));
     const count = { bootstraps: 0, provisions: 0, preempts: 0, reclaims: 0, deletes: 0, unmet: 0 };
     const { clusters } = maker.profile;
     for (let cluster = 0; cluster < clusters; cluster++) {
@@ -104,7 +104,7 @@ export class Planting {
         row.pods -= each;
         return;
       case 'largePod':
-        row.largestPodMilli = (this.#words.shapeOf(row).get('cpu') ?? 0) * 1.02;
+        row.largestPodMilli = (this.#rowObjects.shapeOf(row).get('cpu') ?? 0) * 1.02;
         return;
       case 'largeGang':
         row.pods = GANG_BEYOND_ANY_RACK;
@@ -133,12 +133,14 @@ export class Planting {
       if (kind !== 'plain' || this.#strict(row)) return false;
       const left = row.pods - (machines - 1) * this.#maker.podsPerMachine(row);
       const match = this.#matcher(row);
-      if (!this.#idle.covers(match, this.#words.amount(row, 1), this.#words.amount(row, left), enough))
+      if (
+        !this.#idle.covers(match, this.#rowObjects.amount(row, 1), this.#rowObjects.amount(row, left), enough)
+      )
         return false;
-      const need = this.#words.needOf(row, '');
+      const need = this.#rowObjects.needOf(row, '');
       return holdings.every((other) => {
         if (other.row === row || !this.#overlap(row, other.row)) return true;
-        return compareRank(this.#words.needOf(other.row, ''), need) < 0;
+        return compareRank(this.#rowObjects.needOf(other.row, ''), need) < 0;
       });
     });
   }
@@ -159,11 +161,11 @@ export class Planting {
       const types = new Set(chosen(this.#maker.archetypeOf(row).instanceTypes, row.types));
       const others = this.#maker.profile.catalogue.archetypes.filter((_, i) => i !== row.archetype);
       if (others.some((other) => other.instanceTypes.some((type) => types.has(type)))) return false;
-      const shape = this.#words.shapeOf(row).get('cpu') ?? 0;
+      const shape = this.#rowObjects.shapeOf(row).get('cpu') ?? 0;
       return (
         shape > 0 &&
         this.#maker.archetypeOf(row).sizes.every((_, size) => {
-          return (this.#words.shapeOf({ archetype: row.archetype, size }).get('cpu') ?? 0) <= shape;
+          return (this.#rowObjects.shapeOf({ archetype: row.archetype, size }).get('cpu') ?? 0) <= shape;
         })
       );
     });
@@ -198,7 +200,7 @@ export class Planting {
       }
       if (elsewhere.has(`${home.zone}/${home.rack}`)) return false;
       if (Math.max(0, ...elsewhere.values()) >= machines - 1) return false;
-      const pod = this.#words.amount(row, 1);
+      const pod = this.#rowObjects.amount(row, 1);
       if (this.#idle.takeFrom(types, home, pod)) {
         count.bootstraps++;
         return true;
@@ -223,7 +225,9 @@ export class Planting {
     const highest = Math.max(...steady.flatMap(({ of }) => of.priorities));
     const top = steady.find(({ of }) => of.gang === null && of.priorities.includes(highest));
     if (top === undefined) return 0;
-    const shapes = top.of.sizes.map((_, size) => this.#words.shapeOf({ archetype: top.archetype, size }));
+    const shapes = top.of.sizes.map((_, size) =>
+      this.#rowObjects.shapeOf({ archetype: top.archetype, size }),
+    );
     const preemptors: [number, Change][] = [];
     const victims: [number, Change][] = [];
     for (let cluster = 2; cluster < clusters; cluster += 4) {
@@ -238,7 +242,7 @@ export class Planting {
         if (kind !== 'plain' || row.priority >= highest) return false;
         const types = chosen(this.#maker.archetypeOf(row).instanceTypes, row.types);
         const suits = types.every((type) => top.of.instanceTypes.includes(type));
-        return suits && shapes.every((shape) => covers(this.#words.shapeOf(row), shape));
+        return suits && shapes.every((shape) => covers(this.#rowObjects.shapeOf(row), shape));
       });
       if (change !== undefined) victims.push([cluster, change]);
     }

@@ -1,7 +1,7 @@
 // Generates a fleet from a profile and a seed, byte-identical on every machine. Parts that can be regenerated are not kept, so
 // the largest profile is streamed: a cluster's rows are generated on request, machines one after the other.
 
-import { Words } from '../../src/demo/workload/row-objects.ts';
+import { RowObjects } from '../../src/demo/workload/row-objects.ts';
 import { type ClusterPlan, holdingsOf, type Row, RowMaker } from '../../src/demo/workload/rows.ts';
 import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
 import { Fleet } from '../../src/fleet/index.ts';
@@ -22,7 +22,7 @@ export class Workload {
   readonly seed: number;
   readonly beginning: Beginning;
   readonly maker: RowMaker;
-  readonly words: Words;
+  readonly rowObjects: RowObjects;
   readonly #machines: MachineMaker;
   readonly #planting: Planting | null;
 
@@ -31,11 +31,11 @@ export class Workload {
     this.seed = seed;
     this.beginning = beginning;
     this.maker = new RowMaker(profile, seed);
-    this.words = new Words(this.maker);
-    this.#machines = new MachineMaker(this.maker, this.words);
+    this.rowObjects = new RowObjects(this.maker);
+    this.#machines = new MachineMaker(this.maker, this.rowObjects);
     this.#planting =
       beginning === 'full'
-        ? new Planting(this.maker, this.words, this.#machines, (cluster) => this.#unplanted(cluster))
+        ? new Planting(this.maker, this.rowObjects, this.#machines, (cluster) => this.#unplanted(cluster))
         : null;
   }
 
@@ -78,7 +78,7 @@ export class Workload {
 
   asNeeds(cluster: number, rows: readonly Row[]): Need[] {
     const name = this.clusterName(cluster);
-    return rows.map((row) => this.words.needOf(row, name));
+    return rows.map((row) => this.rowObjects.needOf(row, name));
   }
 
   /** Rows the engine serves: plain rows, gangs of several machines, and one for each set of equal small gangs. */
@@ -118,7 +118,7 @@ export class Workload {
           : {
               state: MachineState.Configured,
               cluster: name,
-              stamp: this.words.stampOf(holding),
+              stamp: this.rowObjects.stampOf(holding),
               lastError: '',
             };
       let i = 0;

@@ -7,7 +7,7 @@ import { Random } from '../../runtime/random.ts';
 import type { Archetype, PodSize } from '../catalogues/catalogue.ts';
 import { REALISTIC_DEV } from '../catalogues/realistic-dev.ts';
 import type { Supply } from '../clouds/offerings.ts';
-import { Words } from '../workload/row-objects.ts';
+import { RowObjects } from '../workload/row-objects.ts';
 import { type Row, RowMaker } from '../workload/rows.ts';
 import type { ScaleProfile } from '../workload/scale-profile.ts';
 
@@ -25,7 +25,7 @@ export interface PlannedRow {
 export interface DemandPlan {
   readonly clusters: readonly string[];
   readonly rows: readonly PlannedRow[];
-  readonly words: Words;
+  readonly rowObjects: RowObjects;
   /** A gang of the largest accelerators in one rack, larger than most that run; each of its pods fills a machine. */
   readonly gpuGang: Row;
 }
@@ -82,7 +82,7 @@ export function clusterNames(count: number): readonly string[] {
 export function planDemand(supply: Supply, clusterCount: number, seed: number): DemandPlan {
   const maker = new RowMaker(profileFor(clusterCount), seed);
   const planner = new Planner(supply, maker, seed, clusterNames(clusterCount));
-  return { ...planner.plan(), words: new Words(maker) };
+  return { ...planner.plan(), rowObjects: new RowObjects(maker) };
 }
 
 class Planner {
@@ -105,7 +105,7 @@ class Planner {
     this.#firstHome = this.#random.below(clusters.length);
   }
 
-  plan(): Omit<DemandPlan, 'words'> {
+  plan(): Omit<DemandPlan, 'rowObjects'> {
     const { archetypes } = REALISTIC_DEV;
     for (const [i, of] of archetypes.entries()) {
       if (of.gang === null) this.#planPlain(i, of);

@@ -77,8 +77,8 @@ export class LivingDemand {
   }
 
   needsOf(cluster: string): readonly Need[] {
-    const { words } = this.#parts.plan;
-    return this.#rowsOf(cluster).map((row) => ({ ...words.needOf(row, cluster), firstSeenMs: 0 }));
+    const { rowObjects } = this.#parts.plan;
+    return this.#rowsOf(cluster).map((row) => ({ ...rowObjects.needOf(row, cluster), firstSeenMs: 0 }));
   }
 
   /** One cluster wants three times its services for a while, with priority for the new ones. Returns a description. */

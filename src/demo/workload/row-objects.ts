@@ -32,7 +32,7 @@ const BYTES_PER_MI = 2 ** 20;
 /** Boards that rows exclude. None of them exists; the point is that the engine evaluates the label. */
 const RECALLED_BOARDS = ['recalled-1', 'recalled-2', 'recalled-3'];
 
-export class Words {
+export class RowObjects {
   readonly #maker: RowMaker;
   readonly #profiles = new Map<string, Profile>();
   readonly #shapes = new Map<string, ResourceVector>();
