@@ -1,4 +1,5 @@
-// Formats money, quantities, counts and ages for people, rounded to the digits that matter.
+// Formats money, quantities, counts and ages for people, rounded to the digits that matter. Used by the commands that
+// print tables and sentences; live views use web/figures.ts.
 
 import { formatQuantity, parseQuantity } from '../model/index.ts';
 

@@ -1,5 +1,6 @@
-// `bigfleet certs …`: a private authority and certificates signed by it, for tests, trials and small fleets. A fleet that
-// already has a certificate authority uses that one; docs/operate/security.md lists what its certificates must contain.
+// `bigfleet certs …`: a private authority and certificates signed by it, for tests, trials and small fleets. A fleet
+// that already has a certificate authority uses that one; docs/operate/security.md lists what its certificates must
+// contain.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// The commands of `bigfleet` by name. Each is loaded when it is called, so that no command pays for modules that only
-// another one uses: `--help` and `get` load no engine, no gRPC and no SQLite.
+// The commands of `bigfleet` by name, for program.ts. Each is loaded when it is called, so that no command pays for
+// modules that only another one uses: `--help` and `get` load no engine, no gRPC and no SQLite.
 
 import type { Command } from 'commander';
 

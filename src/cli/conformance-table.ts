@@ -1,4 +1,5 @@
-// A conformance report for a person: the verdict, every behaviour in a line, and each failure in full.
+// Renders a conformance report for people, for `bigfleet provider conformance`: the verdict, every behaviour in a line,
+// and each failure in full.
 
 import { printable } from '../model/index.ts';
 import type { BehaviourResult, ConformanceReport, Status, Verdict } from '../provider/index.ts';

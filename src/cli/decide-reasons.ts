@@ -1,4 +1,5 @@
-// Renders why each action of a plan was decided. Rows are named by their number in the list of Needs.
+// Renders why each action of a plan was decided, for `bigfleet decide`. Rows are named by their number in the list of
+// Needs.
 
 import {
   type Action,

@@ -6,7 +6,7 @@ import { ERRORS, keyOf } from '../model/index.ts';
 import { parseScenario, planJson } from '../scenario/index.ts';
 import { type DecideIo, decideCommand } from './decide.ts';
 import { DECIDER } from './decider.ts';
-import type { Phase1 } from './phase1.ts';
+import type { Phase1Options } from './phase1-flags.ts';
 import { LINE_WIDTH, noPaint } from './table.ts';
 
 const SCENARIO = JSON.stringify({
@@ -29,7 +29,7 @@ interface Run {
   readonly code: number;
   /** How often the engine decided, and with which options last. */
   readonly decisions: number;
-  readonly how: Phase1 | null;
+  readonly how: Phase1Options | null;
 }
 
 const onEngine = ({ nowMs, options, ...fleet }: DecisionInput): Plan =>
@@ -40,7 +40,7 @@ async function run(
   files: Record<string, string> = { f: SCENARIO },
   plan: (input: DecisionInput) => Plan = planFor,
 ): Promise<Run> {
-  const seen = { out: '', err: '', code: 0, decisions: 0, how: null as Phase1 | null };
+  const seen = { out: '', err: '', code: 0, decisions: 0, how: null as Phase1Options | null };
   const io: DecideIo = {
     read: (file) =>
       file in files ? Promise.resolve(files[file] ?? '') : Promise.reject(new Error(`no file ${file}`)),
@@ -55,7 +55,7 @@ async function run(
     },
     paint: noPaint,
   };
-  const decide = (input: DecisionInput, how: Phase1): Promise<Plan> => {
+  const decide = (input: DecisionInput, how: Phase1Options): Promise<Plan> => {
     seen.decisions++;
     seen.how = how;
     return Promise.resolve(plan(input));
@@ -263,7 +263,7 @@ describe('bigfleet decide --phase1-…', () => {
     const scenario = parseScenario(JSON.stringify({ now: 0, machines, needs }));
     if (!scenario.ok) throw new Error('unreachable');
     const { input } = scenario.value;
-    const ways: Phase1[] = [
+    const ways: Phase1Options[] = [
       { workers: 1, retries: 10, lanes: 'auto' },
       { workers: 2, retries: 0, lanes: 2 },
       { workers: 3, retries: 10, lanes: 8 },

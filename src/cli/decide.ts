@@ -1,5 +1,5 @@
-// `bigfleet decide FILE`: one decision on a scenario file, to try out a change without a shard. Prints the
-// actions, the verdict on every Need and the cost; nothing is touched. The engine is loaded only once the file is parsed.
+// `bigfleet decide FILE`: one decision on a scenario file, to try out a change without a shard. Prints the actions, the
+// verdict on every Need and the cost; nothing is touched. The engine is loaded only once the file is parsed.
 
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
@@ -33,7 +33,13 @@ import { parseScenario } from '../scenario/scenario.ts';
 import { dollars } from './amounts.ts';
 import { adviceOn, obstacleSentences } from './decide-obstacles.ts';
 import { reasonsIn } from './decide-reasons.ts';
-import { addPhase1Flags, PHASE1_EXAMPLES, type Phase1, type Phase1Flags, phase1Of } from './phase1.ts';
+import {
+  addPhase1Flags,
+  PHASE1_EXAMPLES,
+  type Phase1Flags,
+  type Phase1Options,
+  phase1Of,
+} from './phase1-flags.ts';
 import { proseLines } from './remote/facts.ts';
 import { errorJson } from './report-error.ts';
 import { type Cell, type Paint, paintFor, type Style, tableLines, tableWidth } from './table.ts';
@@ -79,7 +85,7 @@ interface DecideFlags extends Phase1Flags {
 
 /** The part of the engine that the command uses. */
 export interface Decider {
-  readonly decide: (input: DecisionInput, how: Phase1) => Promise<Plan>;
+  readonly decide: (input: DecisionInput, how: Phase1Options) => Promise<Plan>;
   /** The supply that a Need found at its turn; also for a Need that is met. */
   readonly explain: (input: DecisionInput, key: NeedKey) => Explanation | null;
 }

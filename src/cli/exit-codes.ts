@@ -1,5 +1,6 @@
 // The exit code of every command, by one rule: 2 if its input cannot be used, so that a retry without a change is
-// pointless; 1 if the command itself failed. docs/reference/errors.md has the rule for users.
+// pointless; 1 if the command itself failed. docs/reference/errors.md has the rule for users. Used by main.ts and
+// output-errors.ts.
 
 import { CommanderError } from 'commander';
 import { BigFleetError, type ErrorCode } from '../model/index.ts';

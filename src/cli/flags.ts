@@ -1,4 +1,5 @@
-// Values of flags that several commands share.
+// Parses values of flags that several commands share, such as `--limit` of `bigfleet get` and `--seed` of `bigfleet
+// up`.
 
 import { InvalidArgumentError, Option } from 'commander';
 
@@ -10,7 +11,7 @@ export function wholeNumber(text: string): number {
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** A flag such as `10s`, read as milliseconds. */
-export function duration(flag: string, description: string, defaultText?: string): Option {
+export function durationOption(flag: string, description: string, defaultText?: string): Option {
   const option = new Option(flag, description).argParser(durationMs);
   return defaultText === undefined ? option : option.default(durationMs(defaultText), defaultText);
 }

@@ -1,5 +1,6 @@
-// Keeps what a command generates (keys, certificates, databases) out of a git repository that it happens to run in: a
-// `.gitignore` with `*` in the generated directory, which holds in any repository and ignores itself too.
+// Keeps what `bigfleet certs` and `bigfleet up` generate (keys, certificates, databases) out of a git repository that
+// they happen to run in: writes a `.gitignore` with `*` into the generated directory, which holds in any repository and
+// ignores itself too.
 
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

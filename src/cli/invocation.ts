@@ -1,5 +1,6 @@
 // How this command line is called where it runs, for hints that a reader copies into a terminal: a checkout has no
-// `bigfleet` on the path, and neither has a project that depends on the package.
+// `bigfleet` on the path, and neither has a project that depends on the package. Used for help (program.ts), errors
+// (report-error.ts) and the output of commands.
 
 import { realpathSync } from 'node:fs';
 import { delimiter, dirname, join, relative, resolve, sep } from 'node:path';

@@ -1,8 +1,9 @@
-// Runs the `bigfleet` command, and ends with the exit code that fits.
+// Entry point of the `bigfleet` command, imported by bin/bigfleet.js: runs the command that the arguments name, and
+// sets the exit code.
 
 import { exitCodeOf } from './exit-codes.ts';
+import { endWhenUnread } from './output-errors.ts';
 import { bigfleetProgram, calledBy } from './program.ts';
-import { endWhenUnread } from './readers.ts';
 import { reportError, wantsJson } from './report-error.ts';
 import { fitLinesTo } from './table.ts';
 

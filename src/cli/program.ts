@@ -1,4 +1,5 @@
-// All commands of `bigfleet` as one tree, with the settings that all of them share: the width of help and how errors are shown.
+// All commands of `bigfleet` as one tree, which main.ts runs, with the settings that all of them share: the width of
+// help and how errors are shown.
 
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, type HelpContext, type OutputConfiguration } from 'commander';

@@ -1,4 +1,5 @@
-// `bigfleet provider conformance`: runs the conformance suite against a provider and prints the result of each behaviour.
+// `bigfleet provider conformance`: runs the conformance suite against a provider and prints the result of each
+// behaviour.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import { PROFILES, type Profile } from '../provider/conformance/harness/behaviou
 import type { ConformanceOptions, ConformanceReport, Progress } from '../provider/index.ts';
 import { tlsFiles } from '../wire/grpc/tls-files.ts';
 import { conformanceLines } from './conformance-table.ts';
-import { duration, wholeNumber } from './flags.ts';
+import { durationOption, wholeNumber } from './flags.ts';
 import { type Paint, paintFor } from './table.ts';
 
 /** Output of the command; tests pass their own. */
@@ -72,8 +73,10 @@ export function conformanceCommand(io: ConformanceIo = PROCESS_IO, run: RunSuite
     )
     .option('--seed <n>', 'repeats the random behaviours of a run', wholeNumber, 1)
     .option('--scale-seed <n>', 'machines the scale profile must find', wholeNumber, 8_000)
-    .addOption(duration('--soak <duration>', 'how long each soak of the scale profile lasts', '10s'))
-    .addOption(duration('--transition-timeout <duration>', 'transition timeout of the fault provider', '2s'))
+    .addOption(durationOption('--soak <duration>', 'how long each soak of the scale profile lasts', '10s'))
+    .addOption(
+      durationOption('--transition-timeout <duration>', 'transition timeout of the fault provider', '2s'),
+    )
     .option('--fault-target <host:port>', 'a provider that fails on purpose, for the fault profile')
     .option('--start <command>', 'starts a provider; {port}, {state}, {seed}, {timeout} are filled in')
     .option('--start-scale <command>', 'starts one for the scale profile; default: --start without {state}')

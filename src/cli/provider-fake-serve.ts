@@ -1,5 +1,5 @@
-// Runs `bigfleet provider fake`: opens the cloud, serves it and shuts it down. Separate from the flags, because it loads
-// gRPC and SQLite.
+// Runs `bigfleet provider fake`: opens the cloud, serves it and shuts it down. Separate from the flags, because it
+// loads gRPC and SQLite.
 
 import { readFile } from 'node:fs/promises';
 import { BigFleetError, printable } from '../model/index.ts';

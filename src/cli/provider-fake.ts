@@ -1,9 +1,9 @@
-// `bigfleet provider fake`: a capacity provider over a simulated cloud, for trials and tests. By default it has latencies,
-// lost answers and stock-outs, like real clouds; the preset calm has none.
+// `bigfleet provider fake`: a capacity provider over a simulated cloud, for trials and tests. By default it has
+// latencies, lost answers and stock-outs, like real clouds; the preset calm has none.
 
 import { Command, Option } from 'commander';
 import { PRESET_NAMES, type PresetName } from '../provider/fake/settings.ts';
-import { duration, wholeNumber } from './flags.ts';
+import { durationOption, wholeNumber } from './flags.ts';
 
 /** Output of the command, and when it ends; tests pass their own. */
 export interface FakeIo {
@@ -66,7 +66,10 @@ export function fakeCommand(io: FakeIo = PROCESS_IO): Command {
     .option('--set <name=number>', 'one setting on top of the preset; may be repeated', collect, [])
     .option('--offerings <file>', 'offerings in JSON or YAML, instead of the built-in catalogue')
     .addOption(
-      duration('--transition-timeout <duration>', 'time after which a machine in transition becomes Failed'),
+      durationOption(
+        '--transition-timeout <duration>',
+        'time after which a machine in transition becomes Failed',
+      ),
     )
     .option('--use-fake-backend', 'for certification tools: the preset is calm unless given', false)
     .option(

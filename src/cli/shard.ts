@@ -16,8 +16,8 @@ import {
   settingOf,
 } from '../shard/config/index.ts';
 import type { EndReason, LogFile, RunningShard, StartShard } from '../shard/index.ts';
-import { askedToEnd } from './asked-to-end.ts';
-import { continueUnread } from './readers.ts';
+import { endSignal } from './end-signal.ts';
+import { continueUnread } from './output-errors.ts';
 
 /** Input and output of the command, and when it ends; tests pass their own. */
 export interface ShardCommandIo {
@@ -43,7 +43,7 @@ const PROCESS_IO: ShardCommandIo = {
     const { logToStderr } = await import('../shard/telemetry/logger.ts');
     return logToStderr({ shard: id, ...log });
   },
-  asked: () => askedToEnd(),
+  asked: () => endSignal(),
   exitCode: (code) => {
     process.exitCode = code;
   },

@@ -1,5 +1,6 @@
-// Plain tables and sentences: columns as wide as they need, cut with … where a line would not fit the terminal.
-// Colour is applied after padding, so that it never counts as width.
+// Plain tables and sentences: columns as wide as they need, cut with … where a line would not fit the terminal. Colour
+// is applied after padding, so that it never counts as width. Used by every command that prints tables or sentences;
+// main.ts sets the width once, with `fitLinesTo`.
 
 import { styleText } from 'node:util';
 import { printable } from '../model/index.ts';

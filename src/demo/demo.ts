@@ -1,5 +1,6 @@
-// The demo environment: two clouds on loopback ports, and clusters whose operators connect to a shard over gRPC. The
-// shard itself is not part of it. Order of a start: open the clouds, start a shard on them, connect the operators.
+// The demo environment, started by cli/up/up.ts: two clouds on loopback ports, and clusters whose operators connect to
+// a shard over gRPC. The shard itself is not part of it. Order of a start: open the clouds, start a shard on them,
+// connect the operators.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -169,7 +170,7 @@ export class DemoEnvironment {
         clock: systemClock,
         random: new Random(this.#options.seed, OPERATOR_STREAM, i),
         dialer,
-        onEvent: (event) => this.#say(cluster, event),
+        onEvent: (event) => this.#emit(cluster, event),
       });
       this.#operators.set(cluster, operator);
     }
@@ -203,7 +204,7 @@ export class DemoEnvironment {
     await this.#clouds.stop();
   }
 
-  #say(source: string, event: OperatorEvent): void {
+  #emit(source: string, event: OperatorEvent): void {
     const text = operatorText(event);
     if (text !== '') this.#options.onEvent?.({ source, text });
   }

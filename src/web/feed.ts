@@ -1,6 +1,6 @@
-// The part of the read API that live views use, as JSON from `/v1/…` and `/v1/events`. The page does not import the shard's
-// code, so these types repeat the fields that are shown, and no others. Where the shard's own views are passed to a
-// function of this folder, the compiler checks that the two agree.
+// Types of the part of the read API that live views use, as JSON from `/v1/…` and `/v1/events`. The page does not
+// import the shard's code, so these types repeat the fields that are shown, and no others. Where the shard's own views
+// are passed to a function of this folder, the compiler checks that the two agree.
 
 export type ActionKind = 'Bootstrap' | 'Provision' | 'Preempt' | 'Reclaim' | 'Delete';
 

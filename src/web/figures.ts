@@ -1,4 +1,5 @@
 // Figures as people read them, the same on the terminal and on the page. Nothing depends on the locale of the machine.
+// Runs in a browser.
 
 /** `1,234,567`. */
 export function count(value: number): string {

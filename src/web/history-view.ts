@@ -1,11 +1,11 @@
-// History on the page: curves of the last hour with a summary, and the last warnings, errors and orders with
-// their times.
+// The history on the page (view.ts): curves of the last hour with a summary, and the last warnings, errors and orders
+// with their times.
 
 import type { Point } from './feed.ts';
 import { count, moment, perHour, span } from './figures.ts';
-import { steps, stretches, unmetHistoryText } from './history.ts';
 import type { Live } from './live.ts';
 import { machinesIn } from './sentences.ts';
+import { steps, stretches, unmetHistoryText } from './series.ts';
 import { element, leftOut, row, type Tree, type TreeElement } from './tree.ts';
 
 /** Events on the page. */

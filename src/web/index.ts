@@ -13,12 +13,11 @@ export {
   sparkline,
   timeOfDay,
 } from './figures.ts';
-export { resampled, unmetSinceText, withPoints } from './history.ts';
 export type { Live } from './live.ts';
 export {
   FLEET_FREEZE,
   isFrozen,
-  lately,
+  latestSentences,
   MAX_CLUSTERS,
   MAX_FAILED,
   MAX_PLANNED,
@@ -28,7 +27,6 @@ export {
   withPast,
 } from './live.ts';
 export { healthText, lossesText, lossText, SHOWN_ELSEWHERE } from './loss-text.ts';
-
 export { PAGE_POLICY, pageFiles, pageServer } from './page-files.ts';
 export { heldOnPurpose, kindName, wouldText } from './plan-text.ts';
 export type { DemoScenarioName, Mood } from './sentences.ts';
@@ -53,5 +51,6 @@ export {
   VERBS,
   WHAT_IT_IS,
 } from './sentences.ts';
+export { resampled, unmetSinceText, withPoints } from './series.ts';
 export type { SupplyGroup, SupplyRow } from './supply-text.ts';
 export { supplyGroups } from './supply-text.ts';

@@ -1,6 +1,6 @@
-// The state of a live view: the newest status, the last actions and events, the series of the last hour, and polled
-// details. Reduced from shard events, starting with those from before the view was opened. All lists are bounded, so that
-// a view may stay open for weeks.
+// The state of a live view, kept by page/main.ts and cli/up/follow.ts: the newest status, the last actions and events,
+// the series of the last hour, and polled details. Reduced from shard events, starting with those from before the view
+// was opened. All lists are bounded, so that a view may stay open for weeks.
 
 import type {
   Action,
@@ -149,7 +149,7 @@ function withLoss(live: Live, atMs: number, level: Remark['level'], text: string
   return withEvents(live, withRemark(live.events, { atMs, level, text, isLoss: true }));
 }
 
-export interface Happening extends Sentence {
+export interface TimedSentence extends Sentence {
   readonly atMs: number;
 }
 
@@ -157,10 +157,10 @@ export interface Happening extends Sentence {
  * The last actions and losses, newest first, by when they ended or, if they have not, began. Losses of the last minute come
  * before everything else: the actions that follow from them would push them out at once.
  */
-export function lately(
+export function latestSentences(
   { actions, events, status }: Pick<Live, 'actions' | 'events' | 'status'>,
   most: number,
-): readonly Happening[] {
+): readonly TimedSentence[] {
   const all = events.filter(({ isLoss }) => isLoss === true);
   const freshMs = (status?.nowMs ?? 0) - FRESH_LOSS_MS;
   const fresh = all.slice(0, MAX_FRESH_LOSSES).filter(({ atMs }) => status !== null && atMs >= freshMs);
@@ -169,20 +169,20 @@ export function lately(
 }
 
 /** Sentences on actions, newest first, by when they ended or, if they have not, began. */
-export function newestActions(actions: readonly Action[]): readonly Happening[] {
+export function newestActions(actions: readonly Action[]): readonly TimedSentence[] {
   return actions
-    .map((action): Happening => ({ atMs: action.endedMs ?? action.startedMs, ...actionText(action) }))
+    .map((action): TimedSentence => ({ atMs: action.endedMs ?? action.startedMs, ...actionText(action) }))
     .sort(newestFirst);
 }
 
-function newestFirst(a: Happening, b: Happening): number {
+function newestFirst(a: TimedSentence, b: TimedSentence): number {
   return b.atMs - a.atMs;
 }
 
 const FRESH_LOSS_MS = 60_000;
 const MAX_FRESH_LOSSES = 3;
 
-function lossOf({ atMs, text }: Remark): Happening {
+function lossOf({ atMs, text }: Remark): TimedSentence {
   return { atMs, mood: 'failed', text };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Action, Loss, Losses, ShardEvent, Status } from './feed.ts';
-import { lately, NOTHING_YET, withEvent } from './live.ts';
+import { latestSentences, NOTHING_YET, withEvent } from './live.ts';
 import { darkText, healthText, lossesText, lossText } from './loss-text.ts';
 import { isInTrouble, providerText } from './sentences.ts';
 
@@ -101,13 +101,13 @@ describe('recent actions and losses', () => {
       action('m-2', 3000),
     ];
     const live = event.reduce(withEvent, NOTHING_YET);
-    expect(lately(live, 10).map(({ mood, atMs }) => [mood, atMs])).toEqual([
+    expect(latestSentences(live, 10).map(({ mood, atMs }) => [mood, atMs])).toEqual([
       ['doing', 3000],
       ['failed', 2000],
       ['doing', 1000],
     ]);
     const minute = { ...live, status: { nowMs: 50_000 } as Status };
-    expect(lately(minute, 2).map(({ mood }) => mood)).toEqual(['failed', 'doing']);
+    expect(latestSentences(minute, 2).map(({ mood }) => mood)).toEqual(['failed', 'doing']);
     expect(live.events).toMatchObject([{ text: lossText(LOSS), level: 'warn' }]);
     expect(live.remark?.text).toBe(lossText(LOSS));
   });
@@ -122,6 +122,6 @@ describe('recent actions and losses', () => {
     const live = event
       .map((each): ShardEvent => ({ kind: 'action-ended', action: each }))
       .reduce(withEvent, NOTHING_YET);
-    expect(lately(live, 10).map(({ atMs }) => atMs)).toEqual([5000, 4000, 2000]);
+    expect(latestSentences(live, 10).map(({ atMs }) => atMs)).toEqual([5000, 4000, 2000]);
   });
 });

@@ -1,4 +1,5 @@
-// Texts for lost machines, dark zones, and the health of a provider's machines.
+// Texts for lost machines, dark zones, and the health of a provider's machines, for the live views and `bigfleet
+// history`. Runs in a browser.
 
 import type { Action, Loss, Losses, Status } from './feed.ts';
 import { count, counted } from './figures.ts';

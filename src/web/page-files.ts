@@ -20,7 +20,7 @@ const SCRIPTS = [
   'figures',
   'cost-text',
   'supply-text',
-  'history',
+  'series',
   'plan-text',
   'loss-text',
   'sentences',

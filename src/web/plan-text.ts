@@ -1,5 +1,6 @@
-// Texts for what a cycle decided and did not carry out: how much of each kind, and what it would cost. The sentences of
-// single actions, and why they are held back, are in sentences.ts.
+// Texts for what a cycle decided and did not carry out: how much of each kind, and what it would cost. Used by the live
+// views and by commands that print kinds of action. The sentences of single actions, and why they are held back, are in
+// sentences.ts.
 
 import type { ActionKind, HeldBack } from './feed.ts';
 import { count, perHour } from './figures.ts';

@@ -1,6 +1,6 @@
 // Sentences for everything a live view shows: one per action with its reason, why a Need is not met, what the shard is
-// doing right now. Terminal, plain lines and web page share them, so this file must run in a browser. A name that only a
-// newer shard knows is shown unchanged.
+// doing right now. Terminal, plain lines and web page share them, so this file must run in a browser. A name that only
+// a newer shard knows is shown unchanged.
 
 import type {
   Action,

@@ -1,6 +1,6 @@
-// Supply against demand, by kind of hardware: what is served, on its way and missing of what Needs want, and how much of
-// what serves them is used. A bar shows parts of what is wanted, so that it is full only when all of it is served; capacity
-// beyond that is shown as a spare share, never as a fuller bar.
+// Supply against demand, by kind of hardware, for the live views and `bigfleet get status`: what is served, on its way
+// and missing of what Needs want, and how much of what serves them is used. A bar shows parts of what is wanted, so
+// that it is full only when all of it is served; capacity beyond that is shown as a spare share, never as a fuller bar.
 
 import type { Hardware, Status } from './feed.ts';
 import { amount, amountsOf, byInterest, count, counted, measured, resourceName } from './figures.ts';

@@ -1,4 +1,5 @@
-// The tree of plain data that the page is rendered to, and functions that build it.
+// The tree of plain data that the page is rendered to, and functions that build it. Built by view.ts and
+// history-view.ts, written into the document by page/dom.ts.
 
 import { cutText } from './figures.ts';
 

@@ -7,7 +7,7 @@ import { isNeedId, showExplanation } from '../remote/explain-need.ts';
 import { proseLines } from '../remote/facts.ts';
 import { addShardFlags, EXIT_CODES, PROCESS_IO, type RemoteIo, type ShardFlags } from '../remote/flags.ts';
 import { proseWidth } from '../table.ts';
-import { type Entry, GROUPS, type Group, groupNamed, meaningsOf, nearWord } from './catalogue.ts';
+import { type Entry, GROUPS, type Group, groupNamed, meaningsOf, nearWord } from './word-groups.ts';
 
 type Flags = ShardFlags & { readonly output: 'text' | 'json' };
 

@@ -1,5 +1,5 @@
-// What the terms mean that sentences, tables and headings of every surface are written in, for `bigfleet explain WORD`: a
-// reader who meets BigFleet for the first time asks for these before any code.
+// What the terms mean that sentences, tables and headings of every surface are written in, for `bigfleet explain WORD`:
+// a reader who meets BigFleet for the first time asks for these before any code.
 
 import type { Meaning } from './decision-terms.ts';
 

@@ -1,5 +1,5 @@
-// What words about problems mean, for `bigfleet explain WORD`: obstacles, losses, errors, and the health of providers and
-// of the shard itself. Typed by the unions that surfaces use, like the tables in decision-terms.ts.
+// What words about problems mean, for `bigfleet explain WORD`: obstacles, losses, errors, and the health of providers
+// and of the shard itself. Typed by the unions that surfaces use, like the tables in decision-terms.ts.
 
 import type { BlockedCause, Meaning as Finding, ObstacleCause } from '../../model/index.ts';
 import type { LossView, ProviderView, StatusView } from '../../shard/index.ts';

@@ -1,4 +1,5 @@
-// When a zone goes dark, the journal has a loss for each of its machines. A history shows many of them as one line.
+// Merges losses for `bigfleet history` (history.ts): when a zone goes dark, the journal has a loss for each of its
+// machines, and a history shows many of them as one line.
 
 import type { HistoryItem } from '../../shard/index.ts';
 

@@ -1,4 +1,4 @@
-// Renders each item of a history as one sentence.
+// Renders each item of a history as one sentence, for `bigfleet history` (history.ts).
 
 import { CapacityType, formatResources, type Need, stateName, unmetText } from '../../model/index.ts';
 import type { HistoryItem, MachineHistoryFacts } from '../../shard/index.ts';

@@ -1,4 +1,4 @@
-// Output of the commands that read a journal; tests pass their own.
+// Output of the commands that read a journal (history.ts, replay.ts); tests pass their own.
 
 import { type Paint, paintFor } from '../table.ts';
 

@@ -1,4 +1,5 @@
-// `bigfleet replay`: decides past cycles of a shard again, from its journal, and compares the results with those recorded.
+// `bigfleet replay`: decides past cycles of a shard again, from its journal, and compares the results with those
+// recorded.
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { BigFleetError } from '../../model/index.ts';

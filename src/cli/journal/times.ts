@@ -1,4 +1,5 @@
-// Parses and formats the times of commands that read the journal.
+// Parses and formats the times of the commands that read a journal (history.ts, replay.ts), and their flags for a span
+// of time.
 
 import { InvalidArgumentError, Option } from 'commander';
 import { ALWAYS, type Span } from '../../shard/journal/journal-reader.ts';

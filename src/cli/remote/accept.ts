@@ -1,5 +1,5 @@
-// `bigfleet accept …` and `bigfleet refuse …`: settle a quarantined List or roll-up, and allow a cluster to shrink while
-// rows of it are set aside.
+// `bigfleet accept …` and `bigfleet refuse …`: settle a quarantined List or roll-up, and allow a cluster to shrink
+// while rows of it are set aside.
 
 import { Command } from 'commander';
 import { addOrderFlags, EXIT_CODES, type OrderFlags, PROCESS_IO, type RemoteIo, WHY } from './flags.ts';

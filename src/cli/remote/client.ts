@@ -1,5 +1,6 @@
-// Calls the API of a running shard (docs/reference/api.md). Errors are classified for the exit code: the shard is unreachable, the
-// shard rejected the request, or the arguments were invalid.
+// Calls the HTTP API of a running shard (docs/reference/api.md), for the commands of this folder and `bigfleet
+// explain`. Errors are classified for the exit code: the shard is unreachable, the shard rejected the request, or the
+// arguments were invalid.
 
 import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';

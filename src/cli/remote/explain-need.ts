@@ -1,5 +1,5 @@
-// `bigfleet explain CLUSTER/HASH`: everything about one Need, in the order of an operator's questions: what it wants, whether it has
-// it, why not, what would help, and what has been done about it.
+// `bigfleet explain CLUSTER/HASH`, called by explain/explain.ts: everything about one Need, in the order of an
+// operator's questions: what it wants, whether it has it, why not, what would help, and what has been done about it.
 
 import { printable } from '../../model/index.ts';
 import type { MachineView, NeedExplanation, NeedRef, NeedView, StatusView } from '../../shard/index.ts';

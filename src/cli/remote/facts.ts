@@ -1,4 +1,5 @@
-// Facts below one another, `name  text`, and sentences that are wrapped instead of cut.
+// Lays out facts below one another, `name  text`, and sentences that are wrapped instead of cut. Used by `bigfleet
+// get`, `explain` and `decide`.
 
 import { asCalledHere } from '../invocation.ts';
 import { proseWidth, wrapped } from '../table.ts';

@@ -1,4 +1,4 @@
-// Flags that every command against a running shard has, and where such commands write.
+// Flags that every command against a running shard has, the client that they select, and where such commands write.
 
 import { hostname, userInfo } from 'node:os';
 import { type Command, Option } from 'commander';

@@ -1,4 +1,5 @@
-// One noun of `bigfleet get`: its path, its filters, and the layout of its answer in a terminal.
+// The base of each noun of `bigfleet get` (get.ts and the files of the nouns): its path, its filters, and the layout of
+// its answer in a terminal.
 
 import { Command, Option } from 'commander';
 import type { Page, StatusView } from '../../shard/index.ts';

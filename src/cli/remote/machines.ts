@@ -1,4 +1,4 @@
-// `bigfleet get machines [ID]`.
+// `bigfleet get machines [ID]`, and the table of machines of `bigfleet explain NEED`.
 
 import { printable } from '../../model/index.ts';
 import type { MachineView, Page } from '../../shard/index.ts';

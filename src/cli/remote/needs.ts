@@ -1,4 +1,4 @@
-// `bigfleet get needs`.
+// `bigfleet get needs`, and the colour of a verdict for `bigfleet explain NEED`.
 
 import type { NeedView, Page } from '../../shard/index.ts';
 import { age, count, shortAmounts } from '../amounts.ts';

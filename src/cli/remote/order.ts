@@ -1,4 +1,5 @@
-// Sends an order to a shard and prints its answer.
+// Sends an order to a shard and prints its answer, for `bigfleet accept`, `refuse`, `freeze`, `retry`, `quarantine` and
+// `forget`.
 
 import { asCalledHere } from '../invocation.ts';
 import { proseWidth, wrapped } from '../table.ts';

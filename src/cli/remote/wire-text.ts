@@ -1,4 +1,4 @@
-// Names of the wire as words: `ON_DEMAND` is on-demand.
+// Names of the wire as words, for tables of `bigfleet get` and `bigfleet explain`: `ON_DEMAND` is on-demand.
 
 export function wireWord(name: string): string {
   return name.toLowerCase().replaceAll('_', '-');

@@ -1,5 +1,5 @@
-// Which view `up` gets: the live screen needs a terminal that can move its cursor and a keyboard; everything else gets
-// plain lines.
+// Chooses the view of `bigfleet up` for up.ts: the live screen needs a terminal that can move its cursor and a
+// keyboard; everything else gets plain lines.
 
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { DemoScenarioName } from '../../web/index.ts';
@@ -12,7 +12,7 @@ export interface ViewFlags {
 }
 
 /** Properties of the process that the choice depends on; tests pass their own. */
-export interface Surroundings {
+export interface ViewEnvironment {
   readonly input: ReadStream;
   readonly output: WriteStream;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -22,7 +22,7 @@ export interface Surroundings {
  * NO_COLOR (https://no-color.org) asks for text without escape codes, which the live screen consists of; a dumb terminal
  * cannot show it.
  */
-function canBeLive({ input, output, env }: Surroundings): boolean {
+function canBeLive({ input, output, env }: ViewEnvironment): boolean {
   const noColor = env['NO_COLOR'] ?? '';
   return output.isTTY && input.isTTY && noColor === '' && env['TERM'] !== 'dumb';
 }
@@ -30,10 +30,10 @@ function canBeLive({ input, output, env }: Surroundings): boolean {
 export function chooseView(
   flags: ViewFlags,
   hooks: { readonly runScenario: (name: DemoScenarioName) => Promise<string>; readonly quit: () => void },
-  surroundings: Surroundings = { input: process.stdin, output: process.stdout, env: process.env },
+  environment: ViewEnvironment = { input: process.stdin, output: process.stdout, env: process.env },
 ): UpView {
-  const { input, output } = surroundings;
-  if (flags.output === 'text' && !flags.plain && canBeLive(surroundings))
+  const { input, output } = environment;
+  if (flags.output === 'text' && !flags.plain && canBeLive(environment))
     return new TerminalView({ input, output, ...hooks });
   return new PlainView({
     out: (text) => output.write(text),

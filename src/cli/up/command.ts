@@ -1,4 +1,5 @@
-// `bigfleet up`: its flags and its help. What it runs is loaded when it runs: help needs neither a shard nor clouds.
+// `bigfleet up`: its flags and its help. What it runs (up.ts) is loaded when it runs: help needs neither a shard nor
+// clouds.
 
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';

@@ -31,7 +31,7 @@ afterEach(() => {
 
 /** Opens the directory as `up` does, and releases it. */
 function open(fresh = false, path = dir): void {
-  openUpDirectory({ dir: path, fresh, say: (text) => said.push(text), home: join(root, 'home') }).close();
+  openUpDirectory({ dir: path, fresh, notify: (text) => said.push(text), home: join(root, 'home') }).close();
 }
 
 function put(...files: readonly string[]): void {
@@ -148,7 +148,7 @@ describe('the directory of up', () => {
   });
 
   it('given another process that uses it, then --fresh is refused and removes nothing', () => {
-    const first = openUpDirectory({ dir, fresh: false, say: () => {} });
+    const first = openUpDirectory({ dir, fresh: false, notify: () => {} });
     put(...OLD);
     expect(() => open(true)).toThrow('BF_STORE_LOCKED');
     first.close();

@@ -1,5 +1,6 @@
-// The directory of `bigfleet up`: only its own files are ever opened or removed, by one process at a time. A marker file
-// says that the directory is ours; one from before the marker counts as ours if it has nothing but our files.
+// Opens the directory of `bigfleet up` for up.ts: only its own files are ever opened or removed, by one process at a
+// time. A marker file says that the directory is ours; one from before the marker counts as ours if it has nothing but
+// our files.
 
 import { existsSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -25,7 +26,7 @@ export interface UpDirectoryOptions {
   /** Removes the state of the last start. */
   readonly fresh: boolean;
   /** Receives what is about to be removed, and warnings about the directory. */
-  readonly say: (text: string) => void;
+  readonly notify: (text: string) => void;
   /** Tests pass their own. Default: the user's. */
   readonly home?: string;
 }
@@ -40,10 +41,10 @@ const OLD_LOCKS = [join('shard', 'lock.db'), join('clouds', 'metal.db'), join('c
  * has then changed nothing that was there.
  */
 export function openUpDirectory(options: UpDirectoryOptions): UpDirectory {
-  const { dir, say } = options;
+  const { dir, notify } = options;
   const paths = { clouds: join(dir, 'clouds'), shard: join(dir, 'shard'), log: join(dir, SHARD_LOG) };
   if (isMixed(check(options), options)) {
-    say(`${printable(dir)} has files that bigfleet did not write. They stay, and --fresh will refuse it.`);
+    notify(`${printable(dir)} has files that bigfleet did not write. They stay, and --fresh will refuse it.`);
     return { ...paths, close: () => {} };
   }
   attempt(dir, () => makeDirectory(dir));
@@ -107,14 +108,14 @@ function listed(names: readonly string[]): string {
 
 /** Needs the lock. The marker records the removal, so that the next start completes one that was interrupted. */
 function remove(options: UpDirectoryOptions, { state, foreign }: Survey): void {
-  const { dir, say } = options;
+  const { dir, notify } = options;
   const links = foreign.filter((name) => ['clouds', 'shard', SHARD_LOG].includes(name));
   if (links.length > 0)
     refuse(options, `has ${listed(links)} of another kind, such as a link: remove it yourself`);
   const held = OLD_LOCKS.map((name) => join(dir, name)).find(isSqliteFileHeld);
   if (held !== undefined) throw new BigFleetError('BF_STORE_LOCKED', `${printable(held)} is in use.`);
-  if (state.length > 0) say(removalText(dir, state));
-  if (foreign.length > 0) say(`Files that bigfleet did not write stay: ${listed(foreign)}.`);
+  if (state.length > 0) notify(removalText(dir, state));
+  if (foreign.length > 0) notify(`Files that bigfleet did not write stay: ${listed(foreign)}.`);
   writeMarker(dir, { format: FORMAT, isRemoving: true });
   for (const name of state) {
     const path = join(dir, name);

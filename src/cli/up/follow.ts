@@ -1,4 +1,5 @@
-// Follows a shard for a view: applies its events, and once a cycle queries what events do not carry.
+// Follows a shard for the view on a terminal (terminal.ts): applies its events, and once a cycle queries what events do
+// not carry.
 
 import type { ShardPort } from '../../shard/index.ts';
 import {

@@ -1,5 +1,5 @@
-// The live view without a terminal: a line for each step, for each action with its reason, for each warning, and
-// periodically the status. As JSON: one shard event per line.
+// The live view of `bigfleet up` without a terminal (choose-view.ts): a line for each step, for each action with its
+// reason, for each warning, and periodically the status. As JSON: one shard event per line.
 
 import { printable } from '../../model/index.ts';
 import type { Answer, ShardEvent, ShardPort } from '../../shard/index.ts';

@@ -1,5 +1,6 @@
-// Renders the live screen as lines of text, from a model and a size; independent of terminal, clock and shard. It fits
-// 80 × 24; more room goes to actions first, then to shortfalls and to a table of clusters.
+// Renders the live screen of `bigfleet up`, which terminal.ts draws, as lines of text from a model and a size;
+// independent of terminal, clock and shard. It fits 80 × 24; more room goes to actions first, then to shortfalls and to
+// a table of clusters.
 
 import {
   byTrouble,
@@ -16,7 +17,7 @@ import {
   isFrozen,
   isInTrouble,
   type Live,
-  lately,
+  latestSentences,
   type Mood,
   machinesIn,
   milliseconds,
@@ -294,7 +295,7 @@ const MOOD_STYLES: Readonly<Record<Mood, Style | undefined>> = {
 function actionLines(live: Live, room: number): readonly Line[] {
   if (room < 2) return [];
   const nowMs = live.status?.nowMs ?? 0;
-  const lines = lately(live, room - 1).map(
+  const lines = latestSentences(live, room - 1).map(
     ({ mood, text, atMs }): Line => [piece(`${moment(atMs, nowMs)} `, 'dim'), piece(text, MOOD_STYLES[mood])],
   );
   const shown = lines.length === 0 ? [[piece('no actions yet', 'dim')]] : lines;

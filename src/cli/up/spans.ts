@@ -1,5 +1,5 @@
-// Lines of the live screen, composed of spans of one style each. Widths are those of the texts; colour is applied last, so
-// that escape sequences are never measured.
+// Lines of the live screen (screen.ts, supply-lines.ts), composed of spans of one style each. Widths are those of the
+// texts; colour is applied last, so that escape sequences are never measured.
 
 import { printable } from '../../model/index.ts';
 import { type Paint, type Style, shorten } from '../table.ts';

@@ -1,5 +1,5 @@
-// The part of the live screen that sets supply against demand: for each kind of hardware a line on its Needs, and a bar for
-// each of its resources.
+// The part of the live screen (screen.ts) that sets supply against demand: for each kind of hardware a line on its
+// Needs, and a bar for each of its resources.
 
 import { type SupplyGroup, type SupplyRow, supplyGroups } from '../../web/index.ts';
 import { type Line, padCut, piece, servedBar, title } from './spans.ts';

@@ -1,4 +1,5 @@
-// Classifies the entries of a directory by whether `bigfleet up` wrote them, by name and kind. Read-only.
+// Classifies the entries of a directory by whether `bigfleet up` wrote them, by name and kind, for directory.ts.
+// Read-only.
 //
 //   bigfleet-up.json   the marker: this is a directory of `up`, in this format
 //   lock.db            held while a process uses the directory

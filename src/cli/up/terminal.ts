@@ -1,5 +1,5 @@
-// The live view on a terminal: draws the screen on the terminal's other page, at most four times a second, and handles
-// keys. However the process ends, the terminal is restored.
+// The live view of `bigfleet up` on a terminal (choose-view.ts): draws on the terminal's alternate screen, at most
+// four times a second, and handles keys. However the process ends, the terminal is restored.
 
 import { emitKeypressEvents, type Key } from 'node:readline';
 import type { ReadStream, WriteStream } from 'node:tty';

@@ -1,5 +1,6 @@
-// What `bigfleet up` runs, which is `npm start`: a shard, two clouds and a handful of clusters in one process, over real gRPC on
-// loopback, with a view of what happens. Nothing here is special to the demonstration but the clouds and the clusters.
+// What `bigfleet up` (command.ts) runs, which is `npm start`: a shard, two clouds and a handful of clusters in one
+// process, over real gRPC on loopback, with a view of what happens. Nothing here is special to the demonstration but
+// the clouds and the clusters.
 
 import { createWriteStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -21,7 +22,7 @@ import {
   startShard,
 } from '../../shard/index.ts';
 import { DEMO_SCENARIOS, type DemoScenarioName, pageServer } from '../../web/index.ts';
-import { askedToEnd } from '../asked-to-end.ts';
+import { endSignal } from '../end-signal.ts';
 import { invocation } from '../invocation.ts';
 import { chooseView } from './choose-view.ts';
 import { openUpDirectory, type UpDirectory } from './directory.ts';
@@ -38,12 +39,12 @@ const SCENARIO_KEYS: Readonly<Record<DemoScenarioName, ScenarioKey>> = {
 export async function up(flags: UpFlags): Promise<void> {
   const quit = Promise.withResolvers<void>();
   // Before the view is created, whose screen would hide messages about the directory.
-  const directory = openUpDirectory({ ...flags, say: (text) => process.stderr.write(`${text}\n`) });
+  const directory = openUpDirectory({ ...flags, notify: (text) => process.stderr.write(`${text}\n`) });
   let environment: DemoEnvironment | null = null;
   const runScenario = async (name: DemoScenarioName): Promise<string> =>
     environment === null ? 'Still starting.' : await environment.scenarios[SCENARIO_KEYS[name]]();
   const view = chooseView(flags, { runScenario, quit: () => quit.resolve() });
-  void askedToEnd().then(() => quit.resolve());
+  void endSignal().then(() => quit.resolve());
   let failure: BigFleetError | null = null;
   const onFailure = (error: BigFleetError): void => {
     failure ??= error;
@@ -123,9 +124,9 @@ function given(flags: Readonly<Record<string, number | undefined>>): Partial<Dem
 }
 
 /** The view shows what matters of the log; the file has all of it. The shard keeps running if it cannot be written. */
-function openLog({ log }: UpDirectory, say: (text: string) => void): NodeJS.WritableStream {
+function openLog({ log }: UpDirectory, notify: (text: string) => void): NodeJS.WritableStream {
   const file = createWriteStream(log, { flags: 'a' });
-  file.on('error', ({ message }) => say(`${log} is no longer written: ${message}`));
+  file.on('error', ({ message }) => notify(`${log} is no longer written: ${message}`));
   return file;
 }
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { aCost } from '../../../testing/support/costs.ts';
 import { actionOf, FakePort, PLACE, plannedOf, pointOf, STATUS } from '../../../testing/support/live-view.ts';
 import { noPaint } from '../table.ts';
-import { chooseView, type Surroundings } from './choose-view.ts';
+import { chooseView, type ViewEnvironment } from './choose-view.ts';
 import { PlainView } from './plain.ts';
 import { type TerminalParts, TerminalView } from './terminal.ts';
 
@@ -339,8 +339,8 @@ describe('the choice of a view', () => {
     const input = Object.assign(new FakeInput(), { isTTY: keyboard });
     const output = Object.assign(new FakeOutput(), { isTTY });
     const hooks = { runScenario: async () => '', quit: () => {} };
-    const surroundings = { input, output, env } as unknown as Surroundings;
-    const view = chooseView({ output: format, plain }, hooks, surroundings);
+    const environment = { input, output, env } as unknown as ViewEnvironment;
+    const view = chooseView({ output: format, plain }, hooks, environment);
     view.step('two clouds listen');
     view.stop();
     return { isLive: view instanceof TerminalView, written: output.written.join('') };

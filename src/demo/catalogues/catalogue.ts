@@ -1,5 +1,6 @@
 // Catalogues: the kinds of workload of a fleet, with frequency, size and constraints on machines. A catalogue is plain
-// data; sizing.ts derives machine counts from it, workload.ts Needs and machines.
+// data, from which demand/average-demand.ts plans the demand of the demo, and testing/workload generates the fleets of
+// benchmarks.
 
 export interface PodSize {
   /** Frequency among the workloads of the archetype; only the ratio counts. */

@@ -1,4 +1,4 @@
-// All catalogues by name.
+// All catalogues by name, as the scale profiles of benchmarks (bench/profiles) refer to them.
 
 import type { Catalogue } from './catalogue.ts';
 import { COST_ROUTING } from './cost-routing.ts';

@@ -1,5 +1,6 @@
 // The `realistic-dev` catalogue: every kind of workload of `realistic` in a fleet of a few hundred machines. Weights
-// are flat enough that each kind shows up; accelerators come with one device each and gangs are smaller.
+// are flat enough that each kind shows up; accelerators come with one device each and gangs are smaller. The demand of
+// the demo is drawn from it.
 
 import type { Archetype, Catalogue } from './catalogue.ts';
 import { REALISTIC } from './realistic.ts';

@@ -1,6 +1,7 @@
 // The `realistic` catalogue: ten kinds of workload, weighted so that the machines they need have the mix of a large
-// company's fleet (about 84 % general compute, 12 % accelerators). Figures are those of the reference's current
-// harness (its decision record 50); weights count workload objects, not pods. `realistic-dev` is the same in small.
+// company's fleet (about 84 % general compute, 12 % accelerators). Figures are those of the reference implementation's
+// current harness (its decision record 50); weights count workload objects, not pods. `realistic-dev` is the same in
+// small.
 
 import { archetype, BARE_METAL, type Catalogue, GI, ON_DEMAND, size } from './catalogue.ts';
 

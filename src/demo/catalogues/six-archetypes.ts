@@ -1,5 +1,6 @@
-// The `six-archetypes` catalogue: the reference's first mix (its decision record 15), which the aggregated runs and
-// most of its micro-benchmarks were made with. Pods are large; with a density of one, each has a machine to itself.
+// The `six-archetypes` catalogue: the first mix of the reference implementation (its decision record 15), which its
+// aggregated runs and most of its micro-benchmarks were made with. Pods are large; with a density of one, each has a
+// machine to itself.
 
 import { archetype, BARE_METAL, type Catalogue, GI, ON_DEMAND, size } from './catalogue.ts';
 

@@ -1,5 +1,5 @@
-// The two clouds of the demo environment, each a provider on a loopback port with its state in a file, and the faults
-// that can be injected.
+// The two clouds of the demo environment (demo.ts), each a provider on a loopback port with its state in a file, and
+// the faults that can be injected.
 
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

@@ -1,5 +1,6 @@
 // The offerings of the two clouds of the demo environment: owned and reserved hosts in one, on-demand and spot hosts in
-// the other. Sized from one number of machines, with the instance types that the `realistic` catalogues ask for.
+// the other. Sized from one number of machines, with the instance types that the `realistic` catalogues ask for. Served
+// by clouds.ts; demand/average-demand.ts sizes the demand by them.
 //
 // Spot hosts of general and compute kinds are rarely interrupted, as large clouds publish, so that workloads with low
 // penalties are best placed there; accelerators are few.
@@ -58,7 +59,7 @@ const TERMS = {
   [Spot]: { price: 0.35, interruption: 0.0005 },
 } as const;
 
-interface Offer {
+interface OfferingSpec {
   readonly name: string;
   readonly type: string;
   readonly capacityType: keyof typeof TERMS;
@@ -66,32 +67,37 @@ interface Offer {
   readonly share: number;
 }
 
-function offer(name: string, type: string, capacityType: Offer['capacityType'], share: number): Offer {
+function offering(
+  name: string,
+  type: string,
+  capacityType: OfferingSpec['capacityType'],
+  share: number,
+): OfferingSpec {
   return { name, type, capacityType, share };
 }
 
-const METAL: readonly Offer[] = [
-  offer('metal-general', 'm6i.2xlarge', BareMetal, 10),
-  offer('metal-compute', 'n2-standard-32', BareMetal, 4),
-  offer('metal-memory', 'r6i.4xlarge', BareMetal, 8),
-  offer('metal-gpu', 'a3-highgpu-8g', BareMetal, 12),
-  offer('reserved-general', 'm6i.xlarge', Reserved, 10),
-  offer('reserved-memory', 'r6i.2xlarge', Reserved, 6),
-  offer('reserved-gpu', 'a2-highgpu-1g', Reserved, 4),
+const METAL: readonly OfferingSpec[] = [
+  offering('metal-general', 'm6i.2xlarge', BareMetal, 10),
+  offering('metal-compute', 'n2-standard-32', BareMetal, 4),
+  offering('metal-memory', 'r6i.4xlarge', BareMetal, 8),
+  offering('metal-gpu', 'a3-highgpu-8g', BareMetal, 12),
+  offering('reserved-general', 'm6i.xlarge', Reserved, 10),
+  offering('reserved-memory', 'r6i.2xlarge', Reserved, 6),
+  offering('reserved-gpu', 'a2-highgpu-1g', Reserved, 4),
 ];
 
-const CLOUD: readonly Offer[] = [
-  offer('small', 'm6i.large', OnDemand, 7),
-  offer('general', 'm6i.xlarge', OnDemand, 9),
-  offer('large', 'm6i.2xlarge', OnDemand, 6),
-  offer('compute', 'c6i.4xlarge', OnDemand, 5),
-  offer('compute-large', 'c6i.8xlarge', OnDemand, 2),
-  offer('memory', 'r6i.xlarge', OnDemand, 4),
-  offer('memory-large', 'r6i.2xlarge', OnDemand, 4),
-  offer('gpu', 'a3-highgpu-1g', OnDemand, 3),
-  offer('small-spot', 'm6i.large', Spot, 5),
-  offer('general-spot', 'm6i.xlarge', Spot, 5),
-  offer('compute-spot', 'c6i.4xlarge', Spot, 5),
+const CLOUD: readonly OfferingSpec[] = [
+  offering('small', 'm6i.large', OnDemand, 7),
+  offering('general', 'm6i.xlarge', OnDemand, 9),
+  offering('large', 'm6i.2xlarge', OnDemand, 6),
+  offering('compute', 'c6i.4xlarge', OnDemand, 5),
+  offering('compute-large', 'c6i.8xlarge', OnDemand, 2),
+  offering('memory', 'r6i.xlarge', OnDemand, 4),
+  offering('memory-large', 'r6i.2xlarge', OnDemand, 4),
+  offering('gpu', 'a3-highgpu-1g', OnDemand, 3),
+  offering('small-spot', 'm6i.large', Spot, 5),
+  offering('general-spot', 'm6i.xlarge', Spot, 5),
+  offering('compute-spot', 'c6i.4xlarge', Spot, 5),
 ];
 
 /** Fraction of the on-demand price: roughly the cost of a host over four years including space, power and staff. */
@@ -116,7 +122,7 @@ export function supplyOf(machines: number): Supply {
   return { metal, cloud, machines: metal.machines + cloud.machines };
 }
 
-function cloudOf(name: string, offers: readonly Offer[], total: number): CloudSupply {
+function cloudOf(name: string, offers: readonly OfferingSpec[], total: number): CloudSupply {
   const counts = offers.map(({ share }) =>
     Math.max(1, Math.round((share * total) / ALL_SHARES / ZONES.length)),
   );
@@ -131,7 +137,7 @@ function cloudOf(name: string, offers: readonly Offer[], total: number): CloudSu
 
 function entryOf(
   cloud: string,
-  { name, type, capacityType }: Offer,
+  { name, type, capacityType }: OfferingSpec,
   weight: number,
   racksPerZone: number,
 ): CatalogueEntry {

@@ -1,6 +1,6 @@
-// The average demand of clusters for a given supply: the workloads of the `realistic-dev` catalogue, in amounts that
-// the supply can serve. General compute is plentiful, accelerators are scarce, and the cheap spot hosts do not suffice
-// for all workloads that would prefer them.
+// The average demand of the demo's clusters for a given supply, planned once at the start (demo.ts): the workloads of
+// the `realistic-dev` catalogue, in amounts that the supply can serve. General compute is plentiful, accelerators are
+// scarce, and the cheap spot hosts do not suffice for all workloads that would prefer them.
 
 import type { CatalogueEntry } from '../../provider/index.ts';
 import { Random } from '../../runtime/random.ts';

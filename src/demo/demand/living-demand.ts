@@ -1,6 +1,6 @@
-// Demand that changes over time: services grow and shrink, jobs come and go, and on request a cluster deploys in a
-// burst or wants a gang of accelerators. A row's demand is a function of the seed and the time alone; no state is kept,
-// so a restart does not change it.
+// The demand that the demo's operators report (demo.ts), as it changes over time: services grow and shrink, jobs come
+// and go, and on request a cluster deploys in a burst or wants a gang of accelerators. A row's demand is a function of
+// the seed and the time alone; no state is kept, so a restart does not change it.
 
 import type { Need } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -37,11 +37,11 @@ const SMOOTHED_STEPS = 3;
 const JOB_TAKEN = 0.92;
 const STREAM = { offset: 0xd11, level: 0xd12, scenarios: 0xd13 } as const;
 
-const STORY_MS = 15 * MINUTE_MS;
+const SCENARIO_MS = 15 * MINUTE_MS;
 /** Lower bound at any speed, so that a scenario remains visible. */
-const SHORTEST_STORY_MS = 45_000;
+const SHORTEST_SCENARIO_MS = 45_000;
 /** Above all services, below critical workloads. */
-const STORY_PRIORITY = 5000;
+const SCENARIO_PRIORITY = 5000;
 /** A deploy burst wants this multiple of the usual demand. */
 const BURST_FACTOR = 3;
 
@@ -50,7 +50,7 @@ export class LivingDemand {
   readonly #random: Random;
   readonly #scenarios = new Map<DemoScenario, () => void>();
   /** By cluster: the last demand reported. */
-  readonly #told = new Map<string, string>();
+  readonly #reported = new Map<string, string>();
   #cancelTick = () => {};
   #gangs = 0;
 
@@ -66,7 +66,7 @@ export class LivingDemand {
 
   /** Reports every cluster once, and every change from then on. */
   start(): void {
-    for (const cluster of this.#parts.plan.clusters) this.#tell(cluster);
+    for (const cluster of this.#parts.plan.clusters) this.#report(cluster);
     this.#tickLater();
   }
 
@@ -88,11 +88,11 @@ export class LivingDemand {
       .filter(({ habit }) => habit === 'service')
       .map((planned) => ({
         ...planned.row,
-        priority: Math.max(planned.row.priority, STORY_PRIORITY),
+        priority: Math.max(planned.row.priority, SCENARIO_PRIORITY),
         pods: this.#podsOf(planned, nowMs) * (BURST_FACTOR - 1),
       }));
     const seconds = Math.round(this.#scenarioMs / 1000);
-    const text = `Deploy burst: ${cluster} wants ${BURST_FACTOR} times its services for ${seconds} s, the new ones at priority ${STORY_PRIORITY}.`;
+    const text = `Deploy burst: ${cluster} wants ${BURST_FACTOR} times its services for ${seconds} s, the new ones at priority ${SCENARIO_PRIORITY}.`;
     return this.#begin({ cluster, rows, text });
   }
 
@@ -102,9 +102,9 @@ export class LivingDemand {
    */
   gpuGang(cluster = this.#random.pick(this.#newToGpus())): string {
     const { gpuGang } = this.#parts.plan;
-    const row = { ...gpuGang, group: `${gpuGang.group}-${++this.#gangs}`, priority: STORY_PRIORITY };
+    const row = { ...gpuGang, group: `${gpuGang.group}-${++this.#gangs}`, priority: SCENARIO_PRIORITY };
     const seconds = Math.round(this.#scenarioMs / 1000);
-    const text = `GPU gang: ${cluster} wants ${row.pods} machines of 8 GPUs in one rack for ${seconds} s, at priority ${STORY_PRIORITY}.`;
+    const text = `GPU gang: ${cluster} wants ${row.pods} machines of 8 GPUs in one rack for ${seconds} s, at priority ${SCENARIO_PRIORITY}.`;
     return this.#begin({ cluster, rows: [row], text });
   }
 
@@ -117,24 +117,24 @@ export class LivingDemand {
   }
 
   get #scenarioMs(): number {
-    return Math.max(SHORTEST_STORY_MS, STORY_MS / this.#parts.speed);
+    return Math.max(SHORTEST_SCENARIO_MS, SCENARIO_MS / this.#parts.speed);
   }
 
   #begin(scenario: DemoScenario): string {
     const cancel = this.#parts.clock.after(this.#scenarioMs, () => {
       this.#scenarios.delete(scenario);
-      this.#tell(scenario.cluster);
+      this.#report(scenario.cluster);
     });
     this.#scenarios.set(scenario, cancel);
-    this.#tell(scenario.cluster);
+    this.#report(scenario.cluster);
     return scenario.text;
   }
 
-  #tell(cluster: string): void {
+  #report(cluster: string): void {
     const rows = this.#rowsOf(cluster);
     const text = JSON.stringify(rows);
-    if (this.#told.get(cluster) === text) return;
-    this.#told.set(cluster, text);
+    if (this.#reported.get(cluster) === text) return;
+    this.#reported.set(cluster, text);
     this.#parts.onChange(cluster, this.needsOf(cluster));
   }
 
@@ -144,7 +144,7 @@ export class LivingDemand {
     const next = Math.min(...plan.rows.map((planned) => this.#untilNextMs(planned, nowMs)));
     if (next === Number.POSITIVE_INFINITY) return;
     this.#cancelTick = clock.after(next, () => {
-      for (const cluster of plan.clusters) this.#tell(cluster);
+      for (const cluster of plan.clusters) this.#report(cluster);
       this.#tickLater();
     });
   }

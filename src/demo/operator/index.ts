@@ -1,4 +1,4 @@
-// Simulated operators of clusters.
+// Simulated operators of clusters, for the demo environment and for tests (testing/world, test/e2e).
 
 export type { Dialer } from './link.ts';
 export type { SimNode } from './nodes.ts';

@@ -1,4 +1,5 @@
-// The connection of a simulated operator to its shard: over gRPC (operator-grpc.ts) or in memory (operator-memory.ts).
+// The connection of a simulated operator (operator.ts) to its shard: over gRPC (operator-grpc.ts) or in memory
+// (operator-memory.ts).
 
 import type { ShardMessage } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 

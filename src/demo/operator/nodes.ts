@@ -1,4 +1,5 @@
-// The nodes of a simulated cluster, as reported by its shard, and the eviction of pods from nodes to be returned.
+// The nodes of a simulated cluster, as reported by its shard, and the eviction of pods from nodes to be returned. Kept
+// by operator.ts.
 
 import { MachineState } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -31,7 +32,7 @@ export class Nodes {
   readonly #nodes = new Map<string, SimNode>();
   readonly #leaving = new Map<string, () => void>();
   /** Machines reported since the last `expectAll`; null: no resync is in progress. */
-  #heard: Set<string> | null = null;
+  #reported: Set<string> | null = null;
 
   constructor(clock: Clock, random: Random) {
     this.#clock = clock;
@@ -43,10 +44,10 @@ export class Nodes {
   }
 
   /** Applies an update; a machine that is neither ours nor leaving is dropped. */
-  take(update: NodeStateUpdate): void {
+  apply(update: NodeStateUpdate): void {
     const { machineId: machine, labels } = update;
     const state = update.state as MachineState;
-    this.#heard?.add(machine);
+    this.#reported?.add(machine);
     if (!isOurs(state)) {
       this.#forget(machine);
       return;
@@ -78,15 +79,15 @@ export class Nodes {
 
   /** Starts a resync: from now on the shard reports all machines that are ours. */
   expectAll(): void {
-    this.#heard = new Set();
+    this.#reported = new Set();
   }
 
   /** Drops machines not reported since `expectAll`: they left while the operator was disconnected. */
-  dropUnheard(): void {
-    const heard = this.#heard;
-    if (heard === null) return;
-    this.#heard = null;
-    for (const machine of [...this.#nodes.keys()]) if (!heard.has(machine)) this.#forget(machine);
+  dropUnreported(): void {
+    const reported = this.#reported;
+    if (reported === null) return;
+    this.#reported = null;
+    for (const machine of [...this.#nodes.keys()]) if (!reported.has(machine)) this.#forget(machine);
   }
 
   stop(): void {

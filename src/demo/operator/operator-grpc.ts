@@ -1,4 +1,5 @@
-// Links to a shard over gRPC. Each has its own channel, so that only the operator decides when to reconnect.
+// Links to a shard over gRPC, for the demo environment and end-to-end tests. Each has its own channel, so that only the
+// operator decides when to reconnect.
 
 import { ShardDefinition, type ShardMessage } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { bindService, clientCredentials, connect, rawBytes, type SecurityOptions } from '../../wire/index.ts';

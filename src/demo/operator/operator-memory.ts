@@ -1,5 +1,5 @@
-// Links to a shard's sessions in the same process. Frames have latency on the given clock and stay in order in each
-// direction.
+// Links to a shard's sessions in the same process, for worlds on virtual time (testing/world). Frames have latency on
+// the given clock and stay in order in each direction.
 
 import type { Clock } from '../../runtime/clock.ts';
 import type { Identify, SessionLink, SessionPort, Sessions } from '../../shard/index.ts';

@@ -1,7 +1,7 @@
 // The simulated operator of a cluster. It speaks to a shard as a real one does: hello, the whole demand at once, then
 // every few seconds and on every change. It answers bootstrap requests, evicts pods from nodes that the shard reclaims,
 // and reconnects when the connection is lost. A state machine on a clock and over a link, so that it runs against a
-// real process and on virtual time alike.
+// real process and on virtual time alike. Used by demo.ts, testing/world and test/e2e.
 
 import type { Need } from '../../model/index.ts';
 import { type BackoffLimits, backoffMs } from '../../runtime/backoff.ts';
@@ -222,7 +222,7 @@ export class SimOperator {
         this.#reclaim(payload.value);
         break;
       case 'nodeStateUpdate':
-        this.#nodes.take(payload.value);
+        this.#nodes.apply(payload.value);
         break;
       case 'availableCapacity':
         this.#hints.set(payload.value.supersedesKey, payload.value);
@@ -242,7 +242,7 @@ export class SimOperator {
       this.#failures = 0;
       this.counts.sessions++;
       this.#nodes.expectAll();
-      this.#after(this.#times.resyncMs, () => this.#nodes.dropUnheard());
+      this.#after(this.#times.resyncMs, () => this.#nodes.dropUnreported());
       onEvent?.({ kind: 'connected', shardEpoch });
     }
     if (echo === 'rollup') {

@@ -1,5 +1,6 @@
 // Converts rows to model objects: profiles, Needs, stamps, resource vectors and labels. Equal ones are created once and
-// shared, so that millions of machines cost little more than their ids.
+// shared, so that millions of machines cost little more than their ids. Used for the demo's demand and by
+// testing/workload.
 
 import {
   bucketOfDollars,

@@ -1,6 +1,7 @@
 // The demand of one cluster as rows, before they become Needs: archetype, constraints on machines, number of pods.
 // Workloads are drawn as a load driver would until the cluster has its number of rows; then rows grow or shrink by
-// whole machines until they need exactly the machines bound to the cluster.
+// whole machines until they need exactly the machines bound to the cluster. The demo draws single rows
+// (demand/average-demand.ts); testing/workload generates whole clusters for benchmarks.
 
 import { Random } from '../../runtime/random.ts';
 import { type Archetype, podsPerMachine } from '../catalogues/catalogue.ts';

@@ -1,4 +1,6 @@
-// Scale profiles: size and contents of a generated fleet, and the thresholds that a benchmark on it must meet.
+// Scale profiles: size and contents of a generated fleet, and the thresholds that a benchmark on it must meet. Types
+// only; testing/workload/scale-profile.ts reads the files in bench/profiles, and the demo makes one of its own
+// (demand/average-demand.ts).
 
 import type { Catalogue } from '../catalogues/catalogue.ts';
 

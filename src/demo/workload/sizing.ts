@@ -1,6 +1,6 @@
 // The number of machines per archetype of a fleet. Pods follow from the frequency of workloads and their replicas,
 // machines from pods; rounding is by largest remainder. Every gang archetype gets at least one largest gang per zone,
-// so that a gang finds a domain even in a small fleet.
+// so that a gang finds a domain even in a small fleet. Used by rows.ts and testing/workload.
 
 import type { Random } from '../../runtime/random.ts';
 import { type Archetype, podsPerMachine } from '../catalogues/catalogue.ts';

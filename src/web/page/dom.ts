@@ -1,5 +1,5 @@
-// Reconciles the document with a tree and changes only what differs: focus, selection and the position of a screen reader
-// are kept, and nothing accumulates at one update a second for days.
+// Reconciles the document with a tree (tree.ts) for page/main.ts, and changes only what differs: focus, selection and
+// the position of a screen reader are kept, and nothing accumulates at one update a second for days.
 
 import type { Tree } from '../tree.ts';
 

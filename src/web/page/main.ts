@@ -1,9 +1,8 @@
-// The script of the page: subscribes to the shard's events, polls for what events do not carry, and sends the requests of
-// the buttons. It shows when the shard is unreachable, and reconnects by itself.
+// The script of the page, loaded by index.html: subscribes to the shard's events, polls for what events do not carry,
+// and sends the requests of the buttons. It shows when the shard is unreachable, and reconnects by itself.
 
 import type { Cluster, FailedMachine, Freeze, Plan, Point, ShardEvent, Shortfall, Status } from '../feed.ts';
 import { timeOfDay } from '../figures.ts';
-import { withPoints } from '../history.ts';
 import {
   type Details,
   FLEET_FREEZE,
@@ -14,6 +13,7 @@ import {
   NOTHING_YET,
   withEvent,
 } from '../live.ts';
+import { withPoints } from '../series.ts';
 import { type PageState, pageParts } from '../view.ts';
 import { show } from './dom.ts';
 

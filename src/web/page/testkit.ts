@@ -1,4 +1,4 @@
-// As much of a document as the page's script uses, for tests without a browser.
+// As much of a document as the page's script uses, for tests without a browser (page.test.ts).
 
 export class FakeNode {
   static readonly TEXT_NODE = 3;

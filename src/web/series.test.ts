@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Point } from './feed.ts';
 import { moment, timeOfDay } from './figures.ts';
-import { resampled, steps, stretches, unmetHistoryText, unmetSinceText, withPoints } from './history.ts';
+import { resampled, steps, stretches, unmetHistoryText, unmetSinceText, withPoints } from './series.ts';
 
 function at(second: number, change: Partial<Point> = {}): Point {
   const counts = { needs: 9, unmet: 0, begun: 1, failed: 0 };

@@ -15,8 +15,8 @@ import {
 } from '../../model/index.ts';
 import { STATES } from '../../web/index.ts';
 import { LINE_WIDTH } from '../table.ts';
-import { GROUPS, groupNamed, meaningsOf, nearWord } from './catalogue.ts';
 import { explainCommand } from './explain.ts';
+import { GROUPS, groupNamed, meaningsOf, nearWord } from './word-groups.ts';
 
 async function explained(...words: string[]): Promise<string> {
   let out = '';

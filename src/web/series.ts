@@ -1,5 +1,6 @@
-// The last hour as views keep and show it: points with their times, thinned as they age, so that a view that stays open for
-// weeks keeps no more than one that was just opened. What a view shows is read from these points alone.
+// The last hour as live views keep and show it: a series of points with their times, thinned as they age, so that a
+// view that stays open for weeks keeps no more than one that was just opened. What a view shows is read from these
+// points alone. Used by the page and by cli/up (follow.ts, screen.ts).
 
 import type { Point, Status } from './feed.ts';
 import { count, span, timeOfDay } from './figures.ts';

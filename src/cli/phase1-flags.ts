@@ -1,10 +1,10 @@
-// How Phase 1 is computed: threads, retries and lanes, as flags of a command. None of them changes a decision; a file may
-// give defaults for the first two.
+// Flags of `bigfleet decide` that set how Phase 1 is computed: threads, retries and lanes. None of them changes a
+// decision; a scenario file may give defaults for the first two.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { EngineOptions as ScenarioDefaults } from '../scenario/index.ts';
 
-export interface Phase1 {
+export interface Phase1Options {
   /** Threads that share the work; 1 starts none. */
   readonly workers: number;
   /** How often a row in conflict is solved again before it waits for the barrier. */
@@ -27,7 +27,7 @@ const MAX_LANES = 1024;
 
 export function addPhase1Flags(command: Command): Command {
   const whole = (min: number, max: number) => {
-    return (text: string): number => wholeNumber(text, min, max);
+    return (text: string): number => wholeNumberWithin(text, min, max);
   };
   return command
     .addOption(
@@ -52,7 +52,7 @@ export function addPhase1Flags(command: Command): Command {
 export const PHASE1_EXAMPLES = `  bigfleet decide large.json --phase1-workers 2
   bigfleet decide large.json --phase1-workers 4 --phase1-lanes fixed:4 --phase1-retries 3`;
 
-export function phase1Of(flags: Phase1Flags, defaults: ScenarioDefaults): Phase1 {
+export function phase1Of(flags: Phase1Flags, defaults: ScenarioDefaults): Phase1Options {
   return {
     workers: flags.phase1Workers ?? defaults.workers,
     retries: flags.phase1Retries ?? defaults.retries,
@@ -60,7 +60,7 @@ export function phase1Of(flags: Phase1Flags, defaults: ScenarioDefaults): Phase1
   };
 }
 
-function wholeNumber(text: string, min: number, max: number): number {
+function wholeNumberWithin(text: string, min: number, max: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
   throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
@@ -68,6 +68,6 @@ function wholeNumber(text: string, min: number, max: number): number {
 
 function lanesOf(text: string): number | 'auto' {
   if (text === 'auto') return text;
-  if (text.startsWith('fixed:')) return wholeNumber(text.slice('fixed:'.length), 1, MAX_LANES);
+  if (text.startsWith('fixed:')) return wholeNumberWithin(text.slice('fixed:'.length), 1, MAX_LANES);
   throw new InvalidArgumentError('Expected auto, or fixed:N as in fixed:4.');
 }

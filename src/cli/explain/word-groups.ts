@@ -1,5 +1,6 @@
-// Every word that a surface prints and that a reader may ask about, in groups. A word may have a meaning in several groups:
-// `failed` is a state of a machine, a kind of loss and what keeps a machine from a Need.
+// Every word that a surface prints and that a reader may look up with `bigfleet explain` (explain.ts), in groups. A
+// word may have a meaning in several groups: `failed` is a state of a machine, a kind of loss and what keeps a machine
+// from a Need.
 
 import {
   ACTION_KINDS,

@@ -1,9 +1,9 @@
-// Resolves when a long-running command is asked to end by a signal.
+// Resolves when a signal asks a long-running command (`bigfleet shard`, `bigfleet up`) to end.
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /** Resolves on the first SIGINT or SIGTERM. A second one, of either kind, ends the process at once. */
-export function askedToEnd(): Promise<void> {
+export function endSignal(): Promise<void> {
   return new Promise((resolve) => {
     const first = (): void => {
       for (const each of SIGNALS) {

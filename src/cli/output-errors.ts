@@ -1,4 +1,5 @@
-// Handles output that cannot be written: the reader of a pipe is gone, or the disk is full.
+// Handles output that cannot be written: the reader of a pipe is gone, or the disk is full. Installed by main.ts for
+// every command; shard.ts switches to continuing.
 
 import { BigFleetError } from '../model/index.ts';
 import { exitCodeOf } from './exit-codes.ts';
