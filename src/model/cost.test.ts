@@ -16,13 +16,13 @@ const int32 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
 
 describe('effectiveCost', () => {
   // Case 3 of the specification.
-  it('given a chance to be interrupted, then its expected cost is added; given none, it is the price alone', () => {
+  it('given a probability of interruption, then its expected cost is added to the price; given none, then the cost is the price', () => {
     expect(effectiveCost(1.8, 0.1, 5)).toBeCloseTo(2.3, 12);
     expect(effectiveCost(6, 0, 100)).toBe(6);
   });
 
   // Case 4 of the specification.
-  it('given spot 1.80@0.10 and on-demand 6.00@0, then spot wins below a penalty of 42 and loses above', () => {
+  it('given spot 1.80@0.10 and on-demand 6.00@0, then spot is cheaper below a penalty of 42 and dearer above', () => {
     const spot = (penalty: number): number => effectiveCost(1.8, 0.1, penalty);
     const onDemand = (penalty: number): number => effectiveCost(6, 0, penalty);
     expect(spot(5)).toBeLessThan(onDemand(5));
@@ -34,7 +34,7 @@ describe('effectiveCost', () => {
   });
 
   // Case 5 of the specification.
-  it('given a negative penalty, then it counts as none', () => {
+  it('given a negative penalty, then it counts as zero', () => {
     expect(effectiveCost(2, 0.5, -10)).toBe(2);
     expect(effectiveCost(2, 0.5, Number.NEGATIVE_INFINITY)).toBe(2);
   });
@@ -62,7 +62,7 @@ describe('effectiveCost', () => {
   });
 
   // Case 7 of the specification.
-  it('given tiers 1.0@0.05 and 0.3@0.30, then $0 rows go to the second, $8 rows to the first, break-even 2.8', () => {
+  it('given tiers 1.0@0.05 and 0.3@0.30, then the second is cheaper at $0, the first at $8, with break-even at $2.8', () => {
     const first = (penalty: number): number => effectiveCost(1, 0.05, penalty);
     const second = (penalty: number): number => effectiveCost(0.3, 0.3, penalty);
     expect(second(0)).toBeLessThan(first(0));
@@ -73,7 +73,7 @@ describe('effectiveCost', () => {
     expect(second(2.81)).toBeGreaterThan(first(2.81));
   });
 
-  it('is never not-a-number, never below the price, and rises with probability and penalty', () => {
+  it('given any price, probability and penalty, then it is never NaN, never below the price, and monotonic in both others', () => {
     const price = fc.double({ min: 0, max: 1e6, noNaN: true });
     const probability = fc.double({ min: 0, max: 1, noNaN: true });
     const penalty = fc.integer({ min: 0, max: BUCKET_PINNED }).map(dollarsOfBucket);
@@ -105,14 +105,14 @@ describe('drainGraceSeconds', () => {
   });
 
   // 7.6.13, case 9 of the specification.
-  it('given a gap beyond 32 bits, then the grace is the shortest', () => {
+  it('given a priority gap beyond 32 bits, then the grace is the shortest', () => {
     expect(drainGraceSeconds(2_000_000_000, -1_000_000_000)).toBe(10);
     expect(drainGraceSeconds(2 ** 31 - 1, -(2 ** 31))).toBe(10);
     expect(drainGraceSeconds(-(2 ** 31), 2 ** 31 - 1)).toBe(600);
   });
 
   // P10 of the specification.
-  it('depends on the gap alone and never grows with it', () => {
+  it('given any two priorities, then the grace depends on their gap alone and never grows with it', () => {
     const gap = fc.oneof(fc.integer({ min: 0, max: 2 ** 32 - 1 }), fc.integer({ min: 0, max: 1_000_001 }));
     fc.assert(
       fc.property(gap, gap, int32, (a, b, victim) => {
@@ -123,7 +123,7 @@ describe('drainGraceSeconds', () => {
     );
   });
 
-  it('gives a voluntary reclaim ten minutes', () => {
+  it('given a voluntary reclaim, then the grace is ten minutes', () => {
     expect(RECLAIM_GRACE_SECONDS).toBe(600);
   });
 });
@@ -149,7 +149,7 @@ describe('victimScore', () => {
   });
 
   // Case 11 of the specification.
-  it('given cheap penalties, then they may outvote some twenty points of priority', () => {
+  it('given a victim with zero penalties, then it outscores a penalized one of up to twenty points less priority', () => {
     const cheap: Victim = { priority: 115, drainSeconds: 30, interruptionDollars: 0, reclamationDollars: 0 };
     const dear: Victim = {
       priority: 100,
@@ -162,17 +162,17 @@ describe('victimScore', () => {
     expect(score(1000, { ...cheap, priority: 121 })).toBeLessThan(score(1000, dear));
   });
 
-  it('given pinned penalties, then they add nothing', () => {
+  it('given pinned penalties, then they add nothing to the score', () => {
     const pinned: Victim = { ...victim, interruptionDollars: PINNED, reclamationDollars: PINNED };
     expect(score(1000, pinned)).toBe(900 + 0.1 / 30);
   });
 
-  it('given a victim above the preemptor, then the gap counts as none; given int32 extremes, it does not overflow', () => {
+  it('given a victim of higher priority than the preemptor, then the gap counts as zero; given int32 extremes, then it does not overflow', () => {
     expect(score(0, { ...victim, priority: 500 })).toBe(score(0, { ...victim, priority: 0 }));
     expect(score(2 ** 31 - 1, { ...victim, priority: -(2 ** 31) })).toBeGreaterThan(2 ** 32 - 2);
   });
 
-  it('weighs each term by its own weight', () => {
+  it('given weights, then each term is multiplied by its own', () => {
     const none = { priority: 0, drainSpeed: 0, interruption: 0, reclamation: 0 };
     const uneven: Victim = { priority: 7, drainSeconds: 4, interruptionDollars: 2, reclamationDollars: 0.5 };
     expect(victimScore(10, uneven, { ...none, priority: 2 })).toBe(6);
@@ -182,7 +182,7 @@ describe('victimScore', () => {
     expect(victimScore(10, uneven, none)).toBe(0);
   });
 
-  it('has the defaults of the specification', () => {
+  it('has default weights of 1, 0.1, 0.1 and 0.1, and a default drain of 30 s', () => {
     expect(DEFAULT_SCORE_WEIGHTS).toEqual({
       priority: 1,
       drainSpeed: 0.1,
@@ -192,7 +192,7 @@ describe('victimScore', () => {
     expect(DEFAULT_DRAIN_SECONDS).toBe(30);
   });
 
-  it('is finite for every victim that can exist', () => {
+  it('given any valid victim, then the score is finite and at least the priority gap', () => {
     const dollars = fc.integer({ min: 0, max: BUCKET_PINNED }).map(dollarsOfBucket);
     const seconds = fc.double({ min: 0, max: 1e6, noNaN: true });
     fc.assert(

@@ -11,12 +11,12 @@ describe('the error catalogue', () => {
     }
   });
 
-  it('says something different about every code', () => {
+  it('has a different summary for every code', () => {
     const summaries = Object.values(ERRORS).map((entry) => entry.summary);
     expect(new Set(summaries).size).toBe(summaries.length);
   });
 
-  it('knows its own codes and nothing inherited', () => {
+  it('recognizes its own codes, and no inherited property names', () => {
     for (const code of Object.keys(ERRORS)) expect(isErrorCode(code)).toBe(true);
     for (const text of ['', 'BF_', 'BF_NO_SUCH', 'bf_usage', 'toString', '__proto__', 'constructor']) {
       expect(isErrorCode(text)).toBe(false);
@@ -25,7 +25,7 @@ describe('the error catalogue', () => {
 });
 
 describe('BigFleetError', () => {
-  it('given a path, then the message says code, path, what was found and what to do', () => {
+  it('given a path, then the message has the code, the path, the finding and the remedy', () => {
     const error = new BigFleetError('BF_MACHINE_PRICE', 'The price is -1.', {
       path: 'machines[3].pricePerHour',
     });
@@ -39,13 +39,13 @@ describe('BigFleetError', () => {
     ]);
   });
 
-  it('given no path, then the message goes on right after the code', () => {
+  it('given no path, then the finding follows the code directly', () => {
     const error = new BigFleetError('BF_USAGE', 'There is no command "fly".');
     expect(error.message).toBe(`BF_USAGE: There is no command "fly". ${ERRORS.BF_USAGE.remedy}`);
     expect(error.problems[0]?.path).toBe('');
   });
 
-  it('keeps its cause and is an Error with a stack', () => {
+  it('given a cause, then the error keeps it and has a stack', () => {
     const cause = new Error('disk on fire');
     const error = new BigFleetError('BF_INPUT_UNREADABLE', 'Cannot read fleet.yaml.', { cause });
     expect(error).toBeInstanceOf(Error);
@@ -53,21 +53,24 @@ describe('BigFleetError', () => {
     expect(error.stack).toContain('BF_INPUT_UNREADABLE');
   });
 
-  it.each(Object.keys(ERRORS) as ErrorCode[])('%s can be thrown with its remedy', (code) => {
+  it.each(Object.keys(ERRORS) as ErrorCode[])('given %s, then the message ends with its remedy', (code) => {
     const { message } = new BigFleetError(code, 'Found it.', { path: 'here' });
     expect(message).toBe(`${code}: here: Found it. ${ERRORS[code].remedy}`);
   });
 });
 
-describe('an error of which a thread left only the message', () => {
-  it.each(Object.keys(ERRORS) as ErrorCode[])('is %s again, with the same message', (code) => {
-    const sent = new BigFleetError(code, 'Found it: twice.', { path: 'here' });
-    const revived = revivedError(new Error(sent.message));
-    expect(revived).toBeInstanceOf(BigFleetError);
-    expect(revived).toMatchObject({ code, message: sent.message });
-  });
+describe('revivedError, for an error that crossed a thread as a message', () => {
+  it.each(Object.keys(ERRORS) as ErrorCode[])(
+    'given the message of %s, then it restores code and message',
+    (code) => {
+      const sent = new BigFleetError(code, 'Found it: twice.', { path: 'here' });
+      const revived = revivedError(new Error(sent.message));
+      expect(revived).toBeInstanceOf(BigFleetError);
+      expect(revived).toMatchObject({ code, message: sent.message });
+    },
+  );
 
-  it('stays what it is if it is of another kind', () => {
+  it('given an error of another kind, then it is returned unchanged', () => {
     const other = new TypeError('BF_NO_SUCH_CODE: x');
     expect(revivedError(other)).toBe(other);
     expect(revivedError('gone').message).toBe('gone');
@@ -75,7 +78,7 @@ describe('an error of which a thread left only the message', () => {
 });
 
 describe('Result', () => {
-  it('is a value or the problems', () => {
+  it('has either a value or problems', () => {
     expect(ok(0)).toEqual({ ok: true, value: 0 });
     const problems = [{ code: 'BF_CLUSTER_EMPTY', path: 'clusterId', message: 'No cluster.' }] as const;
     expect(refused(problems)).toEqual({ ok: false, problems });

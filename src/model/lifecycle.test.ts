@@ -21,21 +21,24 @@ describe('commands', () => {
     });
   });
 
-  it.each(every)('given %s on %s, then it is %s', (command, _from, _to, from, to) => {
-    if (to !== undefined) expect(commandTarget(command, from)).toBe(to);
-    else expect(() => commandTarget(command, from)).toThrow('BF_MOVE_ILLEGAL');
-  });
+  it.each(every)(
+    'given the command %s in state %s, then the next state is %s',
+    (command, _from, _to, from, to) => {
+      if (to !== undefined) expect(commandTarget(command, from)).toBe(to);
+      else expect(() => commandTarget(command, from)).toThrow('BF_MOVE_ILLEGAL');
+    },
+  );
 
-  it('lists each command with its one start', () => {
+  it('lists each command with its only initial state', () => {
     expect(Object.keys(COMMANDS).sort()).toEqual(Object.values(Command).sort());
     expect(every.filter(([, , to]) => to !== 'refused')).toHaveLength(legal.length);
   });
 
-  it('says what was tried, from where and what would be right', () => {
+  it('given an illegal move, then the error names the command, the state, and the state it needs', () => {
     expect(() => commandTarget('drain', Idle)).toThrow(/^BF_MOVE_ILLEGAL: Cannot drain .*Idle.*Configured/);
   });
 
-  it('starts every move from the state its action may touch', () => {
+  it('given an action, then its commands start from the states that the action applies to', () => {
     const startsOf = (kind: string): MachineState[] => {
       return Object.values(COMMANDS).flatMap((move) =>
         move.startedBy.some((k) => k === kind) ? [move.from] : [],
@@ -48,7 +51,7 @@ describe('commands', () => {
     expect(startsOf('Delete')).toEqual([Idle]);
   });
 
-  it('never leads from one cluster to another without Idle, and never out of Failed', () => {
+  it('given any command, then it binds a machine only from Idle, and neither enters nor leaves Failed', () => {
     for (const move of Object.values(COMMANDS)) {
       if (isBound(move.to)) expect(move.from).toBe(Idle);
       expect([move.from, move.to]).not.toContain(Failed);
@@ -57,7 +60,7 @@ describe('commands', () => {
 });
 
 describe('observations', () => {
-  // Rows: the state on record. Columns: as seen. `=` unchanged, `>` progress, `<` rolled back, `!` failed,
+  // Rows: the state on record. Columns: the state observed. `=` unchanged, `>` progress, `<` rolled back, `!` failed,
   // `x` lost, `+` recovered, `?` foreign.
   const table = `
                  Speculative Creating Idle Configuring Configured Draining Deleting Failed gone
@@ -85,7 +88,7 @@ describe('observations', () => {
     .map((line) => line.trim().split(/\s+/));
 
   it.each(STATES.map((state) => [stateName(state), state] as const))(
-    'given %s on record, then each sighting means what the table says',
+    'given %s on record, when any state is observed, then the meaning is that of the table',
     (name, known) => {
       const expected = rows
         .slice(1)
@@ -96,7 +99,7 @@ describe('observations', () => {
     },
   );
 
-  it('given any record and any sighting, then there is a meaning: a provider cannot report an illegal move', () => {
+  it('given any state on record, when any state is observed, then there is a meaning: no observation is illegal', () => {
     const meanings = new Set<string>(Object.values(Meaning));
     for (const known of STATES) {
       for (const seen of SIGHTINGS) expect(meanings.has(meaningOf(known, seen))).toBe(true);
@@ -104,7 +107,8 @@ describe('observations', () => {
     }
   });
 
-  it('system 7.6 item 1: given a Failed machine, when seen usable or gone, then it has recovered', () => {
+  // 7.6.1 of the specification.
+  it('given a Failed machine, when observed usable or gone, then it has recovered', () => {
     for (const seen of [Speculative, Idle, Configured, GONE] as const) {
       expect(meaningOf(Failed, seen)).toBe(Meaning.Recovered);
     }
@@ -113,13 +117,14 @@ describe('observations', () => {
     }
   });
 
-  it('system 7.6 item 2: given a serving machine, when seen Failed, Idle, Deleting or gone, then it is lost', () => {
+  // 7.6.2 of the specification.
+  it('given a Configured machine, when observed Failed, Idle, Deleting, Speculative or gone, then it is lost', () => {
     for (const seen of [Failed, Idle, Deleting, Speculative, GONE] as const) {
       expect(meaningOf(Configured, seen)).toBe(Meaning.Lost);
     }
   });
 
-  it('given any transition, when seen Failed, then it has failed; when seen where it started, it was rolled back', () => {
+  it('given a transition in flight, when observed Failed, then it has failed; when observed in its initial state, then it was rolled back', () => {
     for (const state of [Creating, Configuring, Draining, Deleting]) {
       expect(meaningOf(state, Failed)).toBe(Meaning.Failed);
     }

@@ -19,7 +19,7 @@ const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting
 const STATES = Object.values(MachineState);
 const HOST = { provider: 'aws', ref: 'i-1' };
 
-/** A sound machine in a state. */
+/** A valid machine in a state. */
 function machine(state: MachineState, change: Partial<Machine> = {}): Machine {
   const hostless = state === Speculative || state === Creating;
   const bound = state === Configuring || state === Configured || state === Draining;
@@ -54,7 +54,7 @@ describe('effectiveAllocatable', () => {
   ]);
 
   // Case 19 of the specification.
-  it('given an allocatable with any entry, then it is taken whole, not per dimension', () => {
+  it('given an allocatable with any entry, then it replaces all base resources, not single dimensions', () => {
     const allocatable: ResourceVector = new Map([['cpu', 16_000]]);
     expect(effectiveAllocatable({ allocatable, resources })).toEqual(new Map([['cpu', 16_000]]));
     expect(effectiveAllocatable({ allocatable: new Map([['cpu', 0]]), resources })).toEqual(
@@ -63,20 +63,20 @@ describe('effectiveAllocatable', () => {
   });
 
   // Case 19 of the specification.
-  it('given no allocatable, then the base resources count', () => {
+  it('given an empty allocatable, then the base resources are used', () => {
     expect(effectiveAllocatable({ allocatable: NO_RESOURCES, resources })).toBe(resources);
   });
 });
 
 describe('machineProblems', () => {
   it.each(STATES.map((state) => [stateName(state), state] as const))(
-    'finds nothing wrong with a sound %s machine',
+    'given a valid %s machine, then there are no problems',
     (_, state) => {
       expect(machineProblems(machine(state))).toEqual([]);
     },
   );
 
-  // What each state says about a host and a cluster: which of the four combinations is refused, and why.
+  // Which of no host, a host, no cluster and a cluster each state refuses, by error code; '' where it is valid.
   it.each<[MachineState, ErrorCode | '', ErrorCode | '', ErrorCode | '', ErrorCode | '']>([
     [Speculative, '', 'BF_MACHINE_HOST_FORBIDDEN', '', 'BF_MACHINE_CLUSTER_FORBIDDEN'],
     [Creating, '', 'BF_MACHINE_HOST_FORBIDDEN', '', 'BF_MACHINE_CLUSTER_FORBIDDEN'],
@@ -87,7 +87,7 @@ describe('machineProblems', () => {
     [Deleting, 'BF_MACHINE_HOST_MISSING', '', '', 'BF_MACHINE_CLUSTER_FORBIDDEN'],
     [Failed, '', '', '', ''],
   ])(
-    'state %d: no host %j, a host %j, no cluster %j, a cluster %j',
+    'given state %d, then the refusal of no host is %j, of a host %j, of no cluster %j, of a cluster %j',
     (state, noHost, host, noCluster, cluster) => {
       const listed = (...wanted: (ErrorCode | '')[]): string[] => wanted.filter((code) => code !== '');
       expect(codes(machine(state, { host: null }))).toEqual(listed(noHost));
@@ -131,7 +131,7 @@ describe('machineProblems', () => {
     }
   });
 
-  it('given prices and probabilities at the edge, then they are sound', () => {
+  it('given prices and probabilities at the ends of their ranges, then they are valid', () => {
     for (const change of [
       { pricePerHour: 0 },
       { interruptionProbability: 1 },
@@ -141,12 +141,12 @@ describe('machineProblems', () => {
     }
   });
 
-  it('given a Failed machine, then it must say what failed; other states need no error text', () => {
+  it('given a Failed machine without an error text, then it is refused; given another state, then an error text is optional', () => {
     expect(codes(machine(Failed, { lastError: '' }))).toEqual(['BF_MACHINE_ERROR_MISSING']);
     expect(codes(machine(Idle, { lastError: 'old news' }))).toEqual([]);
   });
 
-  it('given several faults, then all are listed, by plain field names without a path', () => {
+  it('given several problems and no path, then all are listed by their field names', () => {
     const broken = machine(Configured, {
       id: '',
       host: null,
@@ -163,7 +163,7 @@ describe('machineProblems', () => {
     ]);
   });
 
-  it('given any finite price and probability in range, then no state minds', () => {
+  it('given any price and probability in range, then they are valid in every state', () => {
     const price = fc.double({ min: 0, max: Number.MAX_VALUE, noNaN: true });
     const probability = fc.double({ min: 0, max: 1, noNaN: true });
     fc.assert(
@@ -179,24 +179,24 @@ describe('machineProblems', () => {
   });
 });
 
-describe('machine words', () => {
+describe('machine states and capacity types', () => {
   it('have the numbers of the wire', () => {
     expect(STATES).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     expect([Speculative, Idle, Configured, Failed]).toEqual([1, 3, 5, 8]);
     expect(CapacityType).toEqual({ Unspecified: 0, BareMetal: 1, Reserved: 2, OnDemand: 3, Spot: 4 });
   });
 
-  it('know their own numbers; unspecified is a capacity type and no state', () => {
+  it('recognize their own numbers; 0 (unspecified) is a capacity type but not a state', () => {
     for (let n = -1; n <= 9; n++) expect(isMachineState(n)).toBe(n >= 1 && n <= 8);
     for (let n = -1; n <= 6; n++) expect(isCapacityType(n)).toBe(n >= 0 && n <= 4);
     for (const n of [1.5, Number.NaN]) expect(isMachineState(n) || isCapacityType(n)).toBe(false);
   });
 
-  it('call Configured and Configuring bound, and nothing else', () => {
+  it('given any state, then only Configuring and Configured are bound', () => {
     expect(STATES.filter(isBound)).toEqual([Configuring, Configured]);
   });
 
-  it('say that there is a host by the state, and of Failed ones by the record', () => {
+  it('given any state, then it determines whether there is a host, except that Failed depends on the record', () => {
     const host = { provider: 'p', ref: 'h' };
     const hosted = STATES.filter((state) => hasHost({ state, host }));
     expect(hosted).toEqual(STATES.filter((state) => state >= MachineState.Idle));
@@ -205,7 +205,7 @@ describe('machine words', () => {
     );
   });
 
-  it('name every state', () => {
+  it('have a name for every state', () => {
     expect(STATES.map(stateName)).toEqual(Object.keys(MachineState));
   });
 });

@@ -72,21 +72,21 @@ describe('comparePrecedence', () => {
   };
 
   // Case 12 of the specification.
-  it('given a higher priority, then it wins whatever the penalties', () => {
+  it('given a higher priority, then it precedes, whatever the penalties', () => {
     expect(comparePrecedence(row(200, 0, 0), row(100, 27, 27))).toBeGreaterThan(0);
     expect(comparePrecedence(row(100, 27, 27), row(200, 0, 0))).toBeLessThan(0);
     expect(comparePrecedence(row(2 ** 31 - 1, 0, 0), row(-(2 ** 31), 27, 27))).toBeGreaterThan(0);
   });
 
   // Case 12 of the specification.
-  it('given equal priority, then the larger interruption bucket wins, then the larger reclamation bucket', () => {
+  it('given equal priority, then the larger interruption bucket precedes, then the larger reclamation bucket', () => {
     expect(comparePrecedence(row(100, 5, 0), row(100, 4, 27))).toBeGreaterThan(0);
     expect(comparePrecedence(row(100, 5, 3), row(100, 5, 2))).toBeGreaterThan(0);
     expect(comparePrecedence(row(100, 27, 0), row(100, 26, 0))).toBeGreaterThan(0);
   });
 
   // Case 12 of the specification.
-  it('given the same, then it is not ahead of itself; other parts of a profile do not count', () => {
+  it('given equal priority and buckets, then neither precedes; other parts of a profile are not compared', () => {
     const gpu = makeProfile({
       priority: 1,
       requirements: [{ key: 'gpu', operator: Operator.Exists, values: [] }],
@@ -97,7 +97,7 @@ describe('comparePrecedence', () => {
 });
 
 describe('compareRank', () => {
-  it('given rows that differ in one thing, then priority, buckets, first sighting and key decide in this order', () => {
+  it('given rows that differ in one field, then priority, buckets, first-seen and key decide, in this order', () => {
     const gpu = [{ key: 'gpu', operator: Operator.Exists, values: [] }];
     const ranked = [
       need({ priority: 2 }, { cluster: 'z', firstSeenMs: 99 }),
@@ -119,7 +119,7 @@ describe('compareRank', () => {
     }
   });
 
-  it('is a strict total order over keys: antisymmetric, transitive, equal only for one key seen at one time', () => {
+  it('is a total order: antisymmetric, transitive, zero only for equal key and first-seen', () => {
     fc.assert(
       fc.property(needs, needs, needs, (a, b, c) => {
         expect(Math.sign(compareRank(a, b))).toBe(-Math.sign(compareRank(b, a)) + 0);
@@ -132,7 +132,7 @@ describe('compareRank', () => {
     );
   });
 
-  it('agrees with precedence, and at one time of sighting with the order of keys', () => {
+  it('agrees with precedence, and for equal precedence and first-seen with the order of keys', () => {
     fc.assert(
       fc.property(needs, needs, (a, b) => {
         const ahead = comparePrecedence(a.profile, b.profile);
@@ -154,7 +154,7 @@ describe('keys', () => {
   });
 
   // Case 17 of the specification.
-  it('given another group, cluster, time or amount, then the fingerprint is the same', () => {
+  it('given another group, cluster, first-seen or amount, then the fingerprint is the same', () => {
     const row = need({ priority: 7 });
     const others: Partial<Need>[] = [
       { group: 'g' },
@@ -167,7 +167,7 @@ describe('keys', () => {
       expect(keyOf({ ...row, ...other }).fingerprint).toBe('p=7|ipb=0|rpb=0|reqs=|spr=');
   });
 
-  it('given keys whose parts run together alike, then their texts differ', () => {
+  it('given keys whose parts concatenate to one string, then their texts differ', () => {
     const texts = [
       { cluster: 'a', fingerprint: 'b', group: 'c' },
       { cluster: 'ab', fingerprint: '', group: 'c' },
@@ -179,7 +179,7 @@ describe('keys', () => {
     expect(new Set(texts).size).toBe(texts.length);
   });
 
-  it('same key, equal text and order zero are one and the same thing', () => {
+  it('given any two keys, then sameKey, equal keyText and compareKeys of zero agree', () => {
     fc.assert(
       fc.property(keys, keys, (a, b) => {
         const same = a.cluster === b.cluster && a.fingerprint === b.fingerprint && a.group === b.group;
@@ -197,7 +197,7 @@ describe('keys', () => {
 
 describe('mergeNeeds', () => {
   // Case 24 of the specification.
-  it('given rows with one key, then amounts add, the largest pod and the earliest known time win', () => {
+  it('given rows with one key, then amounts are added, min_unit is the maximum and first-seen the earliest known', () => {
     const merged = mergeNeeds([
       need({}, { aggregate: amounts(10, 40), minUnit: amounts(1, 8), firstSeenMs: 30 }),
       need({}, { aggregate: amounts(5, 60), minUnit: amounts(4, 2), firstSeenMs: 0 }),
@@ -216,7 +216,7 @@ describe('mergeNeeds', () => {
   });
 
   // Case 24 of the specification.
-  it('given other groups, clusters or profiles, then rows stay apart, in order of appearance', () => {
+  it('given different groups, clusters or profiles, then rows are not merged and keep their order', () => {
     const rows = [
       need({}, { group: 'b' }),
       need({}, { group: 'a' }),
@@ -228,14 +228,14 @@ describe('mergeNeeds', () => {
   });
 
   // Case 24 of the specification.
-  it('given profiles spelled differently, then they are one row', () => {
+  it('given one profile with its values in different orders, then the rows are merged', () => {
     const spelled = (...values: string[]): ProfileParts => ({
       requirements: [{ key: 'k', operator: Operator.In, values }],
     });
     expect(mergeNeeds([need(spelled('x', 'y')), need(spelled('y', 'x', 'y'))])).toHaveLength(1);
   });
 
-  it('given amounts whose sum cannot be counted, then the row is set aside, and more rows do not change that', () => {
+  it('given amounts whose sum is beyond the exact range, then the row is set aside, whatever rows follow', () => {
     const huge = need({}, { aggregate: amounts(MAX_UNITS, 1), minUnit: amounts(1, 1), firstSeenMs: 9 });
     const small = need({}, { aggregate: amounts(1, 1), minUnit: amounts(1, 1), firstSeenMs: 5 });
     const aside = need({}, { firstSeenMs: 5, setAside: true });
@@ -244,18 +244,18 @@ describe('mergeNeeds', () => {
     expect(mergeNeeds([huge, need({}, { group: 'g', aggregate: amounts(1, 1) })])).toHaveLength(2);
   });
 
-  it('given a part that is set aside, then the row is, in any order', () => {
+  it('given a row that is set aside, then the merged row is set aside, in any order', () => {
     const part = need({}, { setAside: true });
     const ordinary = need({}, { aggregate: amounts(1, 1), minUnit: amounts(1, 1) });
     expect(mergeNeeds([part, ordinary])).toEqual([part]);
     expect(mergeNeeds([ordinary, part])).toEqual([part]);
   });
 
-  it('given only unknown times, then the time stays unknown', () => {
+  it('given only unknown first-seen times, then the merged one is unknown', () => {
     expect(mergeNeeds([need({}, { firstSeenMs: 0 }), need({}, { firstSeenMs: 0 })])[0]?.firstSeenMs).toBe(0);
   });
 
-  it('given any rows, then keys are unique, totals are kept, input order does not matter and it settles at once', () => {
+  it('given any rows, then keys are unique, totals are kept, input order does not matter and merging is idempotent', () => {
     fc.assert(
       fc.property(fc.array(needs, { maxLength: 8 }), (rows) => {
         const merged = mergeNeeds(rows);

@@ -36,7 +36,7 @@ describe('penalty buckets', () => {
     [0.5 + Number.EPSILON, BUCKET_ONE_DOLLAR],
     [Number.POSITIVE_INFINITY, BUCKET_PINNED],
     [Number.NEGATIVE_INFINITY, BUCKET_ZERO],
-  ])('given $%d, when bucketed, then it is bucket %d', (dollars, bucket) => {
+  ])('given $%d, then it is in bucket %d', (dollars, bucket) => {
     expect(bucketOfDollars(dollars)).toBe(bucket);
   });
 
@@ -62,7 +62,7 @@ describe('penalty buckets', () => {
     expect(bounds).toEqual(Array.from({ length: 24 }, (_, i) => 2 ** i));
   });
 
-  it('given one step of a double above a power of two, then the next bucket holds it', () => {
+  it('given the next double above a power of two, then it is in the next bucket', () => {
     for (let bucket = BUCKET_ONE_DOLLAR; bucket <= BUCKET_LARGEST; bucket++) {
       const bound = dollarsOfBucket(bucket);
       expect(bucketOfDollars(bound * (1 + Number.EPSILON))).toBe(bucket + 1);
@@ -70,7 +70,7 @@ describe('penalty buckets', () => {
     }
   });
 
-  it('given no number, when bucketed, then it is refused', () => {
+  it('given NaN, then it is refused', () => {
     expect(() => bucketOfDollars(Number.NaN)).toThrow('BF_PENALTY_NOT_A_NUMBER');
   });
 
@@ -91,7 +91,7 @@ describe('penalty buckets for any amount', () => {
   );
 
   // P14 of the specification.
-  it('the bucket never falls as dollars rise', () => {
+  it('given rising dollars, then the bucket never falls', () => {
     fc.assert(
       fc.property(dollars, dollars, (a, b) => {
         const [low, high] = a <= b ? [a, b] : [b, a];
@@ -102,7 +102,7 @@ describe('penalty buckets for any amount', () => {
   });
 
   // P14 of the specification.
-  it('the upper bound is at least the dollars, and less than twice them above $0.50', () => {
+  it('given dollars, then the upper bound of their bucket is at least that, and less than twice that above $0.50', () => {
     fc.assert(
       fc.property(dollars, (x) => {
         const bucket = bucketOfDollars(x);
@@ -115,7 +115,7 @@ describe('penalty buckets for any amount', () => {
   });
 
   // P14 of the specification.
-  it('the bucket of an upper bound is that bucket again, except for unspecified', () => {
+  it('given the upper bound of a bucket, then it is in that bucket, except for unspecified', () => {
     for (let bucket = BUCKET_ZERO; bucket <= BUCKET_PINNED; bucket++) {
       expect(bucketOfDollars(dollarsOfBucket(bucket))).toBe(bucket);
     }

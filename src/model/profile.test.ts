@@ -69,16 +69,16 @@ describe('fingerprint', () => {
 
   // Case 16 of the specification.
   it('given the same terms in another order, then the fingerprint is the same', () => {
-    const turned: ProfileParts = {
+    const reordered: ProfileParts = {
       ...BASE,
       requirements: [term('type', In, 'c5', 'm5'), term('zone', NotIn, 'z1', 'z3')],
       spread: [...BASE.spread].reverse(),
     };
-    expect(fingerprint(turned)).toBe(fingerprint(BASE));
+    expect(fingerprint(reordered)).toBe(fingerprint(BASE));
   });
 
   // Case 16 of the specification.
-  it('given a change to priority, a bucket, a requirement or a spread term, then it is another one', () => {
+  it('given another priority, bucket, requirement or spread term, then the fingerprint differs', () => {
     const changed: ProfileParts[] = [
       BASE,
       { ...BASE, priority: 1001 },
@@ -98,26 +98,26 @@ describe('fingerprint', () => {
   });
 
   // Case 18 of the specification.
-  it('given values that contain the joiner, then they do not collide with two values', () => {
+  it('given a value that contains the separator, then it does not collide with two values', () => {
     const one = { requirements: [term('k', In, 'a,b')] };
     const two = { requirements: [term('k', In, 'a', 'b')] };
     expect(fingerprint(one)).not.toBe(fingerprint(two));
   });
 
   // Case 18 of the specification.
-  it('given two requirements with equal key and operator, then they have one order', () => {
+  it('given two requirements with equal key and operator, then their order is canonical', () => {
     const x = term('k', NotIn, 'x');
     const y = term('k', NotIn, 'y');
     expect(makeProfile({ requirements: [y, x] })).toEqual(makeProfile({ requirements: [x, y] }));
   });
 
-  it('given spread terms with one key, then they have one order too', () => {
+  it('given spread terms with one key, then their order is canonical', () => {
     const terms = [spread('k', 1), spread('k', 1, ScheduleAnyway), spread('k', 2)];
     expect(makeProfile({ spread: [...terms].reverse() }).spread).toEqual(terms);
   });
 
   // Case 18 of the specification.
-  it('given a value twice, then it is there once', () => {
+  it('given a duplicate value, then it is removed', () => {
     const profile = makeProfile({ requirements: [term('k', In, 'm5', 'c5', 'm5')] });
     expect(profile.requirements).toEqual([term('k', In, 'c5', 'm5')]);
     expect(profile.fingerprint).toBe(fingerprint({ requirements: [term('k', In, 'c5', 'm5')] }));
@@ -131,7 +131,7 @@ describe('fingerprint', () => {
   });
 });
 
-/** Splits at a separator that no backslash protects; every piece but the last ends in one. */
+/** Splits at separators that no backslash escapes. */
 function split(text: string, separator: string): string[] {
   const pieces = [''];
   for (let i = 0; i < text.length; i++) {
@@ -147,7 +147,7 @@ function plain(text: string): string {
   return text.replace(/\\(.)/gs, '$1');
 }
 
-/** Reads a fingerprint back. That this is possible at all is why no two profiles can share one. */
+/** Decodes a fingerprint. Fingerprints are unique because this is possible. */
 function decode(text: string): unknown {
   const [priority, interruption, reclamation, reqs, spr] = split(text, '|').map((part) => {
     return part.slice(part.indexOf('=') + 1);
@@ -217,7 +217,7 @@ const alike: fc.Arbitrary<ProfileParts> = fc.record({
   ),
 });
 
-/** What a profile is, without an order: the terms as a bag, their values as sets. */
+/** A profile without order: its terms as a multiset, their values as sets. */
 function meaning({ requirements = [], spread = [], ...numbers }: ProfileParts): string {
   const terms = requirements.map(({ key, operator, values }) => {
     return JSON.stringify([key, operator, [...new Set(values)].sort()]);
@@ -226,8 +226,8 @@ function meaning({ requirements = [], spread = [], ...numbers }: ProfileParts): 
   return JSON.stringify([terms.sort(), spreads.sort(), numbers]);
 }
 
-describe('collisions', () => {
-  it('every fingerprint can be read back into its canonical profile', () => {
+describe('fingerprints of any profiles', () => {
+  it('given any profile, then its fingerprint decodes to the canonical profile', () => {
     fc.assert(
       fc.property(parts, (given) => {
         const { fingerprint: text, ...canonical } = makeProfile(given);
@@ -237,7 +237,7 @@ describe('collisions', () => {
     );
   });
 
-  it('fingerprints are equal exactly if the profiles are', () => {
+  it('given any two profiles, then their fingerprints are equal exactly if the profiles are', () => {
     fc.assert(
       fc.property(fc.oneof(fc.tuple(alike, alike), fc.tuple(parts, parts)), ([a, b]) => {
         expect(fingerprint(a) === fingerprint(b)).toBe(meaning(a) === meaning(b));
@@ -246,7 +246,7 @@ describe('collisions', () => {
     );
   });
 
-  it('a canonical profile made again is itself', () => {
+  it('given a canonical profile, then making it canonical again changes nothing', () => {
     fc.assert(
       fc.property(parts, (given) => {
         expect(makeProfile(makeProfile(given))).toEqual(makeProfile(given));
@@ -255,8 +255,8 @@ describe('collisions', () => {
   });
 });
 
-describe('terms the engine asks for', () => {
-  it('given several Same terms, then the first in canonical order counts', () => {
+describe('terms that the engine reads', () => {
+  it('given several Same terms, then the first in canonical order is returned', () => {
     const profile = makeProfile({
       requirements: [term('z', Same), term('b', In, 'x'), term('rack', Same, 'r1')],
     });
@@ -264,7 +264,7 @@ describe('terms the engine asks for', () => {
     expect(sameTermOf(makeProfile({ requirements: [term('a', In, 'x')] }))).toBeUndefined();
   });
 
-  it('given several spread terms, then the first strict one by topology key counts', () => {
+  it('given several spread terms, then the first strict one by topology key is returned', () => {
     const profile = makeProfile({
       spread: [spread('zone', 3), spread('a', 1, ScheduleAnyway), spread('host', 2)],
     });
@@ -275,13 +275,13 @@ describe('terms the engine asks for', () => {
     ).toBeUndefined();
   });
 
-  it('given Same and strict spread, then Same wins and spread is off', () => {
+  it('given Same and strict spread, then the spread is ignored', () => {
     const profile = makeProfile({ requirements: [term('rack', Same)], spread: [spread('zone')] });
     expect(strictSpreadOf(profile)).toBeUndefined();
     expect(strictSpreadOf(withoutSame(profile))).toEqual(spread('zone'));
   });
 
-  it('given a gang, when Same is taken out, then all else stays', () => {
+  it('given a gang, when Same is removed, then all other terms stay', () => {
     const profile = makeProfile({
       ...BASE,
       requirements: [...BASE.requirements, term('rack', Same), term('row', Same)],

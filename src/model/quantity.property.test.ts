@@ -1,4 +1,4 @@
-// The same grammar a second time, as a character scanner over exact fractions, to check the real one against.
+// The grammar of quantities a second time, as a character scanner over exact fractions, to compare the parser with.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -86,8 +86,8 @@ const amount = fc.oneof(
     .map(([n, shift, off]) => n * 2 ** shift + off),
 );
 
-describe('quantities agree with exact fractions', () => {
-  it('given a number with a suffix, then both give the same units or the same refusal', () => {
+describe('parseQuantity against exact fractions', () => {
+  it('given a number with a suffix, then both return the same units or the same refusal', () => {
     fc.assert(
       fc.property(sensible, resource, rounding, (text, name, round) => {
         expect(actual(text, name, round)).toBe(expected(text, name, round));
@@ -105,7 +105,7 @@ describe('quantities agree with exact fractions', () => {
     );
   });
 
-  it('given any text at all, then there is an amount or one of three refusals', () => {
+  it('given any text, then the result is an amount or one of three refusals', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), resource, rounding, (text, name, round) => {
         const found = actual(text, name, round);
@@ -115,7 +115,7 @@ describe('quantities agree with exact fractions', () => {
     );
   });
 
-  it('demand is never below supply, and at most one unit above', () => {
+  it('given any quantity, then rounding up exceeds rounding down by at most one unit', () => {
     fc.assert(
       fc.property(sensible, resource, (text, name) => {
         const up = actual(text, name, 'up');
@@ -126,8 +126,8 @@ describe('quantities agree with exact fractions', () => {
   });
 });
 
-describe('round trip', () => {
-  it('given any amount, when written and read again, then it is the same amount, whichever way it rounds', () => {
+describe('formatQuantity and parseQuantity', () => {
+  it('given any amount, when formatted and parsed again, then it is the same amount, with either rounding', () => {
     fc.assert(
       fc.property(amount, resource, rounding, (units, name, round) => {
         expect(parseQuantity(formatQuantity(units, name), name, round)).toBe(units);
@@ -136,7 +136,7 @@ describe('round trip', () => {
     );
   });
 
-  it('given any spelling, when written again, then the text is the same for equal amounts', () => {
+  it('given any quantity, when formatted, then the text is canonical', () => {
     fc.assert(
       fc.property(sensible, resource, (text, name) => {
         const units = actual(text, name, 'up');

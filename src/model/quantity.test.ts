@@ -86,7 +86,7 @@ const ROUNDED: readonly Row[] = [
   ['0.0000000000000000000000000000001', 'pods', 1, 0],
 ];
 
-// Texts whose thousandfold is not what double arithmetic says.
+// Texts whose product with 1000 is inexact in double arithmetic.
 const EXACT: readonly Row[] = [
   cpu('0.1', 100),
   cpu('0.3', 300),
@@ -197,46 +197,46 @@ function codeOf(text: string, resource: string): string {
 
 describe('parseQuantity', () => {
   it.each([...SUFFIXES, ...EXPONENTS, ...NUMBERS, ...ROUNDED, ...EXACT])(
-    'reads %j of %s as %d wanted and %d offered',
+    'given %j of %s, then it is %d as demand and %d as supply',
     (text, resource, demand, supply) => {
       expect(parseQuantity(text, resource, 'up')).toBe(demand);
       expect(parseQuantity(text, resource, 'down')).toBe(supply);
     },
   );
 
-  it.each(MALFORMED.map((text) => [text]))('refuses %j as no quantity', (text) => {
+  it.each(MALFORMED.map((text) => [text]))('given %j, then it is refused as malformed', (text) => {
     expect(codeOf(text, 'memory')).toBe('BF_QUANTITY_SYNTAX');
     expect(codeOf(text, 'cpu')).toBe('BF_QUANTITY_SYNTAX');
   });
 
-  it.each(NEGATIVE)('refuses %j as below zero', (text) => {
+  it.each(NEGATIVE)('given %j, then it is refused as negative', (text) => {
     expect(codeOf(text, 'memory')).toBe('BF_QUANTITY_NEGATIVE');
     expect(codeOf(text, 'cpu')).toBe('BF_QUANTITY_NEGATIVE');
   });
 
-  it.each(TOO_LARGE)('refuses %j of %s as too large', (text, resource) => {
+  it.each(TOO_LARGE)('given %j of %s, then it is refused as too large', (text, resource) => {
     expect(codeOf(text, resource)).toBe('BF_QUANTITY_OVERFLOW');
   });
 
-  it('tells exa, an exponent and nonsense apart', () => {
+  it('given an E, then it is the suffix exa, an exponent or malformed, depending on what follows', () => {
     expect(codeOf('1E', 'pods')).toBe('BF_QUANTITY_OVERFLOW');
     expect(codeOf('1E3', 'pods')).toBe('1000');
     expect(codeOf('1Ee', 'pods')).toBe('BF_QUANTITY_SYNTAX');
     expect(codeOf('1E1', 'pods')).toBe('10');
   });
 
-  it('given a half unit above the largest amount, then supply still counts it and demand is refused', () => {
+  it('given half a unit above the largest amount, then it is rounded down as supply and refused as demand', () => {
     expect(parseQuantity('9007199254740991.5', 'memory', 'down')).toBe(MAX_UNITS);
     expect(codeOf('9007199254740991.5', 'memory')).toBe('BF_QUANTITY_OVERFLOW');
   });
 
-  it('given zero in any spelling, then it is plain zero and not minus zero', () => {
+  it('given zero in any notation, then it is 0 and not -0', () => {
     for (const text of ['0', '-0', '-0m', '-.0', '0e-5', '-0Ki']) {
       expect(Object.is(parseQuantity(text, 'cpu', 'up'), 0)).toBe(true);
     }
   });
 
-  it('given hostile text, then the message shows it short and harmless', () => {
+  it('given hostile text, then the message has a short, escaped excerpt of it', () => {
     const hostile = `\x1b[2J${'x'.repeat(1000)}`;
     expect(() => parseQuantity(hostile, 'cpu', 'up')).toThrow(
       /^BF_QUANTITY_SYNTAX: "\\u001b\[2Jx+…" is not a quantity\./,
@@ -267,7 +267,7 @@ describe('formatQuantity', () => {
     [MAX_UNITS, 'memory', '9007199254740991'],
     [1024, 'nvidia.com/gpu', '1024'],
     [8, 'nvidia.com/gpu', '8'],
-  ])('writes %d of %s as %s', (units, resource, text) => {
+  ])('given %d of %s, then it is formatted as %s', (units, resource, text) => {
     expect(formatQuantity(units, resource)).toBe(text);
   });
 });

@@ -46,7 +46,7 @@ describe('meets', () => {
     [Unspecified, [], false, false, false, false],
     [Unspecified, ['a'], false, false, false, false],
   ] as const)(
-    'operator %d with %j: absent %s, empty %s, a %s, b %s',
+    'given operator %d with %j, then an absent label is %s, an empty one %s, a %s, b %s',
     (operator, values, absent, empty, a, b) => {
       const requirement: Requirement = { key: 'rack', operator, values };
       expect([ABSENT, EMPTY, A, B].map((m) => meets(m, requirement))).toEqual([absent, empty, a, b]);
@@ -54,7 +54,7 @@ describe('meets', () => {
   );
 
   // Case 13 of the specification.
-  it('given a key the machine lacks, then In, Exists and Same fail, NotIn and DoesNotExist pass', () => {
+  it('given a key that the machine lacks, then In, Exists and Same fail, NotIn and DoesNotExist pass', () => {
     const passes = [In, NotIn, Exists, DoesNotExist, Same].map((operator) => {
       return meets(ABSENT, { key: 'rack', operator, values: ['a'] });
     });
@@ -67,7 +67,7 @@ describe('meets', () => {
   });
 
   // Case 14 of the specification.
-  it('given type and zone in the record, then they are seen without labels and win over labels', () => {
+  it('given instance type and zone in the record, then they match without labels and take precedence over labels', () => {
     const typed = machine({ [INSTANCE_TYPE_KEY]: 'label-type', [ZONE_KEY]: 'label-zone' }, 'm5.large', 'z1');
     expect(
       meets(machine({}, 'm5.large', 'z1'), { key: INSTANCE_TYPE_KEY, operator: In, values: ['m5.large'] }),
@@ -89,7 +89,7 @@ describe('meets', () => {
   });
 
   // Case 14 of the specification.
-  it('given one field, then it answers for its own key only', () => {
+  it('given one field, then it is the value of its own key only', () => {
     const typed = machine({}, 'm5.large', '');
     expect(attributeOf(typed, ZONE_KEY)).toBeUndefined();
     expect(attributeOf(machine({}, '', 'z1'), INSTANCE_TYPE_KEY)).toBeUndefined();
@@ -97,7 +97,7 @@ describe('meets', () => {
   });
 
   // Case 15 of the specification.
-  it('given In without values or an unspecified operator, then nothing matches', () => {
+  it('given In without values or an unspecified operator, then no machine matches', () => {
     for (const m of [ABSENT, EMPTY, A]) {
       expect(meets(m, { key: 'rack', operator: In, values: [] })).toBe(false);
       expect(meets(m, { key: 'rack', operator: Unspecified, values: ['a'] })).toBe(false);
@@ -110,7 +110,7 @@ describe('meets', () => {
     expect(meets(EMPTY, { key: 'rack', operator: DoesNotExist, values: [] })).toBe(false);
   });
 
-  it('given keys of object members, then only real labels count', () => {
+  it('given names of object members as keys, then only labels count', () => {
     for (const key of ['__proto__', 'constructor', 'toString', '']) {
       expect(meets(ABSENT, { key, operator: Exists, values: [] })).toBe(false);
       const labelled = { ...ABSENT, labels: new Map([[key, 'x']]) };
@@ -120,7 +120,7 @@ describe('meets', () => {
 });
 
 describe('meetsAll', () => {
-  it('given no requirements, then every machine will do; given several, all must hold', () => {
+  it('given no requirements, then every machine matches; given several, then all must hold', () => {
     const inA: Requirement = { key: 'rack', operator: In, values: ['a'] };
     const noGpu: Requirement = { key: 'gpu', operator: DoesNotExist, values: [] };
     expect(meetsAll(ABSENT, [])).toBe(true);
@@ -162,7 +162,7 @@ describe('canonicalRequirements', () => {
     expect(canonicalRequirements([...sorted].reverse())).toEqual(sorted);
   });
 
-  it('given any order of the same terms and values, then the result is one and the same, and stable', () => {
+  it('given equal terms and values in any order, then the result is equal, and canonical again', () => {
     const shuffled = fc
       .array(requirement, { maxLength: 5 })
       .chain((terms) =>
@@ -171,14 +171,17 @@ describe('canonicalRequirements', () => {
     fc.assert(
       fc.property(shuffled, ([terms, other]) => {
         const canonical = canonicalRequirements(terms);
-        const turned = other.map((term) => ({ ...term, values: [...term.values, ...term.values].reverse() }));
-        expect(canonicalRequirements(turned)).toEqual(canonical);
+        const reordered = other.map((term) => ({
+          ...term,
+          values: [...term.values, ...term.values].reverse(),
+        }));
+        expect(canonicalRequirements(reordered)).toEqual(canonical);
         expect(canonicalRequirements(canonical)).toEqual(canonical);
       }),
     );
   });
 
-  it('given any machine, then the canonical form accepts exactly the same machines', () => {
+  it('given any machine, then it meets the canonical form exactly if it meets the original', () => {
     fc.assert(
       fc.property(fc.array(requirement, { maxLength: 4 }), attributes, (terms, m) => {
         expect(meetsAll(m, canonicalRequirements(terms))).toBe(meetsAll(m, terms));

@@ -47,7 +47,7 @@ const vectors = fc
 
 describe('resource vectors', () => {
   // Case 20 of the specification.
-  it('given 10 pods of 1 cpu and 4 Gi against a machine of 16 cpu and 32 Gi, then 8 Gi are missing', () => {
+  it('given 10 pods of 1 cpu and 4 Gi and a machine of 16 cpu and 32 Gi, then 8 Gi are missing', () => {
     const aggregate = scale(vector({ cpu: 1000, memory: 4 * GI }), 10);
     const machine = vector({ cpu: 16_000, memory: 32 * GI });
     const deficit = subtract(aggregate, machine);
@@ -58,7 +58,7 @@ describe('resource vectors', () => {
   });
 
   // Case 21 of the specification.
-  it('given nothing wanted, or zero of something, then anything covers it', () => {
+  it('given an empty or all-zero demand, then any vector covers it', () => {
     expect(covers(vector({ cpu: 4 }), NO_RESOURCES)).toBe(true);
     expect(covers(vector({ cpu: 4 }), vector({ cpu: 0 }))).toBe(true);
     expect(covers(NO_RESOURCES, vector({ cpu: 0 }))).toBe(true);
@@ -66,7 +66,7 @@ describe('resource vectors', () => {
   });
 
   // Case 21 of the specification.
-  it('given nothing, then it does not cover 1 cpu and is zero; an empty aggregate has no deficit', () => {
+  it('given the empty vector, then it is zero, does not cover 1 cpu, and has no deficit', () => {
     expect(covers(NO_RESOURCES, vector({ cpu: 1 }))).toBe(false);
     expect(isZero(NO_RESOURCES)).toBe(true);
     expect(isZero(vector({ cpu: 0, memory: 0 }))).toBe(true);
@@ -74,7 +74,7 @@ describe('resource vectors', () => {
     expect(isZero(subtract(NO_RESOURCES, vector({ cpu: 4 })))).toBe(true);
   });
 
-  it('given more than is there, when subtracted, then the rest is zero, and new dimensions stay out', () => {
+  it('given a larger subtrahend, when subtracted, then the difference is zero, without new dimensions', () => {
     expect(subtract(vector({ cpu: 1 }), vector({ cpu: 5, memory: 9 }))).toEqual(vector({ cpu: 0 }));
   });
 
@@ -83,7 +83,7 @@ describe('resource vectors', () => {
     expect(scale(vector({ cpu: 5 }), 3)).toEqual(vector({ cpu: 15 }));
   });
 
-  it('given a sum or product beyond the exact range, then it is refused and names the resource', () => {
+  it('given a sum or product beyond the exact range, then it is refused with the name of the resource', () => {
     const full = vector({ cpu: MAX_UNITS });
     expect(add(full, vector({ cpu: 0 }))).toEqual(full);
     expect(() => add(full, vector({ cpu: 1 }))).toThrow(/^BF_QUANTITY_OVERFLOW: .*cpu/);
@@ -94,7 +94,7 @@ describe('resource vectors', () => {
     expect(() => scale(full, Number.NaN)).toThrow('BF_QUANTITY_OVERFLOW');
   });
 
-  it('given names of object members, then they are resources like any other', () => {
+  it('given names of object members, then they are ordinary resources', () => {
     const odd: ResourceVector = new Map([
       ['__proto__', 1],
       ['constructor', 2],
@@ -117,13 +117,13 @@ describe('isAccelerator', () => {
     ['hugepages-2Mi', false],
     ['kubernetes.io/batch-cpu', false],
     ['node.kubernetes.io/thing', false],
-  ])('given %s, then it says %s', (resource, expected) => {
+  ])('given %s, then it returns %s', (resource, expected) => {
     expect(isAccelerator(resource)).toBe(expected);
   });
 });
 
 describe('canonicalResources', () => {
-  it('given any spelling of an amount, then names are in order and zeros are left out', () => {
+  it('given any vector, then names are sorted and zeros are omitted', () => {
     expect(canonicalResources(vector({ memory: 16 * GI, cpu: 4000, pods: 0 }))).toBe(
       'cpu=4000,memory=17179869184',
     );
@@ -135,7 +135,7 @@ describe('canonicalResources', () => {
     expect(canonicalResources(vector({ a: 1, b: 2 }))).toBe('a=1,b=2');
   });
 
-  it('two vectors have one text exactly if they hold the same amounts', () => {
+  it('given any two vectors, then their texts are equal exactly if their amounts are', () => {
     fc.assert(
       fc.property(vectors, vectors, (a, b) => {
         const same = covers(a, b) && covers(b, a);
@@ -169,7 +169,7 @@ describe('algebra of vectors', () => {
     });
   });
 
-  it('subtraction undoes addition, never goes below zero and is zero exactly if covered', () => {
+  it('subtraction inverts addition, is never negative, and is zero exactly if covered', () => {
     law((a, b) => {
       expect(amounts(subtract(add(a, b), b))).toEqual(amounts(a));
       expect(isZero(subtract(a, b))).toBe(covers(b, a));
@@ -179,7 +179,7 @@ describe('algebra of vectors', () => {
     });
   });
 
-  it('the maximum commutes, associates, repeats itself and is the least vector that covers both', () => {
+  it('the maximum commutes, associates, is idempotent and is the least vector that covers both', () => {
     law((a, b, c) => {
       expect(amounts(maximum(a, b))).toEqual(amounts(maximum(b, a)));
       expect(amounts(maximum(maximum(a, b), c))).toEqual(amounts(maximum(a, maximum(b, c))));
@@ -189,7 +189,7 @@ describe('algebra of vectors', () => {
     });
   });
 
-  it('covering is a partial order that addition keeps', () => {
+  it('covering is a partial order that addition preserves', () => {
     law((a, b, c) => {
       expect(covers(a, a)).toBe(true);
       expect(covers(add(a, b), a)).toBe(true);
@@ -199,7 +199,7 @@ describe('algebra of vectors', () => {
     });
   });
 
-  it('n times a vector is the vector added n times', () => {
+  it('scaling by n equals n additions', () => {
     fc.assert(
       fc.property(vectors, fc.integer({ min: 0, max: 6 }), (v, n) => {
         const sum = Array.from({ length: n }).reduce<ResourceVector>((total) => add(total, v), NO_RESOURCES);

@@ -36,7 +36,7 @@ const delta = (parts: Partial<RollupDelta>): RollupDelta => ({
 });
 
 describe('the delta of a roll-up', () => {
-  it('given any two lists, when it is applied to the first, then the result is the second', () => {
+  it('given any two lists of rows, when their delta is applied to the first, then the result is the second', () => {
     fc.assert(
       fc.property(lists, lists, (before, after) => {
         const found = deltaOf('c', { version: 1, needs: before }, after);
@@ -48,7 +48,7 @@ describe('the delta of a roll-up', () => {
     );
   });
 
-  it('given any three lists, then two deltas as one lead from the first to the last', () => {
+  it('given any three lists of rows, when their two deltas are composed, then the result leads from the first list to the last', () => {
     fc.assert(
       fc.property(fc.nat(1), lists, lists, lists, (version, first, second, third) => {
         const one = deltaOf('c', { version, needs: first }, second);
@@ -61,7 +61,7 @@ describe('the delta of a roll-up', () => {
     );
   });
 
-  it('given a whole roll-up after a delta, then it alone counts', () => {
+  it('given a whole roll-up after a delta, when they are composed, then the result is the whole roll-up', () => {
     const whole = wholeRollup('c', [needOf(3, 3)], 7);
     expect(composed(delta({}), whole)).toBe(whole);
   });
@@ -73,22 +73,22 @@ describe('the delta of a roll-up', () => {
   });
 
   it.each([
-    ['differs from another version', { base: 4 }],
-    ['differs from a version of the future', { base: 2 }],
+    ['has a base other than the current version', { base: 4 }],
+    ['has its own version as base', { base: 2 }],
     ['has an origin beyond the base', { origin: Int32Array.of(2, FRESH) }],
     ['has an origin below FRESH', { origin: Int32Array.of(-2, FRESH) }],
     ['has one origin twice', { origin: Int32Array.of(1, 1, FRESH) }],
     ['has fewer fresh rows than places for them', { fresh: [] }],
     ['has more fresh rows than places for them', { origin: Int32Array.of(1, 0) }],
     ['is whole and has an origin', { base: NO_BASE }],
-  ])('given one that %s, then it is refused', (_, parts) => {
+  ])('given a delta that %s, then it is refused', (_, parts) => {
     expect([...keptRows(delta({}), { version: 1, rows: 2 })]).toEqual([0, 1]);
     expect(() => keptRows(delta(parts), { version: 1, rows: 2 })).toThrow(
       'BF_ROLLUP_BASE: Roll-up 2 of cluster "c"',
     );
   });
 
-  it('given two that do not follow each other, then they are not composed', () => {
+  it('given two deltas that are not consecutive, when they are composed, then that is refused', () => {
     const first = delta({});
     expect(() => composed(first, delta({ base: 1, version: 3 }))).toThrow('It differs from version 1, not 2');
     expect(() => composed(first, delta({ base: 2, version: 3, origin: Int32Array.of(2, FRESH) }))).toThrow(

@@ -48,12 +48,12 @@ describe('compareText', () => {
     );
   });
 
-  it('given one character of every kind, then they stand in code point order, unlike in a plain sort', () => {
+  it('given one character of every UTF-8 and UTF-16 length, then they sort in code point order, unlike in a default sort', () => {
     expect([...STEPS].reverse().sort(compareText)).toEqual(STEPS);
     expect([...STEPS].sort()).not.toEqual(STEPS);
   });
 
-  it('is a total order on any strings, broken surrogates included', () => {
+  it('is a total order on any strings, lone surrogates included', () => {
     fc.assert(
       fc.property(anyText, anyText, anyText, (a, b, c) => {
         expect(compareText(a, b) === 0).toBe(a === b);
@@ -64,14 +64,14 @@ describe('compareText', () => {
     );
   });
 
-  it('given a lone surrogate, which has no UTF-8, then it sorts above U+FFFF; the bytes would say U+FFFD', () => {
+  it('given a lone surrogate, which has no UTF-8 form, then it sorts above U+FFFF and not as the replacement character', () => {
     expect(compareText('\ud800', '\uffff')).toBeGreaterThan(0);
     expect(byBytes('\ud800', '\uffff')).toBe(-1);
     expect(compareText('\ud800', '\ud801')).toBeLessThan(0);
     expect(byBytes('\ud800', '\ud801')).toBe(0);
   });
 
-  it('given a prefix, then it comes first', () => {
+  it('given a prefix, then it sorts first', () => {
     expect(compareText('', 'a')).toBeLessThan(0);
     expect(compareText('node', 'node-1')).toBeLessThan(0);
     expect(compareText('node-10', 'node-9')).toBeLessThan(0);
@@ -80,14 +80,14 @@ describe('compareText', () => {
 });
 
 describe('sortedUnique', () => {
-  it('keeps every string once, in order, and leaves its input alone', () => {
+  it('given strings, then the result is sorted without duplicates, and the input is not changed', () => {
     const given = ['b', 'a', 'b', '', '\u{1f600}', '\uffff', 'a'];
     expect(sortedUnique(given)).toEqual(['', 'a', 'b', '\uffff', '\u{1f600}']);
     expect(given).toEqual(['b', 'a', 'b', '', '\u{1f600}', '\uffff', 'a']);
     expect(sortedUnique([])).toEqual([]);
   });
 
-  it('gives the same list for any order and repetition of the same strings', () => {
+  it('given any order and repetition of strings, then the result is the same', () => {
     fc.assert(
       fc.property(fc.array(anyText), (values) => {
         const once = sortedUnique(values);
@@ -109,11 +109,11 @@ describe('printable', () => {
     ['\x7f\x80\x9f\xa0', '\\u007f\\u0080\\u009f\xa0'],
     ['\u2028\u2029', '\\u2028\\u2029'],
     ['', ''],
-  ])('shows %j as %j', (text, shown) => {
+  ])('given %j, then it returns %j', (text, shown) => {
     expect(printable(text)).toBe(shown);
   });
 
-  it('leaves no control character, whatever it is given, and touches nothing else', () => {
+  it('given any text, then no control character is left, and escaping again changes nothing', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const shown = printable(text);
@@ -126,21 +126,25 @@ describe('printable', () => {
 
 describe('excerpt', () => {
   it.each([
-    ['a short name is kept', 'web', 'web'],
-    ['200 bytes are kept', 'x'.repeat(200), 'x'.repeat(200)],
-    ['one byte more is cut', 'x'.repeat(201), `${'x'.repeat(200)}… (201 characters)`],
-    ['a character is never cut in half', `${'x'.repeat(199)}é!`, `${'x'.repeat(199)}… (201 characters)`],
-    ['control characters are escaped', 'a\0b', 'a\\u0000b'],
+    ['given a short name, then it is unchanged', 'web', 'web'],
+    ['given 200 bytes, then they are unchanged', 'x'.repeat(200), 'x'.repeat(200)],
+    ['given 201 bytes, then the last one is cut', 'x'.repeat(201), `${'x'.repeat(200)}… (201 characters)`],
+    [
+      'given a multi-byte character at the limit, then it is cut whole',
+      `${'x'.repeat(199)}é!`,
+      `${'x'.repeat(199)}… (201 characters)`,
+    ],
+    ['given a control character, then it is escaped', 'a\0b', 'a\\u0000b'],
   ])('%s', (_what, text, shown) => {
     expect(excerpt(text)).toBe(shown);
   });
 
-  it('given 16 MB of zero bytes, then cuts before it escapes, so the result stays small', () => {
+  it('given 16 MB of zero bytes, then it is cut before it is escaped, so the result stays small', () => {
     const shown = excerpt('\0'.repeat(16_000_000));
     expect(shown).toBe(`${'\\u0000'.repeat(200)}… (16000000 characters)`);
   });
 
-  it('keeps at most the bytes it is given, and a prefix of the text', () => {
+  it('given any text and limit, then the result is a prefix of the escaped text, whole if it fits', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme', maxLength: 60 }),
