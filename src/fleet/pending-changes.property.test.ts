@@ -24,7 +24,7 @@ const STAMP = {
 const id = fc.constantFrom(...IDS);
 const key = fc.constantFrom(...KEYS);
 const atMs = fc.integer({ min: 1, max: 1_000 });
-// Two of three new names fit into the fleets below.
+// Two of these three new resource names fit below the limit of the fleets in this file.
 const amounts = fc.constantFrom(resources({ r0: 1 }), resources({ x: 1 }), resources({ y: 1, z: 1 }));
 
 const observe = fc
@@ -121,10 +121,12 @@ function committed(fleet: Fleet, entries: readonly PendingChange[]): AppliedChan
 /** Everything a cycle can read, by name instead of by number. */
 function viewOf(fleet: Fleet) {
   const { machines, demand: rows, clusters, keys, classes, patterns, dimensions } = fleet;
-  const ids = (run: { offset: number; length: number } | undefined) =>
-    run === undefined
+  const ids = (slice: { offset: number; length: number } | undefined) =>
+    slice === undefined
       ? []
-      : [...machines.arena.data.subarray(run.offset, run.offset + run.length)].map((s) => machines.idOf(s));
+      : [...machines.arena.data.subarray(slice.offset, slice.offset + slice.length)].map((s) =>
+          machines.idOf(s),
+        );
   const slots = IDS.map((name) => machines.slotOf(name)).filter((slot) => slot !== undefined);
   return {
     machines: slots.map((slot) => ({ ...machines.recordAt(slot), place: machines.ordinal[slot] })),
@@ -147,13 +149,13 @@ function viewOf(fleet: Fleet) {
   };
 }
 
-/** Facts by what they offer: a class keeps all amounts in `allocatable`. */
+/** Facts with the effective amounts only, since a class keeps all amounts in `allocatable`. */
 function offered(facts: ClassFacts | null) {
   return facts && { ...facts, resources: null, allocatable: effectiveAllocatable(facts) };
 }
 
 describe('a commit of pending changes', () => {
-  it('where commits cut a sequence makes no difference: to the ledgers, to what was seen, to what was refused', () => {
+  it('given any sequence of changes, then ledgers, sightings and refusals do not depend on how commits divide it', () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 30 }), fc.array(fc.nat(30)), (entries, cuts) => {
         const whole = fleetNearTheLimit();
@@ -178,7 +180,7 @@ describe('a commit of pending changes', () => {
     );
   });
 
-  it('a status or facts read before a commit are those on record after it', () => {
+  it('given pending changes, then a status or facts read before the commit equal those on record after it', () => {
     fc.assert(
       fc.property(
         fc.array(entry, { maxLength: 10 }),
@@ -204,7 +206,7 @@ describe('a commit of pending changes', () => {
     );
   });
 
-  it('what a commit does not name has not changed', () => {
+  it('given any commit, then machines that it does not list have not changed', () => {
     fc.assert(
       fc.property(
         fc.array(entry, { maxLength: 15 }),

@@ -32,7 +32,7 @@ function applied(fleet: Fleet, ...entries: readonly PendingChange[]): AppliedCha
   return pending.commitMachines().writeRows();
 }
 
-/** A fleet with machine m as given, by default as our own commands would have left it in that state. */
+/** A fleet with machine m, by default with the stamp and target that the shard's own commands lead to in that state. */
 function fleetWith(state: MachineState, given: Partial<LedgerMachine> = {}): Fleet {
   const fleet = new Fleet();
   const bound = state === Configuring || state === Configured || state === Draining;
@@ -46,8 +46,8 @@ function recordOf(fleet: Fleet, id = 'm'): LedgerRecord | null {
   return slot === undefined ? null : fleet.machines.recordAt(slot);
 }
 
-/** A provider's record: no target, and no stamp unless given. */
-function sees(state: MachineState, given: Partial<Machine> = {}, atMs = 500): PendingChange {
+/** An observation of a provider's record: no target, and no stamp unless given. */
+function observed(state: MachineState, given: Partial<Machine> = {}, atMs = 500): PendingChange {
   return { kind: 'observe', machine: aMachine('m', state, given), atMs };
 }
 
@@ -55,7 +55,7 @@ const command = { kind: 'command', id: 'm', atMs: 500 } as const;
 const unbound = { cluster: '', stamp: null } as const;
 
 describe('PendingChanges', () => {
-  it('given a limit, when one entry more is appended, then it is refused and the others stay', () => {
+  it('given as many changes as the limit allows, when another is appended, then it is refused and the others stay', () => {
     const pending = new PendingChanges(new Fleet(), 2);
     const entry: PendingChange = { kind: 'gone', id: 'm' };
     pending.append(entry);
@@ -67,7 +67,7 @@ describe('PendingChanges', () => {
     pending.append(entry);
   });
 
-  it('given no pending changes, when they are committed, then nothing has changed', () => {
+  it('given no pending changes, when committed, then nothing is reported as changed', () => {
     const nothing = {
       clusters: [],
       slots: [],
@@ -82,7 +82,7 @@ describe('PendingChanges', () => {
     expect(applied(fleetWith(Idle))).toEqual(nothing);
   });
 
-  it('given a commit whose rows are not written yet, then the machines are on record, and later changes wait', () => {
+  it('given a commit whose rows are not written yet, then its machines are on record, and later changes stay pending', () => {
     const fleet = fleetWith(Idle);
     const pending = new PendingChanges(fleet);
     pending.append({ kind: 'block', id: 'm', blocked: true });
@@ -102,22 +102,22 @@ describe('PendingChanges', () => {
     ]);
   });
 
-  it('given an illegal move or an unknown machine, then the caller gets the error and no commit reports it', () => {
+  it('given an illegal move or an unknown machine, then the call throws and no commit reports it', () => {
     const pending = new PendingChanges(fleetWith(Idle));
     expect(() => pending.move('m', { command: Command.Abandon }, 1)).toThrow(/BF_MOVE_ILLEGAL/);
     expect(() => pending.move('n', { command: Command.Delete }, 1)).toThrow(/BF_MACHINE_UNKNOWN/);
     expect(pending.commitMachines().writeRows()).toMatchObject({ slots: [], refused: [] });
   });
 
-  it('given entries that are refused at once and a roll-up that is refused later, then they are reported in order', () => {
+  it('given changes refused on append and roll-ups refused on commit, then they are reported in the order of appending', () => {
     const fleet = fleetWith(Idle);
     const stray: PendingChange = { kind: 'demand', delta: wholeRollup('a', [aNeed({ cluster: 'b' })]) };
     const unknown: PendingChange = { kind: 'block', id: 'n', blocked: true };
-    const { refused } = applied(fleet, stray, unknown, stray, sees(Idle, { pricePerHour: -1 }));
+    const { refused } = applied(fleet, stray, unknown, stray, observed(Idle, { pricePerHour: -1 }));
     expect(refused.map(({ entry }) => entry.kind)).toEqual(['demand', 'block', 'demand', 'observe']);
   });
 
-  it('given sixteen resources, when rows name more, then it says how many rows of which cluster, until there are none', () => {
+  it('given sixteen resources, when rows name more, then the commit reports the rows set aside by cluster, until there are none', () => {
     const sixteen = resources(Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`r${i}`, 1])));
     const fleet = fleetWith(Idle, { resources: sixteen });
     const fits = aNeed({ cluster: 'c1', priority: 9, aggregate: sixteen, minUnit: resources({}) });
@@ -142,10 +142,13 @@ describe('PendingChanges', () => {
     expect(applied(fleet, demand(fits)).rowsSetAside).toEqual(new Map());
   });
 
-  it('given a new price, then the machine has changed but not its status; given a move, both have', () => {
+  it('given a new price, then the machine is listed as changed but not its status; given a new state, then both are', () => {
     const fleet = fleetWith(Idle);
-    expect(applied(fleet, sees(Idle, { pricePerHour: 9 }))).toMatchObject({ slots: [0], statusChanged: [] });
-    expect(applied(fleet, sees(MachineState.Failed, { lastError: 'x' }))).toMatchObject({
+    expect(applied(fleet, observed(Idle, { pricePerHour: 9 }))).toMatchObject({
+      slots: [0],
+      statusChanged: [],
+    });
+    expect(applied(fleet, observed(MachineState.Failed, { lastError: 'x' }))).toMatchObject({
       slots: [0],
       statusChanged: [0],
     });
@@ -153,14 +156,14 @@ describe('PendingChanges', () => {
 });
 
 describe('commands', () => {
-  it('create: a quota slot is on its way to the row', () => {
+  it('given a create, then the quota slot is Creating, with the row as target', () => {
     const fleet = fleetWith(Speculative, { target: null });
     const { slots } = applied(fleet, { ...command, command: Command.Create, target: KEY });
     expect(recordOf(fleet)).toMatchObject({ state: Creating, target: KEY, ...unbound });
     expect(slots).toEqual([0]);
   });
 
-  it('configure: the machine counts for the cluster of its row from the decision on, stamped and on its way', () => {
+  it('given a configure, then the machine is at once bound to the cluster of its row, with stamp and target', () => {
     const fleet = fleetWith(Idle, { target: null, idleSinceMs: 7 });
     applied(fleet, { ...command, command: Command.Configure, target: KEY, stamp: STAMP });
     expect(recordOf(fleet)).toMatchObject({ state: Configuring, cluster: 'c1', stamp: STAMP, target: KEY });
@@ -168,9 +171,9 @@ describe('commands', () => {
   });
 
   it.each([
-    ['a Preempt names the row it is for', OTHER],
-    ['a Reclaim ends the target', null],
-  ])('drain: the machine keeps cluster and stamp until it is out; %s', (_, target) => {
+    ['its target is the row of the Preempt', OTHER],
+    ['its target is cleared by a Reclaim', null],
+  ])('given a drain, then the machine keeps cluster and stamp, and %s', (_, target) => {
     const fleet = fleetWith(Configured, { target: KEY });
     applied(fleet, { ...command, command: Command.Drain, target });
     expect(recordOf(fleet)).toMatchObject({ state: Draining, cluster: 'c1', stamp: STAMP, target });
@@ -180,20 +183,23 @@ describe('commands', () => {
     ['create', Speculative],
     ['drain', Configured],
     ['delete', Idle],
-  ] as const)('a %s that was taken back leaves the machine as it was, but for a hold', (name, state) => {
-    const fleet = fleetWith(state, { idleSinceMs: state === Idle ? 7 : null });
-    const { id, ...before } = recordOf(fleet)!;
-    const move = {
-      ...command,
-      command: Command[name === 'create' ? 'Create' : name === 'drain' ? 'Drain' : 'Delete'],
-    };
-    applied(fleet, { ...move, target: OTHER } as PendingChange, { kind: 'block', id, blocked: true });
-    expect(recordOf(fleet)?.state).not.toBe(state);
-    applied(fleet, { kind: 'withdraw', id, before });
-    expect(recordOf(fleet)).toEqual({ id, ...before, blocked: true });
-  });
+  ] as const)(
+    'given a %s that is withdrawn, then the machine is as before, except that it stays blocked',
+    (name, state) => {
+      const fleet = fleetWith(state, { idleSinceMs: state === Idle ? 7 : null });
+      const { id, ...before } = recordOf(fleet)!;
+      const move = {
+        ...command,
+        command: Command[name === 'create' ? 'Create' : name === 'drain' ? 'Drain' : 'Delete'],
+      };
+      applied(fleet, { ...move, target: OTHER } as PendingChange, { kind: 'block', id, blocked: true });
+      expect(recordOf(fleet)?.state).not.toBe(state);
+      applied(fleet, { kind: 'withdraw', id, before });
+      expect(recordOf(fleet)).toEqual({ id, ...before, blocked: true });
+    },
+  );
 
-  it('a withdrawal of a machine that is gone meanwhile is refused', () => {
+  it('given a machine that is gone meanwhile, when a command is withdrawn, then that is refused', () => {
     const fleet = fleetWith(Idle);
     const { id, ...before } = recordOf(fleet)!;
     const { refused } = applied(fleet, { kind: 'gone', id }, { kind: 'withdraw', id, before });
@@ -201,7 +207,7 @@ describe('commands', () => {
   });
 
   it.each([Creating, Idle, Configuring, Draining])(
-    'a machine met in state %i is on its way where our own file says',
+    'given an unknown machine in state %i, when observed with a stored target, then the target is recorded',
     (state) => {
       const fleet = new Fleet();
       applied(fleet, { kind: 'observe', machine: aMachine('m', state, { target: KEY }), atMs: 1 });
@@ -209,7 +215,7 @@ describe('commands', () => {
     },
   );
 
-  it('a machine met bound, free to buy or leaving for good is on its way nowhere', () => {
+  it('given an unknown machine that is Speculative, Configured or Deleting, when observed with a stored target, then it has none', () => {
     const fleet = new Fleet();
     for (const state of [Speculative, Configured, Deleting]) {
       applied(fleet, { kind: 'gone', id: 'm' });
@@ -218,13 +224,13 @@ describe('commands', () => {
     }
   });
 
-  it('delete: the target ends', () => {
+  it('given a delete, then the target is cleared', () => {
     const fleet = fleetWith(Idle);
     applied(fleet, { ...command, command: Command.Delete });
     expect(recordOf(fleet)).toMatchObject({ state: Deleting, target: null });
   });
 
-  it('abandon: unbound again, still on its way, and the hold goes on from where it was', () => {
+  it('given an abandon, then the machine is unbound and keeps its target and its former idleSinceMs', () => {
     const fleet = fleetWith(Idle, { idleSinceMs: 7 });
     applied(
       fleet,
@@ -234,13 +240,13 @@ describe('commands', () => {
     expect(recordOf(fleet)).toMatchObject({ state: Idle, target: KEY, idleSinceMs: 7, ...unbound });
   });
 
-  it('abandon: given no earlier time, then the hold starts now', () => {
+  it('given an abandon without an earlier idleSinceMs, then it is the time of the abandon', () => {
     const fleet = fleetWith(Configuring);
     applied(fleet, { ...command, command: Command.Abandon });
     expect(recordOf(fleet)).toMatchObject({ state: Idle, idleSinceMs: 500 });
   });
 
-  it('given an illegal move between two legal ones, then it alone is refused and the ledger is as without it', () => {
+  it('given an illegal command between two legal changes, then it alone is refused and has no effect', () => {
     const fleet = fleetWith(Configured);
     fleet.machines.put(aMachine('n', Idle));
     const illegal = { ...command, command: Command.Configure, target: KEY, stamp: STAMP } as const;
@@ -254,7 +260,7 @@ describe('commands', () => {
     expect(recordOf(fleet)).toMatchObject({ state: Configured, blocked: true, target: null });
   });
 
-  it('given a machine that is not on record, when anything but a record names it, then that is refused', () => {
+  it('given an unknown machine, when a change other than an observation names it, then that is refused', () => {
     const { refused } = applied(
       new Fleet(),
       { ...command, command: Command.Delete },
@@ -265,23 +271,26 @@ describe('commands', () => {
   });
 });
 
-describe('our own knowledge', () => {
+describe('facts that only the shard keeps', () => {
   const restamp = { kind: 'restamp', id: 'm', priority: 9 } as const;
   const penalties = { interruptionPenaltyDollars: 1, reclamationPenaltyDollars: 2 };
 
-  it.each([Configuring, Configured])('restamp: a bound machine (%i) is now the row’s', (state) => {
-    const fleet = fleetWith(state);
-    applied(fleet, { ...restamp, ...penalties, key: { ...KEY, group: 'gang' } });
-    const stamp = { priority: 9, ...penalties, fingerprint: KEY.fingerprint, group: 'gang' };
-    expect(recordOf(fleet)?.stamp).toEqual(stamp);
-    expect(fleet.machines.ownedBy(fleet.keys.find({ ...KEY, group: 'gang' }))).toBe(1);
-  });
+  it.each([Configuring, Configured])(
+    'given a bound machine (%i), when re-stamped, then the row owns it',
+    (state) => {
+      const fleet = fleetWith(state);
+      applied(fleet, { ...restamp, ...penalties, key: { ...KEY, group: 'gang' } });
+      const stamp = { priority: 9, ...penalties, fingerprint: KEY.fingerprint, group: 'gang' };
+      expect(recordOf(fleet)?.stamp).toEqual(stamp);
+      expect(fleet.machines.ownedBy(fleet.keys.find({ ...KEY, group: 'gang' }))).toBe(1);
+    },
+  );
 
   it.each([
     ['of another cluster', Configured, OTHER],
-    ['that is leaving', Draining, KEY],
+    ['that is draining', Draining, KEY],
     ['that is not bound', Idle, KEY],
-  ])('restamp: a machine %s is refused', (_, state, key) => {
+  ])('given a machine %s, when re-stamped, then that is refused', (_, state, key) => {
     const fleet = fleetWith(state);
     const before = recordOf(fleet);
     const { refused } = applied(fleet, { ...restamp, ...penalties, key });
@@ -289,16 +298,16 @@ describe('our own knowledge', () => {
     expect(recordOf(fleet)).toEqual(before);
   });
 
-  it('hold: a blocked machine cannot be acquired, whatever the provider says, until it is released', () => {
+  it('given a blocked machine, then it cannot be acquired, whatever is observed, until it is unblocked', () => {
     const fleet = fleetWith(Idle, { target: null });
-    applied(fleet, { kind: 'block', id: 'm', blocked: true }, sees(Idle, { pricePerHour: 2 }));
+    applied(fleet, { kind: 'block', id: 'm', blocked: true }, observed(Idle, { pricePerHour: 2 }));
     expect(recordOf(fleet)?.blocked).toBe(true);
     expect(fleet.machines.idleSlices.map((run) => run?.length ?? 0)).not.toContain(1);
     applied(fleet, { kind: 'block', id: 'm', blocked: false });
     expect(fleet.machines.idleSlices.map((run) => run?.length ?? 0)).toContain(1);
   });
 
-  it('row ended: machines on their way to it lose their target, pending ones included', () => {
+  it('given a row that ends, then machines with it as target lose the target, those with pending changes included', () => {
     const fleet = fleetWith(Creating);
     fleet.machines.put(aMachine('n', Idle, { target: OTHER }));
     fleet.machines.put(aMachine('o', Speculative));
@@ -309,14 +318,14 @@ describe('our own knowledge', () => {
     expect(applied(fleet, ended)).toMatchObject({ slots: [], refused: [] });
   });
 
-  it('drain seconds: of one machine, or of a type with those to come; a record does not reset them', () => {
+  it('given drain seconds of a machine, or of a type and its future machines, then an observation does not reset them', () => {
     const fleet = fleetWith(Idle);
     fleet.machines.put(aMachine('big', Idle, { instanceType: 'big' }));
     applied(
       fleet,
       { kind: 'drain-seconds', of: { instanceType: 'standard' }, seconds: 90 },
       { kind: 'drain-seconds', of: { id: 'big' }, seconds: 5 },
-      sees(Idle),
+      observed(Idle),
       { kind: 'observe', machine: aMachine('new', Idle), atMs: 1 },
       { kind: 'observe', machine: aMachine('newer', Idle, { instanceType: 'big' }), atMs: 1 },
     );
@@ -324,7 +333,7 @@ describe('our own knowledge', () => {
     expect(seconds).toEqual([90, 5, 90, 30]);
   });
 
-  it('drain seconds: of a type and then of one machine of it; the later value counts, until the type is measured again', () => {
+  it('given drain seconds of a type and then of one of its machines, then the later applies, until the type has new ones', () => {
     const fleet = fleetWith(Idle);
     const ofType = { kind: 'drain-seconds', of: { instanceType: 'standard' } } as const;
     const ofMachine: PendingChange = { kind: 'drain-seconds', of: { id: 'm' }, seconds: 5 };
@@ -334,10 +343,13 @@ describe('our own knowledge', () => {
     expect(recordOf(fleet)?.drainSeconds).toBe(70);
   });
 
-  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('drain seconds: %d is refused', (seconds) => {
-    const { refused } = applied(fleetWith(Idle), { kind: 'drain-seconds', of: { id: 'm' }, seconds });
-    expect(refused[0]?.problems[0]?.code).toBe('BF_DRAIN_SECONDS');
-  });
+  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])(
+    'given drain seconds of %d, then they are refused',
+    (seconds) => {
+      const { refused } = applied(fleetWith(Idle), { kind: 'drain-seconds', of: { id: 'm' }, seconds });
+      expect(refused[0]?.problems[0]?.code).toBe('BF_DRAIN_SECONDS');
+    },
+  );
 });
 
 describe('demand', () => {
@@ -349,7 +361,7 @@ describe('demand', () => {
     ),
   });
 
-  it('given several roll-ups, then the last of each cluster applies, and unchanged clusters are not listed', () => {
+  it('given several roll-ups, then the last of each cluster applies, and only changed clusters are listed', () => {
     const fleet = new Fleet();
     applied(fleet, rollUp('a', 1), rollUp('b', 1));
     const { clusters } = applied(fleet, rollUp('a', 1, 2, 3), rollUp('b', 1), rollUp('a', 5, 6));
@@ -361,7 +373,7 @@ describe('demand', () => {
     );
   });
 
-  it('given a malformed roll-up after a good one, then it is refused and the good one stays in force', () => {
+  it('given a malformed roll-up after a valid one, then it is refused and the valid one stays', () => {
     const fleet = new Fleet();
     const stray: PendingChange = { kind: 'demand', delta: wholeRollup('a', [aNeed({ cluster: 'b' })]) };
     const { refused, clusters } = applied(fleet, rollUp('a', 1, 2), stray, rollUp('b', 1));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Fleet, type FleetView } from './index.ts';
 
-describe('the fleet as a decision sees it', () => {
-  it('given the view, then writing through it does not type-check and reading is reading the fleet', () => {
+describe('FleetView', () => {
+  it('given a fleet, then writing through its view does not type-check, and reads return its own columns', () => {
     const fleet = new Fleet();
     const view: FleetView = fleet;
     const writes = (): void => {

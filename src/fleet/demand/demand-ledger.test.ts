@@ -13,7 +13,7 @@ function rows(cluster: string, count: number): Need[] {
   return Array.from({ length: count }, (_, i) => need(cluster, count - i, 1));
 }
 
-/** A cluster's rows as the columns hold them, in rank order. */
+/** A cluster's rows in rank order, read from the columns. */
 function rowsOf(fleet: Fleet, cluster: string): Need[] {
   const { demand, dimensions } = fleet;
   const { offset, length } = demand.rowsOf(fleet.clusters.find(cluster));
@@ -29,7 +29,8 @@ function rowsOf(fleet: Fleet, cluster: string): Need[] {
 }
 
 /**
- * The order of a cluster's keys and its folds' keys by text, as far as it breaks ties, and what the rows are when folded.
+ * For each row of a cluster its pattern; where rows tie, also the text order of keys and fold keys that breaks the tie, and
+ * the fold of the row.
  */
 function placesOf({ demand, clusters, keys, patterns }: Fleet, cluster: string) {
   const { offset, length } = demand.rowsOf(clusters.find(cluster));
@@ -54,11 +55,11 @@ function placesOf({ demand, clusters, keys, patterns }: Fleet, cluster: string) 
   });
 }
 
-function usedBy({ demand, keys, patterns }: Fleet): number[] {
+function tableCounts({ demand, keys, patterns }: Fleet): number[] {
   return [demand.count, keys.count, demand.profiles.count, patterns.count];
 }
 
-/** Clusters that want something, in name order. */
+/** Clusters with rows, in name order. */
 function clustersOf(fleet: Fleet): string[] {
   const wanting = fleet.clusters.sorted().filter((number) => fleet.demand.rowsOf(number).length > 0);
   return wanting.map((number) => fleet.clusters.nameOf(number));
@@ -76,7 +77,7 @@ function refusalOf(act: () => void): BigFleetError {
 
 describe('DemandLedger', () => {
   // Case 22 of the specification.
-  it('given 5 rows, when the cluster reports 2, then 2 are left; when it reports none, the cluster is gone', () => {
+  it('given 5 rows, when the cluster reports 2, then 2 remain; when it reports none, then the cluster is removed', () => {
     const fleet = new Fleet();
     fleet.demand.replace('a', rows('a', 5));
     expect(fleet.demand.count).toBe(5);
@@ -100,7 +101,7 @@ describe('DemandLedger', () => {
   });
 
   // Case 23 of the specification.
-  it('the rows of a cluster stand by priority, then first sighting', () => {
+  it('given rows of a cluster, then they are sorted by priority, then by first-seen', () => {
     const fleet = new Fleet();
     fleet.demand.replace('a', [need('a', 0, 30), need('a', 1_000_000, 20), need('a', 1_000_000, 5, 'g')]);
     const order = rowsOf(fleet, 'a').map((row) => [row.profile.priority, row.firstSeenMs]);
@@ -112,14 +113,14 @@ describe('DemandLedger', () => {
   });
 
   // Case 23 of the specification.
-  it('given clusters of equal standing, then names order them, by bytes and not by arrival', () => {
+  it('given clusters with rows of equal rank, then the clusters are sorted by the bytes of their names, not by arrival', () => {
     const fleet = new Fleet();
     for (const cluster of ['b', 'a', 'B', '\u{1f600}', '\uffff'])
       fleet.demand.replace(cluster, [need(cluster, 7, 7)]);
     expect(clustersOf(fleet)).toEqual(['B', 'a', 'b', '\uffff', '\u{1f600}']);
   });
 
-  it('given the reported array, when the reporter changes it afterwards, then the ledger does not', () => {
+  it('given a reported array, when the caller changes it afterwards, then the ledger is not affected', () => {
     const fleet = new Fleet();
     const reported = rows('a', 2);
     fleet.demand.replace('a', reported);
@@ -127,7 +128,7 @@ describe('DemandLedger', () => {
     expect(rowsOf(fleet, 'a')).toEqual(rows('a', 2));
   });
 
-  it('given the reported array, when the reporter changes it and reports it again, then the ledger follows', () => {
+  it('given a reported array, when the caller changes it and reports it again, then the ledger has the change', () => {
     const fleet = new Fleet();
     const reported = rows('a', 3);
     fleet.demand.replace('a', reported);
@@ -136,7 +137,7 @@ describe('DemandLedger', () => {
     expect(rowsOf(fleet, 'a')).toEqual([need('a', 9, 9), need('a', 3, 1), need('a', 1, 1)]);
   });
 
-  it('given many rows, when few of them are left, then these stay in order and the room of the rest is free', () => {
+  it('given many rows, when most of them end, then the others stay in order and the freed rows are reused', () => {
     const fleet = new Fleet();
     const many = rows('a', 60);
     fleet.demand.replace('a', many);
@@ -150,7 +151,7 @@ describe('DemandLedger', () => {
     expect(rowsOf(fleet, 'b')).toEqual(rows('b', 60));
   });
 
-  it('given rows with one key, when reported, then they are one row; other groups stay apart', () => {
+  it('given rows with one key, when reported, then they are merged; rows of other groups are not', () => {
     const fleet = new Fleet();
     fleet.demand.replace('a', [need('a', 1, 9), need('a', 1, 4), need('a', 1, 4, 'g')]);
     expect(fleet.demand.count).toBe(2);
@@ -158,7 +159,7 @@ describe('DemandLedger', () => {
     expect(merged).toMatchObject({ aggregate: resources({ cpu: 8 }), firstSeenMs: 4 });
   });
 
-  it('given the same rows again, when reported, then nothing changes; a new time, amount or pod does', () => {
+  it('given equal rows, when reported again, then nothing changes; a new first-seen, aggregate or min_unit is a change', () => {
     const { demand } = new Fleet();
     expect(demand.replace('a', rows('a', 2))).toBe(true);
     expect(demand.replace('a', rows('a', 2).reverse())).toBe(false);
@@ -169,7 +170,7 @@ describe('DemandLedger', () => {
     expect(demand.replace('b', [])).toBe(false);
   });
 
-  it('given a row on record, when it wants a resource with a new name, then it is counted', () => {
+  it('given a known row, when it requests a resource with a new name, then the aggregate includes it', () => {
     const fleet = new Fleet();
     fleet.demand.replace('a', [need('a', 1, 1)]);
     const wanted: Need = { ...need('a', 1, 1), aggregate: resources({ cpu: 4, gpu: 1 }) };
@@ -177,7 +178,7 @@ describe('DemandLedger', () => {
     expect(rowsOf(fleet, 'a')).toEqual([wanted]);
   });
 
-  it('given a row of another cluster, when reported, then all is refused and nothing changes', () => {
+  it('given a row of another cluster, when reported, then the whole report is refused and nothing changes', () => {
     const fleet = new Fleet();
     fleet.demand.replace('a', rows('a', 3));
     const error = refusalOf(() => fleet.demand.replace('a', [need('a', 5, 5), need('b\n', 5, 5)]));
@@ -188,7 +189,7 @@ describe('DemandLedger', () => {
     expect(clustersOf(fleet)).toEqual(['a']);
   });
 
-  it('given rows whose sum leaves the exact range, when reported, then their row is set aside and others are not', () => {
+  it('given rows whose sum exceeds the exact range, when reported, then the merged row is set aside and others are not', () => {
     const fleet = new Fleet();
     const huge: Need = { ...need('a', 3, 3), aggregate: resources({ cpu: MAX_UNITS }) };
     fleet.demand.replace('a', [huge, ...rows('a', 1), huge]);
@@ -197,7 +198,7 @@ describe('DemandLedger', () => {
     expect(fleet.demand.setAsideIn[fleet.clusters.find('a')]).toBe(1);
   });
 
-  it('given a gang, when it is set aside and is not, then it is another row each time and holds what it needs', () => {
+  it('given a gang, when it alternates between set aside and not, then each time it is a new row with its own references', () => {
     const fleet = new Fleet();
     const gang = aNeed({ cluster: 'a', group: 'g', requirements: [same(RACK_KEY)] });
     const aside: Need = { ...gang, aggregate: new Map(), minUnit: new Map(), setAside: true };
@@ -206,7 +207,7 @@ describe('DemandLedger', () => {
       expect([fleet.keys.count, fleet.demand.setAsideIn[fleet.clusters.find('a')]]).toEqual([2, 0]);
       expect(fleet.demand.replace('a', [aside])).toBe(true);
       expect(rowsOf(fleet, 'a')).toEqual([aside]);
-      // Its own key, but no fold's; and a pattern of its requirements without amounts.
+      // A reference to its own key, but to no fold key; and to a pattern of its requirements without amounts.
       expect([fleet.keys.count, fleet.patterns.count]).toEqual([1, 1]);
       expect(fleet.demand.setAsideIn[fleet.clusters.find('a')]).toBe(1);
       expect(fleet.demand.replace('a', [{ ...gang, setAside: true }])).toBe(false);
@@ -215,7 +216,7 @@ describe('DemandLedger', () => {
     expect([fleet.keys.count, fleet.demand.profiles.count, fleet.patterns.count]).toEqual([0, 0, 0]);
   });
 
-  it('given a row that leaves, when one comes that is set aside and else the same, then it does not take its place', () => {
+  it('given a row that ends, when an equal one that is set aside begins, then it does not reuse the former row', () => {
     const fleet = new Fleet();
     const before = aNeed({ cluster: 'a', group: 'g', aggregate: new Map(), minUnit: new Map() });
     fleet.demand.replace('a', [before]);
@@ -224,7 +225,7 @@ describe('DemandLedger', () => {
     expect(fleet.demand.setAside[offset]).toBe(1);
   });
 
-  it('given gangs and plain rows, when all of them end, then keys, profiles and patterns are free again', () => {
+  it('given gangs and plain rows, when all of them end, then keys, profiles and patterns are released', () => {
     const fleet = new Fleet();
     const gang = aNeed({ cluster: 'a', group: 'g', requirements: [same(RACK_KEY)] });
     for (let round = 0; round < 3; round++) {
@@ -238,7 +239,7 @@ describe('DemandLedger', () => {
     expect(fleet.demand.size).toBeLessThanOrEqual(20);
   });
 
-  it('given a job that ends and one like it that begins, then its row takes the place of the other, among fewer or more', () => {
+  it('given a job that ends, when a similar one begins, then its row reuses the former row, with fewer or more rows in total', () => {
     const gang = (group: string, firstSeenMs: number, cpu: number): Need => {
       const amounts = { aggregate: resources({ cpu }), minUnit: resources({ cpu: 1 }) };
       return { ...aNeed({ cluster: 'a', group, requirements: [same(RACK_KEY)], firstSeenMs }), ...amounts };
@@ -264,13 +265,13 @@ describe('DemandLedger', () => {
       fresh.demand.replace('a', next);
       expect(rowsOf(fleet, 'a')).toEqual(rowsOf(fresh, 'a'));
       expect(placesOf(fleet, 'a')).toEqual(placesOf(fresh, 'a'));
-      expect(usedBy(fleet)).toEqual(usedBy(fresh));
+      expect(tableCounts(fleet)).toEqual(tableCounts(fresh));
       expect(fleet.demand.rowOf(keyOf(large))).toBeUndefined();
       if (next.length === 3) expect(fleet.demand.rowOf(keyOf(next[2]!))).toBe(place);
     }
   });
 
-  it('the order of reports never shows: any history with the same last roll-ups gives the same rows', () => {
+  it('given any history of reports, then the rows equal those loaded from the last roll-up of each cluster', () => {
     const report = fc.record({
       cluster: fc.constantFrom('a', 'b', '__proto__', 'constructor'),
       priorities: fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 4 }),
@@ -299,7 +300,7 @@ describe('DemandLedger', () => {
     );
   });
 
-  it('given rows as the same objects, as equal ones, moved, doubled or new, then the ledger holds what a new one would', () => {
+  it('given rows that are identical, equal, moved, duplicated or new, then the ledger equals one loaded from scratch', () => {
     const pool = [1, 2].flatMap((priority) =>
       ['', 'g1', 'g2', 'h'].flatMap((group) =>
         [1, 2].map((cpu): Need => {
@@ -322,7 +323,7 @@ describe('DemandLedger', () => {
           fresh.demand.replace('a', needs);
           expect(rowsOf(fleet, 'a')).toEqual(rowsOf(fresh, 'a'));
           expect(placesOf(fleet, 'a')).toEqual(placesOf(fresh, 'a'));
-          expect(usedBy(fleet)).toEqual(usedBy(fresh));
+          expect(tableCounts(fleet)).toEqual(tableCounts(fresh));
           expect(changed).toBe(!isDeepStrictEqual(before, rowsOf(fleet, 'a')));
         }
       }),
@@ -331,8 +332,8 @@ describe('DemandLedger', () => {
   });
 });
 
-describe('a Need by its key', () => {
-  it('is what was reported last, and nothing once it is withdrawn', () => {
+describe('DemandLedger.needOf', () => {
+  it('given a key, then it returns the Need reported last, and undefined once the row has ended', () => {
     const { demand } = new Fleet();
     const [low, high] = [need('c1', 1, 1), need('c1', 2, 1)];
     const grown = { ...low, aggregate: resources({ cpu: 9 }) };

@@ -1,5 +1,4 @@
-// Roll-ups of one cluster as deltas: after each of them, the rows are those of a ledger that was loaded from the last
-// roll-up alone.
+// Roll-ups of one cluster as deltas: after each of them, the rows equal those of a ledger loaded from the last roll-up alone.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -29,7 +28,7 @@ function needOf({ priority, cpu, firstSeenMs, isSetAside }: Row): Need {
   return isSetAside ? { ...seen, aggregate: new Map(), minUnit: new Map(), setAside: true } : seen;
 }
 
-/** The rows of the cluster in rank order, with all that a decision reads of them. */
+/** The rows of the cluster in rank order, with every field that a decision reads. */
 function rowsIn({ demand, clusters }: Fleet): unknown[] {
   const number = clusters.find('c');
   const { offset, length } = demand.rowsOf(number);
@@ -50,7 +49,7 @@ function loaded(needs: readonly Need[]): Fleet {
 }
 
 describe('roll-ups as deltas', () => {
-  it('given any course of them, then the rows are those of a ledger loaded from the last one', () => {
+  it('given any sequence of deltas, then the rows equal those of a ledger loaded from the last roll-up', () => {
     fc.assert(
       fc.property(rollUps, (reports) => {
         const fleet = new Fleet();
@@ -66,12 +65,12 @@ describe('roll-ups as deltas', () => {
     );
   });
 
-  it('given several between two commits, then the rows are those of the last one, and the commit has one delta', () => {
+  it('given several deltas between two commits, then the rows are those of the last one, and the commit reports one delta', () => {
     fc.assert(
       fc.property(fc.array(rollUps, { maxLength: 4 }), (commits) => {
         const fleet = new Fleet();
         const pending = new PendingChanges(fleet);
-        const told = new Fleet();
+        const follower = new Fleet();
         const source = new DeltaSource('c');
         let last: readonly Need[] = [];
         for (const reports of commits) {
@@ -81,16 +80,16 @@ describe('roll-ups as deltas', () => {
           }
           const { rollUps: written, refused } = pending.commitMachines().writeRows();
           expect(refused).toEqual([]);
-          for (const delta of written.values()) told.demand.apply(delta);
+          for (const delta of written.values()) follower.demand.apply(delta);
           expect(rowsIn(fleet)).toEqual(rowsIn(loaded(last)));
-          expect(rowsIn(told)).toEqual(rowsIn(fleet));
+          expect(rowsIn(follower)).toEqual(rowsIn(fleet));
         }
       }),
       { numRuns: 100 },
     );
   });
 
-  it('given one that differs from another roll-up, then it is refused, the rows stay, and a whole one is applied', () => {
+  it('given a delta with another base, then it is refused and the rows stay; a whole roll-up is applied afterwards', () => {
     const fleet = new Fleet();
     const pending = new PendingChanges(fleet);
     const source = new DeltaSource('c');
@@ -110,7 +109,7 @@ describe('roll-ups as deltas', () => {
     expect(rowsIn(fleet)).toEqual(rowsIn(loaded(needs)));
   });
 
-  it('given one with two rows of one key, then it is refused', () => {
+  it('given a roll-up with two rows of one key, then it is refused', () => {
     const fleet = new Fleet();
     const need = aNeed({ cluster: 'c' });
     expect(() => fleet.demand.apply(wholeRollup('c', [need, need]))).toThrow('two rows with the same key');

@@ -31,7 +31,7 @@ function applied(fleet: Fleet, ...entries: readonly PendingChange[]): AppliedCha
   return pending.commitMachines().writeRows();
 }
 
-/** A fleet with machine m as given, by default as our own commands would have left it in that state. */
+/** A fleet with machine m, by default with the stamp and target that the shard's own commands lead to in that state. */
 function fleetWith(state: MachineState, given: Partial<LedgerMachine> = {}): Fleet {
   const fleet = new Fleet();
   const bound = state === Configuring || state === Configured || state === Draining;
@@ -45,17 +45,17 @@ function recordOf(fleet: Fleet, id = 'm'): LedgerRecord | null {
   return slot === undefined ? null : fleet.machines.recordAt(slot);
 }
 
-/** A provider's record: no target, and no stamp unless given. */
-function sees(state: MachineState, given: Partial<Machine> = {}, atMs = 500): PendingChange {
+/** An observation of a provider's record: no target, and no stamp unless given. */
+function observed(state: MachineState, given: Partial<Machine> = {}, atMs = 500): PendingChange {
   return { kind: 'observe', machine: aMachine('m', state, given), atMs };
 }
 
 const unbound = { cluster: '', stamp: null } as const;
 
 describe('observations', () => {
-  it('given an unknown machine, when seen, then it is on record as it says, with no target of its own', () => {
+  it('given an unknown machine, when observed, then it is recorded as reported, without the target', () => {
     const fleet = new Fleet();
-    const { sightings } = applied(fleet, sees(Configured, { stamp: STAMP, target: KEY }));
+    const { sightings } = applied(fleet, observed(Configured, { stamp: STAMP, target: KEY }));
     expect(sightings).toEqual([{ id: 'm', known: null, seen: Configured, meaning: 'discovered' }]);
     expect(recordOf(fleet)).toMatchObject({ cluster: 'c1', stamp: STAMP, target: null, drainSeconds: 30 });
   });
@@ -104,63 +104,66 @@ describe('observations', () => {
     ],
     ['Deleting → Speculative', Deleting, Speculative, Meaning.Progress, { target: null, ...unbound }],
     ['Failed → Idle', Failed, Idle, Meaning.Recovered, { target: null, ...unbound }],
-  ])('%s: state, meaning, and what is left of cluster, stamp and target', (_, known, seen, meaning, left) => {
-    const ends = known === Deleting || known === Failed;
-    const fleet = fleetWith(known, ends ? { target: null } : {});
-    const { sightings, slots } = applied(fleet, sees(seen));
-    expect(sightings).toEqual([{ id: 'm', known, seen, meaning }]);
-    expect(recordOf(fleet)).toMatchObject({ state: seen, ...left });
-    expect(slots).toEqual([0]);
-  });
+  ])(
+    'given %s, then state and meaning are recorded, and cluster, stamp and target are kept or cleared',
+    (_, known, seen, meaning, left) => {
+      const ends = known === Deleting || known === Failed;
+      const fleet = fleetWith(known, ends ? { target: null } : {});
+      const { sightings, slots } = applied(fleet, observed(seen));
+      expect(sightings).toEqual([{ id: 'm', known, seen, meaning }]);
+      expect(recordOf(fleet)).toMatchObject({ state: seen, ...left });
+      expect(slots).toEqual([0]);
+    },
+  );
 
   it.each([Creating, Idle, Configuring, Draining])(
-    'given state %i again, when seen, then target and stamp stay although the record is silent',
+    'given state %i, when observed again without target and stamp, then those on record stay',
     (state) => {
       const fleet = fleetWith(state);
       const before = recordOf(fleet);
-      expect(applied(fleet, sees(state))).toMatchObject({ slots: [], sightings: [] });
+      expect(applied(fleet, observed(state))).toMatchObject({ slots: [], sightings: [] });
       expect(recordOf(fleet)).toEqual(before);
     },
   );
 
-  it('given a lost target, when a machine that was bound is seen Idle, then not even a loaded target survives', () => {
+  it('given a Configured machine with a target, when observed Idle, then the target is cleared', () => {
     const fleet = fleetWith(Configured, { target: OTHER });
-    applied(fleet, sees(Idle));
+    applied(fleet, observed(Idle));
     expect(recordOf(fleet)?.target).toBeNull();
   });
 
-  it('given a Configuring machine that does not know its cluster yet, when seen, then our cluster and stamp stay', () => {
+  it('given a Configuring machine, when observed without its cluster, then cluster and stamp on record stay', () => {
     const fleet = fleetWith(Configuring);
-    applied(fleet, sees(Configuring, { cluster: '' }));
+    applied(fleet, observed(Configuring, { cluster: '' }));
     expect(recordOf(fleet)).toMatchObject({ cluster: 'c1', stamp: STAMP, target: KEY });
   });
 
-  it('given a machine that another process bound elsewhere, when seen, then stamp and target are dropped', () => {
+  it('given a machine that another process bound to another cluster, when observed, then stamp and target are cleared', () => {
     const echoed = { ...STAMP, fingerprint: 'echoed' };
     const fleet = fleetWith(Configuring);
-    applied(fleet, sees(Configuring, { cluster: 'c2', stamp: echoed }));
+    applied(fleet, observed(Configuring, { cluster: 'c2', stamp: echoed }));
     expect(recordOf(fleet)).toMatchObject({ cluster: 'c2', stamp: echoed, target: null });
-    applied(fleet, sees(Configured, { cluster: 'c3' }));
+    applied(fleet, observed(Configured, { cluster: 'c3' }));
     expect(recordOf(fleet)).toMatchObject({ cluster: 'c3', stamp: null });
   });
 
-  it('given no stamp of ours, then the echo is taken; given one, then ours stays', () => {
+  it('given no stamp on record, when observed with one, then it is recorded; given one on record, then that one stays', () => {
     const echoed = { ...STAMP, priority: 3 };
-    const without = fleetWith(Configured, { stamp: null });
-    applied(without, sees(Configured, { stamp: echoed }));
-    expect(recordOf(without)?.stamp).toEqual(echoed);
-    const withOurs = fleetWith(Configured);
-    applied(withOurs, sees(Configured, { stamp: echoed }));
-    expect(recordOf(withOurs)?.stamp).toEqual(STAMP);
+    const withoutStamp = fleetWith(Configured, { stamp: null });
+    applied(withoutStamp, observed(Configured, { stamp: echoed }));
+    expect(recordOf(withoutStamp)?.stamp).toEqual(echoed);
+    const withStamp = fleetWith(Configured);
+    applied(withStamp, observed(Configured, { stamp: echoed }));
+    expect(recordOf(withStamp)?.stamp).toEqual(STAMP);
   });
 
-  it('given a stamp echoed for an unbound machine, then it is ignored', () => {
+  it('given an unbound machine, when observed with a stamp, then the stamp is ignored', () => {
     const fleet = fleetWith(Draining);
-    applied(fleet, sees(Idle, { stamp: STAMP }));
+    applied(fleet, observed(Idle, { stamp: STAMP }));
     expect(recordOf(fleet)?.stamp).toBeNull();
   });
 
-  it('given a machine that is gone, then it is off the record; one that never was is nothing', () => {
+  it('given a known machine, when it is gone, then its record is removed; an unknown one is ignored', () => {
     const fleet = fleetWith(Configured);
     const result = applied(fleet, { kind: 'gone', id: 'm' }, { kind: 'gone', id: 'x' });
     expect(result).toMatchObject({ removed: ['m'], slots: [], refused: [] });
@@ -169,34 +172,37 @@ describe('observations', () => {
     expect(fleet.keys.count).toBe(0);
   });
 
-  it('given a machine that is gone and back, then nothing of its former life is left', () => {
+  it('given a machine that is gone and observed again, then no former status remains', () => {
     const fleet = fleetWith(Idle, { blocked: true, idleSinceMs: 7 });
-    const { sightings } = applied(fleet, { kind: 'gone', id: 'm' }, sees(Idle));
+    const { sightings } = applied(fleet, { kind: 'gone', id: 'm' }, observed(Idle));
     expect(sightings.map(({ meaning }) => meaning)).toEqual([Meaning.Lost, 'discovered']);
     expect(recordOf(fleet)).toMatchObject({ blocked: false, target: null, idleSinceMs: 500 });
   });
 
-  it('given an impossible record, then it is refused with every reason and the last good one stays', () => {
+  it('given an invalid record, then it is refused with every problem, and the last valid one stays', () => {
     const fleet = fleetWith(Configured);
     const before = recordOf(fleet);
-    const { refused, slots } = applied(fleet, sees(Configured, { cluster: '', pricePerHour: -1 }));
+    const { refused, slots } = applied(fleet, observed(Configured, { cluster: '', pricePerHour: -1 }));
     const codes = refused[0]?.problems.map(({ code }) => code);
     expect(codes).toEqual(['BF_MACHINE_CLUSTER_MISSING', 'BF_MACHINE_PRICE']);
     expect(slots).toEqual([]);
     expect(recordOf(fleet)).toEqual(before);
   });
 
-  it('given sixteen resources, when a record brings one more, then it is refused and the last good one stays', () => {
+  it('given sixteen resources, when a record has a new one, then it is refused, and the last valid one stays', () => {
     const sixteen = resources(Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`r${i}`, 1])));
     const fleet = fleetWith(Idle, { resources: sixteen });
     const before = recordOf(fleet);
-    const { refused, sightings } = applied(fleet, sees(Speculative, { resources: resources({ one: 1 }) }));
+    const { refused, sightings } = applied(
+      fleet,
+      observed(Speculative, { resources: resources({ one: 1 }) }),
+    );
     expect(refused[0]?.problems[0]?.code).toBe('BF_DIMENSION_LIMIT');
     expect(sightings).toEqual([]);
     expect(recordOf(fleet)).toEqual(before);
   });
 
-  it('given the same state, when price, probability, labels, type or size moved, then the new ones count', () => {
+  it('given an unchanged state, when price, probability, labels, capacity type or size change, then the new ones are recorded', () => {
     const fleet = fleetWith(Configured);
     const offer = {
       pricePerHour: 3,
@@ -205,15 +211,15 @@ describe('observations', () => {
       allocatable: resources({ cpu: 2 }),
       capacityType: CapacityType.Spot,
     };
-    const { slots, sightings } = applied(fleet, sees(Configured, offer));
+    const { slots, sightings } = applied(fleet, observed(Configured, offer));
     expect(recordOf(fleet)).toMatchObject(offer);
     expect({ slots, sightings }).toEqual({ slots: [0], sightings: [] });
     expect(fleet.classes.count).toBe(1);
   });
 
-  it('given several records of one machine, then each is understood and the machine is written once', () => {
+  it('given several records of one machine in a commit, then each has a meaning, and the machine is written once', () => {
     const fleet = fleetWith(Configured);
-    const result = applied(fleet, sees(Idle, {}, 100), sees(Configured, {}, 200));
+    const result = applied(fleet, observed(Idle, {}, 100), observed(Configured, {}, 200));
     expect(result.sightings.map(({ meaning }) => meaning)).toEqual([Meaning.Lost, Meaning.Foreign]);
     // The machine was lost in between, so its former stamp no longer applies.
     expect(recordOf(fleet)).toMatchObject({ state: Configured, stamp: null });
@@ -221,17 +227,35 @@ describe('observations', () => {
   });
 });
 
-describe('the hold clock', () => {
+describe('idleSinceMs, which the release hold counts from', () => {
   it.each([
-    ['entry from Creating starts it', Creating, null, [sees(Idle)], 500],
-    ['entry from Draining starts it', Draining, null, [sees(Idle)], 500],
-    ['Idle again keeps it', Idle, 7, [sees(Idle)], 7],
-    ['a rolled back bind restores it', Idle, 7, [sees(Configuring, {}, 100), sees(Idle)], 7],
-    ['a rolled back delete restores it', Idle, 7, [sees(Deleting, {}, 100), sees(Idle)], 7],
-    ['being bound ends it', Idle, 7, [sees(Configuring), sees(Configured)], null],
-    ['being bound and lost starts it', Idle, 7, [sees(Configured, {}, 100), sees(Idle)], 500],
-    ['no longer existing ends it', Idle, 7, [sees(Speculative)], null],
-    ['failing ends it', Idle, 7, [sees(Failed)], null],
+    ['given Creating, when observed Idle, then it starts', Creating, null, [observed(Idle)], 500],
+    ['given Draining, when observed Idle, then it starts', Draining, null, [observed(Idle)], 500],
+    ['given Idle, when observed Idle again, then it stays', Idle, 7, [observed(Idle)], 7],
+    [
+      'given a bind that is rolled back, then it is restored',
+      Idle,
+      7,
+      [observed(Configuring, {}, 100), observed(Idle)],
+      7,
+    ],
+    [
+      'given a delete that is rolled back, then it is restored',
+      Idle,
+      7,
+      [observed(Deleting, {}, 100), observed(Idle)],
+      7,
+    ],
+    ['given Idle, when bound, then it ends', Idle, 7, [observed(Configuring), observed(Configured)], null],
+    [
+      'given a machine that was bound and lost, then it starts again',
+      Idle,
+      7,
+      [observed(Configured, {}, 100), observed(Idle)],
+      500,
+    ],
+    ['given Idle, when observed Speculative, then it ends', Idle, 7, [observed(Speculative)], null],
+    ['given Idle, when observed Failed, then it ends', Idle, 7, [observed(Failed)], null],
   ])('%s', (_, state, idleSinceMs, entries, expected) => {
     const fleet = fleetWith(state, { idleSinceMs });
     applied(fleet, ...entries);

@@ -24,7 +24,7 @@ const KEYS: readonly NeedKey[] = CLUSTERS.flatMap((cluster) => [
   { cluster, fingerprint: 'f', group: 'g' },
 ]);
 
-// The ledger against a model of plain maps: the same machines, with everything derived from scratch.
+// The reference model is a plain map of machines; every index is derived from it from scratch.
 type Model = Map<string, LedgerMachine>;
 
 function textOfClass(machine: LedgerMachine): string {
@@ -62,13 +62,15 @@ function isSpecial(machine: LedgerMachine): boolean {
   return machine.target !== null || reclamationOf(machine) > 0;
 }
 
-function expectLedger(fleet: Fleet, model: Model): void {
+function expectTables(fleet: Fleet, model: Model): void {
   const { machines, classes, keys } = fleet;
   const all = [...model.values()];
-  const idsOf = (run: Slice | undefined): string[] =>
-    run === undefined
+  const idsOf = (slice: Slice | undefined): string[] =>
+    slice === undefined
       ? []
-      : [...machines.arena.data.subarray(run.offset, run.offset + run.length)].map((s) => machines.idOf(s));
+      : [...machines.arena.data.subarray(slice.offset, slice.offset + slice.length)].map((s) =>
+          machines.idOf(s),
+        );
   const expected = (keep: (m: LedgerMachine) => boolean, order = byKeepOrder): string[] =>
     all
       .filter(keep)
@@ -206,7 +208,7 @@ const step = fc.oneof(
   fc.array(change, { maxLength: 8 }),
 );
 
-function take(fleet: Fleet, model: Model, it: Change): void {
+function applyTo(fleet: Fleet, model: Model, it: Change): void {
   const { machines } = fleet;
   if (it.kind === 'put') {
     machines.put(it.record);
@@ -231,25 +233,25 @@ function take(fleet: Fleet, model: Model, it: Change): void {
 }
 
 describe('MachineTable', () => {
-  it('given any history of records, when looked at, then columns, runs, indexes and counts are as from scratch', () => {
+  it('given any sequence of changes, then columns, slices, indexes and counts equal those computed from scratch', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
         const fleet = new Fleet();
         const model: Model = new Map();
         for (const changes of steps) {
-          if (changes.length === 1) take(fleet, model, changes[0]!);
-          else fleet.machines.batch(() => changes.map((it) => take(fleet, model, it)));
-          expectLedger(fleet, model);
+          if (changes.length === 1) applyTo(fleet, model, changes[0]!);
+          else fleet.machines.batch(() => changes.map((it) => applyTo(fleet, model, it)));
+          expectTables(fleet, model);
         }
         for (const name of model.keys()) fleet.machines.remove(name);
-        expectLedger(fleet, new Map());
+        expectTables(fleet, new Map());
         expect([fleet.keys.count, fleet.classes.count, fleet.machines.stamps.count]).toEqual([0, 0, 0]);
       }),
       { numRuns: 300 },
     );
   });
 
-  it('given many rounds of coming and going, when all is gone, then slots, numbers and places were used again', () => {
+  it('given many rounds of adding and removing machines, then slots, numbers and arena space are reused', () => {
     const fleet = new Fleet();
     const { machines } = fleet;
     const size = () => [machines.size, fleet.classes.size, fleet.keys.size, machines.arena.bytes];
@@ -266,11 +268,11 @@ describe('MachineTable', () => {
     expect(size()).toEqual(first);
   });
 
-  it('given many machines of one class, when all are lost at once, then runs are swept, not cut, and slots are free', () => {
+  it('given many machines of one class, when a batch removes all, then slices are compacted once, and slots are free', () => {
     const { machines } = new Fleet();
     const ids = Array.from({ length: 20_000 }, (_, i) => `m${i}`);
     machines.load(ids.map((name) => aMachine(name, Speculative)));
-    // Removing machines one by one from a run of this length would make a large loss quadratic.
+    // Removing machines one by one from a slice of this length would make a large loss quadratic.
     const cut = vi.spyOn(machines.arena, 'remove');
     machines.batch(() => {
       for (const name of ids) machines.remove(name);
@@ -281,12 +283,12 @@ describe('MachineTable', () => {
     expect([machines.count, machines.size]).toEqual([1, 20_000]);
   });
 
-  it('a machine takes 34 bytes in the hot columns, 42 with its places in the runs: at most 55', () => {
+  it('given a machine, then it takes 34 bytes in columns and 42 with its entries in slices, at most 55', () => {
     const { machines } = new Fleet();
     const count = 10_000;
     machines.load(Array.from({ length: count }, (_, i) => aMachine(`m${i}`, Idle, { target: KEYS[i % 4]! })));
     const perSlot = machines.columnBytes / machines.state.length;
-    // One place by state, one by target; a machine without target has one only.
+    // One entry by state, one by target; a machine without target has one only.
     const perSlices = 2 * machines.arena.data.BYTES_PER_ELEMENT;
     expect(perSlot).toBe(34);
     expect(perSlot + perSlices).toBe(42);

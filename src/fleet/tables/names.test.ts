@@ -14,50 +14,50 @@ const key: fc.Arbitrary<NeedKey> = fc.record({
 });
 
 describe('KeyTable', () => {
-  it('given any keys held, exchanged and released, then each that is held has one number of its own, and no other has one', () => {
+  it('given any keys retained, exchanged and dropped, then each referenced key has a unique number, and no other key has one', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.tuple(fc.constantFrom('block', 'release', 'exchange'), key, key), {
+        fc.array(fc.tuple(fc.constantFrom('retain', 'drop', 'exchange'), key, key), {
           maxLength: 400,
           size: 'max',
         }),
         fc.array(key),
         (steps, others) => {
           const table = new KeyTable(new NameTable());
-          const holders = new Map<string, { key: NeedKey; number: number; times: number }>();
-          const held = (it: NeedKey, number: number): void => {
-            const known = holders.get(keyText(it));
+          const references = new Map<string, { key: NeedKey; number: number; times: number }>();
+          const retained = (it: NeedKey, number: number): void => {
+            const known = references.get(keyText(it));
             if (known !== undefined) expect(number).toBe(known.number);
-            holders.set(keyText(it), { key: it, number, times: (known?.times ?? 0) + 1 });
+            references.set(keyText(it), { key: it, number, times: (known?.times ?? 0) + 1 });
           };
-          const released = (it: NeedKey): void => {
-            if (--holders.get(keyText(it))!.times === 0) holders.delete(keyText(it));
+          const dropped = (it: NeedKey): void => {
+            if (--references.get(keyText(it))!.times === 0) references.delete(keyText(it));
           };
           for (const [step, it, { group }] of steps) {
-            const known = holders.get(keyText(it));
-            if (step === 'block') held(it, table.retain(it));
-            else if (known !== undefined && step === 'release') {
+            const known = references.get(keyText(it));
+            if (step === 'retain') retained(it, table.retain(it));
+            else if (known !== undefined && step === 'drop') {
               table.drop(known.number);
-              released(it);
+              dropped(it);
             } else if (known !== undefined) {
               const number = table.exchange(known.number, group);
-              released(it);
-              held({ ...it, group }, number);
+              dropped(it);
+              retained({ ...it, group }, number);
             }
           }
-          expect(table.count).toBe(holders.size);
-          expect(new Set([...holders.values()].map(({ number }) => number)).size).toBe(holders.size);
-          for (const { key: it, number } of holders.values()) {
+          expect(table.count).toBe(references.size);
+          expect(new Set([...references.values()].map(({ number }) => number)).size).toBe(references.size);
+          for (const { key: it, number } of references.values()) {
             expect(table.find(it)).toBe(number);
             expect(table.keyOf(number)).toEqual(it);
           }
-          for (const it of others) if (!holders.has(keyText(it))) expect(table.find(it)).toBe(0);
+          for (const it of others) if (!references.has(keyText(it))) expect(table.find(it)).toBe(0);
         },
       ),
     );
   });
 
-  it('given 10,000 keys that come and go, then numbers are given out again', () => {
+  it('given 10,000 keys that are retained and dropped, then their numbers are reused', () => {
     const table = new KeyTable(new NameTable());
     for (let round = 0; round < 3; round++) {
       const numbers = Array.from({ length: 10_000 }, (_, i) =>

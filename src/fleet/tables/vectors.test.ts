@@ -14,7 +14,7 @@ function machine(id: string, offered: ResourceVector) {
   return aMachine(id, Idle, { resources: offered });
 }
 
-/** Fourteen resources in use: room for two more. One class number is free to be given out again. */
+/** Fourteen resources in use, so two more fit. One class number is free for reuse. */
 function fleetOfFourteen(): Fleet {
   const fleet = new Fleet();
   fleet.machines.load([machine('gone', vector(0, 2)), machine('m', vector(0, 14))]);
@@ -39,7 +39,7 @@ function viewOf(fleet: Fleet) {
 }
 
 describe('dimensions', () => {
-  it('given sixteen resources, when vectors of all widths are written, then each comes back whole', () => {
+  it('given sixteen resources, when vectors of all widths are written, then each is read back complete', () => {
     const fleet = new Fleet();
     for (let width = 1; width <= MAX_DIMENSIONS; width++) {
       fleet.machines.put(machine(`m${width}`, vector(0, width)));
@@ -52,7 +52,7 @@ describe('dimensions', () => {
     }
   });
 
-  it('given sixteen, when a machine brings the seventeenth, then it is refused by name', () => {
+  it('given sixteen resources, when a machine has a seventeenth, then it is refused with its name', () => {
     const fleet = new Fleet();
     fleet.machines.put(machine('m', vector(0, 16)));
     const put = () => fleet.machines.put(machine('n', resources({ 'example.com/one\nmore': 1 })));
@@ -60,29 +60,32 @@ describe('dimensions', () => {
   });
 
   it.each([
-    ['a new machine', (f: Fleet) => f.machines.put(machine('n', vector(14, 17)))],
+    ['an unknown machine', (f: Fleet) => f.machines.put(machine('n', vector(14, 17)))],
     ['a known machine', (f: Fleet) => f.machines.put(machine('m', vector(14, 17)))],
     [
-      'facts of a machine',
+      'an update of a known machine',
       (f: Fleet) =>
         f.machines.update(f.machines.slotOf('m')!, { blocked: true }, machine('m', vector(14, 17))),
     ],
     [
-      'a list of machines, the last one too much',
+      'the last machine of a list',
       (f: Fleet) => f.machines.load([machine('a', vector(0, 1)), machine('b', vector(14, 17))]),
     ],
-  ])('given room for two, when %s brings three, then nothing is half-written and two still fit', (_, act) => {
-    const fleet = fleetOfFourteen();
-    const before = viewOf(fleet);
-    expect(() => act(fleet)).toThrow(/BF_DIMENSION_LIMIT/);
-    expect(viewOf(fleet)).toEqual(before);
-    fleet.machines.put(machine('m', vector(0, 16)));
-    fleet.machines.put(machine('z', vector(0, 16)));
-    expect(fleet.machines.count).toBe(2);
-    expect([fleet.classes.count, fleet.classes.size]).toEqual([1, 2]);
-  });
+  ])(
+    'given room for two resources, when %s has three new ones, then nothing is written and two still fit',
+    (_, act) => {
+      const fleet = fleetOfFourteen();
+      const before = viewOf(fleet);
+      expect(() => act(fleet)).toThrow(/BF_DIMENSION_LIMIT/);
+      expect(viewOf(fleet)).toEqual(before);
+      fleet.machines.put(machine('m', vector(0, 16)));
+      fleet.machines.put(machine('z', vector(0, 16)));
+      expect(fleet.machines.count).toBe(2);
+      expect([fleet.classes.count, fleet.classes.size]).toEqual([1, 2]);
+    },
+  );
 
-  it('given room for two, when a roll-up brings three, then rows that fit are taken and the others set aside', () => {
+  it('given room for two resources, when a roll-up has three new ones, then rows that fit are accepted and the others set aside', () => {
     const fleet = fleetOfFourteen();
     const fits = aNeed({ priority: 9, aggregate: vector(0, 15), minUnit: vector(0, 1) });
     const tooMuch = aNeed({ priority: 8, aggregate: vector(15, 16), minUnit: vector(16, 17) });
