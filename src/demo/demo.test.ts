@@ -1,4 +1,4 @@
-// Everything behind a demonstration, over real gRPC, with the sessions of a shard in front of it.
+// The demo environment over real gRPC, connected to the sessions of a shard.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -56,12 +56,12 @@ async function shard(): Promise<SessionsBench & { readonly address: string }> {
   return { ...bench, address: `127.0.0.1:${port}` };
 }
 
-/** Clusters report again and again at this speed, so that a fast one may do so before a slow one has begun. */
+/** At this speed clusters report repeatedly, so a fast one may send several reports before a slow one sends its first. */
 const allReported = (of: SessionsBench['of']) =>
   vi.waitFor(() => expect(new Set(of('demand').map(({ delta }) => delta.cluster)).size).toBe(6));
 
-describe('environment', () => {
-  it('opens two clouds, then connects all clusters with their demand', async () => {
+describe('demo environment', () => {
+  it('given a shard, when connected, then all clusters open sessions and report demand; two clouds are open before that', async () => {
     const happened: DemoEnvironmentEvent[] = [];
     const environment = await started(happened);
     expect(environment.providers.map(({ name }) => name)).toEqual(['metal', 'cloud']);
@@ -70,7 +70,7 @@ describe('environment', () => {
     environment.connect(address);
     await allReported(of);
     for (const { delta } of of('demand')) expect(delta.origin.length).toBeGreaterThan(0);
-    // The shard has a report before the cluster has the answer to its hello.
+    // The shard receives a report before the cluster receives the ack of its hello.
     await vi.waitFor(() => {
       const { clusters } = environment.status();
       expect(clusters.map(({ isConnected }) => isConnected)).toEqual(Array(6).fill(true));
@@ -79,7 +79,7 @@ describe('environment', () => {
     expect(happened).toContainEqual({ source: 'web', text: 'connected to its shard' });
   });
 
-  it('runs every demo scenario, and returns a text for each', async () => {
+  it('given all clusters connected, when each demo scenario runs, then it returns a text, and its demand is reported', async () => {
     const environment = await started();
     const { address, of } = await shard();
     environment.connect(address);
@@ -93,18 +93,18 @@ describe('environment', () => {
     });
   });
 
-  it('given the end, then clusters hang up, and the folder is free for a second start', async () => {
+  it('given a running environment, when stopped, then all sessions close, and a second start can open the folder', async () => {
     const environment = await started();
     const { address, of } = await shard();
     environment.connect(address);
     await allReported(of);
     await Promise.all([environment.stop(), environment.stop()]);
-    // A cluster that was slow may have had more than one.
+    // A slow cluster may have opened more than one session.
     await vi.waitFor(() => expect(of('session-closed')).toHaveLength(of('session-opened').length));
     expect((await started()).providers).toHaveLength(2);
   });
 
-  it('given a second start of another size, then it says what the folder has', async () => {
+  it('given a folder with state, when started with another size, then the error names the size in the folder', async () => {
     expect(await demoSizeIn(dir)).toBeNull();
     const options = { dir, clusters: 6, machines: 120, seed: 1, speed: 10 };
     await (await startDemoEnvironment(options)).stop();
@@ -119,7 +119,7 @@ describe('environment', () => {
     [{ clusters: 0 }, 'clusters must be a whole number from 1 to 1000, not 0'],
     [{ speed: 0 }, 'speed must be a number from 0.01 to 1000, not 0'],
     [{ machines: 10 }, '60 machines or more'],
-  ])('refuses %o', async (given, message) => {
+  ])('given the option %o, then the start is refused', async (given, message) => {
     const options = { dir, clusters: 6, machines: 120, seed: 1, speed: 10, ...given };
     await expect(startDemoEnvironment(options)).rejects.toThrow(message);
   });

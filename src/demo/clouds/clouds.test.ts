@@ -1,4 +1,4 @@
-// The clouds of a demonstration over real gRPC: what is on offer, what lasts, and what can happen.
+// The simulated clouds of the demo over real gRPC: offerings, state across restarts, and demo scenarios.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -70,7 +70,7 @@ async function buySpot(client: ProviderClient): Promise<readonly string[]> {
 }
 
 describe('the clouds', () => {
-  it('offer metal and reserved hosts in the one, on demand and spot in the other', async () => {
+  it('given both clouds, then one offers bare-metal and reserved hosts, the other on-demand and spot hosts', async () => {
     const { clouds } = await opened();
     const metal = await machinesOf(clientOf(clouds, 'metal'));
     const cloud = await machinesOf(clientOf(clouds, 'cloud'));
@@ -85,7 +85,7 @@ describe('the clouds', () => {
     expect(metal.length + cloud.length).toBe(supplyOf(120).machines);
   });
 
-  it('have racks of their own in the zones they share', async () => {
+  it('given both clouds, then they share zones but no racks', async () => {
     const { clouds } = await opened();
     const metal = await machinesOf(clientOf(clouds, 'metal'));
     const cloud = await machinesOf(clientOf(clouds, 'cloud'));
@@ -95,7 +95,7 @@ describe('the clouds', () => {
     expect(new Set(metal.map(({ zone }) => zone))).toEqual(new Set(cloud.map(({ zone }) => zone)));
   });
 
-  it('given a second start, then they go on where they were', async () => {
+  it('given a machine that was bought, when the clouds restart, then it is still Idle', async () => {
     const first = await opened();
     const [bought] = await buySpot(clientOf(first.clouds, 'cloud'));
     await first.clouds.stop();
@@ -103,7 +103,7 @@ describe('the clouds', () => {
     expect((await clientOf(second.clouds, 'cloud').get(bought!)).state).toBe(MachineState.Idle);
   });
 
-  it('given transitions under way at the end, then they go on at the next start and end well', async () => {
+  it('given transitions in flight, when the clouds restart, then they resume and complete', async () => {
     const quick = await opened();
     const client = clientOf(quick.clouds, 'cloud');
     const onDemand = (await machinesOf(client)).filter(({ capacityType }) => capacityType === OnDemand);
@@ -124,11 +124,11 @@ describe('the clouds', () => {
 
     // At this speed none of them completes before the clouds close.
     const slow = await opened(120, 0.1);
-    const patient = clientOf(slow.clouds, 'cloud');
-    await patient.create(creating);
-    await patient.configure(configuring, BINDING);
-    await patient.drain(draining, 600);
-    await patient.delete(deleting);
+    const slowClient = clientOf(slow.clouds, 'cloud');
+    await slowClient.create(creating);
+    await slowClient.configure(configuring, BINDING);
+    await slowClient.drain(draining, 600);
+    await slowClient.delete(deleting);
     await slow.clouds.stop();
 
     const again = await opened();
@@ -138,19 +138,19 @@ describe('the clouds', () => {
     await become(reader, draining, MachineState.Idle);
     await become(reader, deleting, MachineState.Speculative);
     expect(await reader.get(configuring)).toMatchObject({ host, cluster: BINDING.cluster });
-    // The cloud has the hosts that the machines say it has.
+    // The number of hosts of the cloud matches the machines that have one.
     expect(again.clouds.status.find(({ name }) => name === 'cloud')?.hosts).toBe(3);
     expect(again.happened.filter((text) => text.includes('failed'))).toEqual([]);
   });
 
-  it('given another that has the folder, then they say so, and nothing is left open', async () => {
+  it('given a folder that other clouds have open, when opened, then that is refused as locked, and nothing stays open', async () => {
     await opened();
     await expect(opened()).rejects.toThrow('BF_STORE_LOCKED');
   });
 });
 
-describe('a demo scenario of the clouds', () => {
-  it('spotWave takes spot hosts back, one of each kind in turn', async () => {
+describe('demo scenarios of the clouds', () => {
+  it('given spot hosts of each kind, when spotWave runs, then it interrupts hosts, alternating between kinds', async () => {
     const { clouds, happened } = await opened();
     const client = clientOf(clouds, 'cloud');
     expect(clouds.spotWave()).toContain('none to take back');
@@ -163,15 +163,15 @@ describe('a demo scenario of the clouds', () => {
     expect(happened.filter((text) => text.startsWith('cloud interrupted'))).toHaveLength(2);
   });
 
-  it('zoneOutage takes the hosts of a zone, and none can be bought there', async () => {
+  it('given a host in a zone, when zoneOutage runs, then the host is lost, and no machine can be bought there', async () => {
     const { clouds, happened } = await opened();
     const client = clientOf(clouds, 'cloud');
     const inZone = (await machinesOf(client)).filter(({ zone }) => zone === 'b');
     const [bought, wanted] = inZone.map(({ id }) => id);
     await client.create(bought!);
     await vi.waitFor(async () => expect((await client.get(bought!)).state).toBe(MachineState.Idle));
-    const told = await clouds.zoneOutage('b');
-    expect(told).toBe('Zone outage: zone b of cloud is dark for 20 s and has lost 1 host.');
+    const outage = await clouds.zoneOutage('b');
+    expect(outage).toBe('Zone outage: zone b of cloud is dark for 20 s and has lost 1 host.');
     await vi.waitFor(async () => expect((await client.get(bought!)).state).not.toBe(MachineState.Idle));
     await client.create(wanted!);
     // At this speed the failure is cleaned up soon, perhaps before the test has read it.
@@ -179,7 +179,7 @@ describe('a demo scenario of the clouds', () => {
     expect((await client.get(wanted!)).state).not.toBe(MachineState.Idle);
   });
 
-  it('zoneOutage outlasts a restart', async () => {
+  it('given zoneOutage, when the clouds restart, then the outage continues', async () => {
     const first = await opened();
     await first.clouds.zoneOutage('b');
     await first.clouds.stop();

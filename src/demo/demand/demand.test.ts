@@ -1,4 +1,4 @@
-// The living workload against the supply that it is made for: what the engine makes of both.
+// The changing demand of the demo, and what the engine decides for it with the supply that it is sized for.
 
 import { describe, expect, it } from 'vitest';
 import { incrementalDecider } from '../../../testing/loop/incremental-decider.ts';
@@ -12,7 +12,7 @@ import { LivingDemand } from './living-demand.ts';
 
 const HOUR_MS = 3_600_000;
 
-interface Told {
+interface Report {
   readonly cluster: string;
   readonly needs: readonly Need[];
 }
@@ -21,14 +21,14 @@ function living({ machines = 240, clusters = 6, seed = 1, speed = 1, startMs = S
   const supply = supplyOf(machines);
   const plan = planDemand(supply, clusters, seed);
   const clock = new VirtualClock(startMs);
-  const told: Told[] = [];
-  const onChange = (cluster: string, needs: readonly Need[]) => told.push({ cluster, needs });
+  const reports: Report[] = [];
+  const onChange = (cluster: string, needs: readonly Need[]) => reports.push({ cluster, needs });
   const demand = new LivingDemand({ plan, clock, seed, speed, onChange });
   const all = () => plan.clusters.flatMap((cluster) => demand.needsOf(cluster));
-  return { supply, plan, clock, demand, told, all };
+  return { supply, plan, clock, demand, reports, all };
 }
 
-/** A fleet from which nothing has been bought yet, run until it is at rest. */
+/** A fleet from which nothing has been bought yet, run until no cycle acts any more. */
 async function served(stage: ReturnType<typeof living>) {
   const rules = { decide: incrementalDecider().decide, delays: 0 };
   let run: LoopRun = runUntilQuiet(startLoop(await coldInput(stage.supply, stage.all())), rules, 50);
@@ -48,7 +48,7 @@ const unmetIn = (run: LoopRun) => verdictsOf(run).filter(({ satisfied }) => !sat
 const boundIn = ({ end }: LoopRun) =>
   end.input.machines.filter(({ state }) => state === MachineState.Configured);
 
-describe('a living workload', () => {
+describe('LivingDemand', () => {
   it.each([
     [60, 6, 1],
     [240, 6, 1],
@@ -57,7 +57,7 @@ describe('a living workload', () => {
     [240, 1, 4],
     [1000, 20, 5],
   ])(
-    'of %i machines, %i clusters, seed %i: nearly all of it can be served, and room is left',
+    'given %i machines, %i clusters and seed %i, then nearly all rows are met, and machines stay free',
     async (machines, clusters, seed) => {
       const stage = living({ machines, clusters, seed });
       const { run } = await served(stage);
@@ -72,7 +72,7 @@ describe('a living workload', () => {
     },
   );
 
-  it('given the same seed and time, then it is the same, however long it has run', async () => {
+  it('given equal seeds and times, then the demand is equal, whenever it was started', async () => {
     const early = living({ seed: 9 });
     early.demand.start();
     await early.clock.advance(5 * HOUR_MS);
@@ -81,16 +81,16 @@ describe('a living workload', () => {
     expect(living({ seed: 8, startMs: START_MS + 5 * HOUR_MS }).all()).not.toEqual(early.all());
   });
 
-  it('tells of every cluster at the start, then of changes alone, each a small one', async () => {
-    const { demand, clock, told, plan } = living();
+  it('given a start, then it reports every cluster once, then only clusters that changed, by at most one row each', async () => {
+    const { demand, clock, reports, plan } = living();
     demand.start();
-    expect(told.map(({ cluster }) => cluster)).toEqual(plan.clusters);
-    const last = new Map(told.map(({ cluster, needs }) => [cluster, needs]));
+    expect(reports.map(({ cluster }) => cluster)).toEqual(plan.clusters);
+    const last = new Map(reports.map(({ cluster, needs }) => [cluster, needs]));
     for (const tick of [1, 2, 3]) {
-      const before = told.length;
+      const before = reports.length;
       await clock.advance(HOUR_MS * tick);
-      expect(told.length).toBeGreaterThan(before);
-      for (const { cluster, needs } of told.slice(before)) {
+      expect(reports.length).toBeGreaterThan(before);
+      for (const { cluster, needs } of reports.slice(before)) {
         expect(needs).not.toEqual(last.get(cluster));
         expect(Math.abs(needs.length - last.get(cluster)!.length)).toBeLessThanOrEqual(1);
         last.set(cluster, needs);
@@ -100,25 +100,25 @@ describe('a living workload', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('names clusters, each once', () => {
+  it('given a number of clusters, then their names are unique', () => {
     expect(clusterNames(3)).toEqual(['web', 'search', 'payments']);
     expect(new Set(clusterNames(100)).size).toBe(100);
   });
 
-  it('refuses fleets that are too small for it', () => {
+  it('given fewer machines than it needs, then the fleet is refused', () => {
     expect(() => supplyOf(59)).toThrow('60 machines or more');
   });
 });
 
-describe('a demo scenario of the demand', () => {
-  it('deployBurst: one cluster wants three times its services, first, and is back to normal after a while', async () => {
-    const { demand, clock, told } = living({ speed: 10 });
+describe('demo scenarios of the demand', () => {
+  it('given deployBurst, then one cluster adds high-priority rows for three times its services, and drops them after 90 s', async () => {
+    const { demand, clock, reports } = living({ speed: 10 });
     demand.start();
     const usual = demand.needsOf('search');
     const text = demand.deployBurst('search');
     expect(text).toContain('search wants 3 times its services for 90 s');
     expect(demand.scenarios).toEqual([text]);
-    const burst = told.at(-1)!;
+    const burst = reports.at(-1)!;
     expect(burst).toEqual({ cluster: 'search', needs: demand.needsOf('search') });
     const added = burst.needs.slice(usual.length);
     expect(added.length).toBeGreaterThan(2);
@@ -127,10 +127,10 @@ describe('a demo scenario of the demand', () => {
     expect(demand.needsOf('search').length).toBeGreaterThan(usual.length);
     await clock.advance(1001);
     expect(demand.scenarios).toEqual([]);
-    expect(told.filter(({ cluster }) => cluster === 'search').at(-1)!.needs.length).toBe(usual.length);
+    expect(reports.filter(({ cluster }) => cluster === 'search').at(-1)!.needs.length).toBe(usual.length);
   });
 
-  it('deployBurst: scarce machines are preempted, and some row stays short', async () => {
+  it('given deployBurst on two clusters, then machines are preempted, and more rows are unmet', async () => {
     const stage = living({ seed: 2 });
     const fleet = await served(stage);
     const before = unmetIn(fleet.run).length;
@@ -140,7 +140,7 @@ describe('a demo scenario of the demand', () => {
     expect(unmetIn(run).length).toBeGreaterThan(before);
   });
 
-  it('gpuGang: it lands in one rack, mostly at the cost of jobs of others', async () => {
+  it('given gpuGang, then the gang gets machines of one rack, mostly by preemption', async () => {
     const preempts: number[] = [];
     for (const seed of [1, 2, 3, 4, 5, 6]) {
       const stage = living({ seed });
@@ -156,7 +156,7 @@ describe('a demo scenario of the demand', () => {
     expect(preempts.filter((count) => count > 0).length).toBeGreaterThan(3);
   });
 
-  it('gpuGang: several at once go to clusters that have none yet, and take machines from lower jobs', async () => {
+  it('given several gpuGangs, then each goes to another cluster, and lower-priority jobs are preempted', async () => {
     const stage = living({ machines: 300, clusters: 12 });
     const fleet = await served(stage);
     const texts = Array.from({ length: 3 }, () => stage.demand.gpuGang());

@@ -51,7 +51,7 @@ const PATIENT = { reconnect: { baseMs: 20, maxMs: 30_000 }, rollupMs: 3_600_000,
 function started(
   at: { readonly port: number },
   tls: TlsFiles | null = null,
-  said: OperatorEvent[] = [],
+  events: OperatorEvent[] = [],
 ): SimOperator {
   const operator = new SimOperator({
     cluster: 'web',
@@ -59,7 +59,7 @@ function started(
     random: new Random(1),
     dialer: { open: (end) => grpcDialer(`127.0.0.1:${at.port}`, { tls }).open(end) },
     times: PATIENT,
-    onEvent: (event) => said.push(event),
+    onEvent: (event) => events.push(event),
   });
   operator.setDemand([aNeed('web', 4)]);
   operator.start();
@@ -81,8 +81,8 @@ function files(uri: string): TlsFiles {
   return paths;
 }
 
-describe('an operator over gRPC', () => {
-  it('reports, answers and empties nodes', async () => {
+describe('SimOperator over gRPC', () => {
+  it('given a session, then it reports demand, answers bootstrap requests and drains nodes', async () => {
     const { sessions, port, of } = await served();
     const operator = started({ port });
     await vi.waitFor(() => expect(of('demand')).toHaveLength(1));
@@ -97,22 +97,22 @@ describe('an operator over gRPC', () => {
     });
   });
 
-  it('given the shard is started again, then it connects again', async () => {
+  it('given a shard that restarts, then it connects again', async () => {
     const first = await served();
     const at = { port: first.port };
     const operator = started(at);
     await vi.waitFor(() => expect(operator.isConnected).toBe(true));
     first.stop();
     await vi.waitFor(() => expect(operator.isConnected).toBe(false));
-    // Another process may own its old port by now.
+    // Another process may use the old port by now.
     const second = await served();
     at.port = second.port;
     await vi.waitFor(() => expect(second.of('demand')).toHaveLength(1));
-    // The shard learns of it before the operator does.
+    // The shard opens the session before the operator receives the ack.
     await vi.waitFor(() => expect(operator.counts.sessions).toBe(2));
   });
 
-  it('given the operator stops, then the shard knows at once', async () => {
+  it('given a session, when the operator stops, then the shard closes the session', async () => {
     const { port, of } = await served();
     const operator = started({ port });
     await vi.waitFor(() => expect(operator.isConnected).toBe(true));
@@ -120,12 +120,12 @@ describe('an operator over gRPC', () => {
     await vi.waitFor(() => expect(of('session-closed')).toHaveLength(1));
   });
 
-  it('over TLS it speaks for the cluster of its certificate, and for no other', async () => {
+  it('given TLS, then the operator is accepted for the cluster of its certificate only', async () => {
     const { port, of } = await served(files('bigfleet://shard/s'));
-    const said: OperatorEvent[] = [];
-    started({ port }, files('bigfleet://cluster/search'), said);
+    const events: OperatorEvent[] = [];
+    started({ port }, files('bigfleet://cluster/search'), events);
     await vi.waitFor(() =>
-      expect(said.at(-1)).toMatchObject({ why: expect.stringContaining('cluster "search"') }),
+      expect(events.at(-1)).toMatchObject({ why: expect.stringContaining('cluster "search"') }),
     );
     started({ port }, files('bigfleet://cluster/web'));
     await vi.waitFor(() => expect(of('demand')).toHaveLength(1));

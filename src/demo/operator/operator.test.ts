@@ -22,8 +22,8 @@ const { Configured, Configuring, Draining, Idle, Failed } = MachineState;
 interface Stage extends SessionsBench {
   readonly clock: VirtualClock;
   readonly operator: SimOperator;
-  readonly said: OperatorEvent[];
-  /** Whether dials reach the shard. */
+  readonly operatorEvents: OperatorEvent[];
+  /** Whether dial attempts reach the shard. */
   isReachable: boolean;
   readonly dials: number[];
 }
@@ -31,12 +31,12 @@ interface Stage extends SessionsBench {
 async function stage(given: Partial<OperatorParts> & { readonly delayMs?: number } = {}): Promise<Stage> {
   const clock = new VirtualClock(1_000_000);
   const bench = await sessionsBench(clock);
-  const said: OperatorEvent[] = [];
+  const operatorEvents: OperatorEvent[] = [];
   const dials: number[] = [];
   const parts: Stage = {
     ...bench,
     clock,
-    said,
+    operatorEvents,
     dials,
     isReachable: true,
     operator: new SimOperator({
@@ -51,16 +51,16 @@ async function stage(given: Partial<OperatorParts> & { readonly delayMs?: number
           return parts.isReachable ? bench.sessions : null;
         },
       }),
-      onEvent: (event) => said.push(event),
+      onEvent: (event) => operatorEvents.push(event),
       ...given,
     }),
   };
   return parts;
 }
 
-describe('an operator that connects', () => {
-  it('says hello and sends its whole demand', async () => {
-    const { operator, clock, of, said } = await stage();
+describe('SimOperator, reporting demand', () => {
+  it('given a start, then it sends a hello and its whole demand', async () => {
+    const { operator, clock, of, operatorEvents } = await stage();
     operator.setDemand([aNeed(CLUSTER, 4), aNeed(CLUSTER, 8, 1000)]);
     operator.start();
     await clock.advance(1);
@@ -71,11 +71,11 @@ describe('an operator that connects', () => {
       [100, 4000],
       [1000, 8000],
     ]);
-    expect(said.map(({ kind }) => kind)).toEqual(['connected', 'rollup-acked', 'rollup-reported']);
-    expect(said[0]).toMatchObject({ shardEpoch: 3n });
+    expect(operatorEvents.map(({ kind }) => kind)).toEqual(['connected', 'rollup-acked', 'rollup-reported']);
+    expect(operatorEvents[0]).toMatchObject({ shardEpoch: 3n });
   });
 
-  it('repeats itself every interval, and the shard takes a repetition for nothing new', async () => {
+  it('given unchanged demand, then it is reported once per interval, and the shard treats it as unchanged', async () => {
     const { operator, clock, of } = await stage();
     operator.setDemand([aNeed(CLUSTER, 4)]);
     operator.start();
@@ -84,7 +84,7 @@ describe('an operator that connects', () => {
     expect(of('demand')).toHaveLength(1);
   });
 
-  it('given a change of demand, then it is reported at once, and the interval starts over', async () => {
+  it('given a change of demand, then it is reported at once, and the interval restarts', async () => {
     const { operator, clock, of } = await stage();
     operator.setDemand([aNeed(CLUSTER, 4)]);
     operator.start();
@@ -97,7 +97,7 @@ describe('an operator that connects', () => {
     expect(operator.counts.rollupsSent).toBe(3);
   });
 
-  it('given a change before the hello is acknowledged, then it is told as well', async () => {
+  it('given a change before the hello is acknowledged, then it is reported as well', async () => {
     const { operator, clock, of } = await stage({ delayMs: 100 });
     operator.setDemand([aNeed(CLUSTER, 4)]);
     operator.start();
@@ -108,21 +108,21 @@ describe('an operator that connects', () => {
     expect(of('demand').at(-1)?.delta.fresh[0]?.aggregate.get('cpu')).toBe(12_000);
   });
 
-  it('measures how long an ack takes', async () => {
-    const { operator, clock, said } = await stage({ delayMs: 40 });
+  it('given an ack, then its event has the round-trip time', async () => {
+    const { operator, clock, operatorEvents } = await stage({ delayMs: 40 });
     operator.start();
     await clock.advance(1000);
-    expect(said).toContainEqual({ kind: 'rollup-acked', ms: 80 });
+    expect(operatorEvents).toContainEqual({ kind: 'rollup-acked', ms: 80 });
   });
 
-  it('refuses the demand of another cluster', async () => {
+  it('given demand of another cluster, then it is refused', async () => {
     const { operator } = await stage();
     expect(() => operator.setDemand([aNeed('other', 1)])).toThrow('a Need of other is none of web');
   });
 });
 
-describe('an operator that is asked for a blob', () => {
-  it('answers after its delay', async () => {
+describe('SimOperator, on a bootstrap request', () => {
+  it('given a delay, then it answers with a blob after that delay', async () => {
     const { operator, clock, sessions, of } = await stage({ times: { blobMs: [300, 300] } });
     operator.start();
     await clock.advance(1);
@@ -135,7 +135,7 @@ describe('an operator that is asked for a blob', () => {
     expect(Buffer.from(answer!.blob!).toString()).toContain('joins web');
   });
 
-  it('says that it cannot, on request', async () => {
+  it('given the setting refuse, then it answers with the error', async () => {
     const { operator, clock, sessions, of } = await stage();
     operator.setBootstrap({ kind: 'refuse', error: 'no image' });
     operator.start();
@@ -145,7 +145,7 @@ describe('an operator that is asked for a blob', () => {
     expect(of('bootstrap-answered')).toMatchObject([{ blob: null, error: 'no image' }]);
   });
 
-  it('says nothing, on request; and is asked again when it comes back', async () => {
+  it('given the setting ignore, then it does not answer, and receives the request again on its next session', async () => {
     const { operator, clock, sessions, of } = await stage();
     operator.setBootstrap({ kind: 'ignore' });
     operator.start();
@@ -159,7 +159,7 @@ describe('an operator that is asked for a blob', () => {
     expect(of('bootstrap-answered')).toHaveLength(1);
   });
 
-  it('given the connection is lost before the answer, then the new one brings exactly one', async () => {
+  it('given a connection that is lost before the answer, then the next session has exactly one answer', async () => {
     const { operator, clock, sessions, of } = await stage({ times: { blobMs: [200, 200] } });
     operator.start();
     await clock.advance(1);
@@ -172,17 +172,17 @@ describe('an operator that is asked for a blob', () => {
   });
 });
 
-describe('the nodes of an operator', () => {
+describe('SimOperator, nodes', () => {
   async function withNode(): Promise<Stage> {
-    const stood = await stage();
-    stood.operator.start();
-    await stood.clock.advance(1);
-    stood.sessions.sendNodeState(CLUSTER, nodeState('m-1', Configured));
-    await stood.clock.advance(1);
-    return stood;
+    const connected = await stage();
+    connected.operator.start();
+    await connected.clock.advance(1);
+    connected.sessions.sendNodeState(CLUSTER, nodeState('m-1', Configured));
+    await connected.clock.advance(1);
+    return connected;
   }
 
-  it('are as the shard tells of them', async () => {
+  it('given node states of the shard, then its nodes have those states and names', async () => {
     const { operator, sessions, clock } = await withNode();
     sessions.sendNodeState(CLUSTER, nodeState('m-2', Configuring));
     await clock.advance(1);
@@ -193,7 +193,7 @@ describe('the nodes of an operator', () => {
   });
 
   it.each([['Idle', Idle] as const, ['Failed', Failed] as const])(
-    'given the farewell %s, then it is forgotten',
+    'given a node that becomes %s, then it is removed',
     async (_, state) => {
       const { operator, sessions, clock } = await withNode();
       sessions.sendNodeState(CLUSTER, nodeState('m-1', state));
@@ -202,7 +202,7 @@ describe('the nodes of an operator', () => {
     },
   );
 
-  it('given a reclaim, then it acks at once, cordons, and the pods leave within the grace', async () => {
+  it('given a reclaim, then it acks at once, cordons the node, and evicts the pods within the grace', async () => {
     const { operator, sessions, clock, of } = await withNode();
     sessions.instructReclaim(anInstruction(CLUSTER, 'm-1', 20));
     await clock.advance(1);
@@ -213,15 +213,17 @@ describe('the nodes of an operator', () => {
     expect(operator.nodes.get('m-1')).toMatchObject({ state: Draining, isCordoned: true, isEmpty: true });
   });
 
-  it('given a reclaim by the name of the node, or of one it does not know, then the ack says so', async () => {
-    const { sessions, clock, said } = await withNode();
+  it('given a reclaim by node name, or of an unknown node, then its event has the number of drains that started', async () => {
+    const { sessions, clock, operatorEvents } = await withNode();
     sessions.instructReclaim(anInstruction(CLUSTER, 'node-m-1'));
     sessions.instructReclaim(anInstruction(CLUSTER, 'm-9'));
     await clock.advance(1);
-    expect(said.flatMap((event) => (event.kind === 'reclaim' ? [event.started] : []))).toEqual([1, 0]);
+    expect(operatorEvents.flatMap((event) => (event.kind === 'reclaim' ? [event.started] : []))).toEqual([
+      1, 0,
+    ]);
   });
 
-  it('given a machine that no longer leaves, then it takes pods again', async () => {
+  it('given a drain that is rolled back, then the node is uncordoned', async () => {
     const { operator, sessions, clock } = await withNode();
     sessions.instructReclaim(anInstruction(CLUSTER, 'm-1'));
     sessions.sendNodeState(CLUSTER, nodeState('m-1', Draining));
@@ -230,7 +232,7 @@ describe('the nodes of an operator', () => {
     expect(operator.nodes.get('m-1')).toMatchObject({ isCordoned: false, isEmpty: false });
   });
 
-  it('given a machine that left while disconnected, then it is forgotten after the shard has resent all machines', async () => {
+  it('given a machine that was removed while disconnected, then its node is removed once the shard has resent all machines', async () => {
     const { operator, sessions, clock } = await withNode();
     sessions.sendNodeState(CLUSTER, nodeState('m-2', Configured));
     await clock.advance(1);
@@ -243,7 +245,7 @@ describe('the nodes of an operator', () => {
     expect([...operator.nodes.keys()]).toEqual(['m-1']);
   });
 
-  it('keeps hints of what could be had, until the connection ends', async () => {
+  it('given a hint of available capacity, then it is kept until the connection ends', async () => {
     const { operator, sessions, clock } = await withNode();
     const supersedesKey = 'available:p=1';
     sessions.sendAvailableCapacity(CLUSTER, {
@@ -261,8 +263,8 @@ describe('the nodes of an operator', () => {
   });
 });
 
-describe('an operator that loses its shard', () => {
-  it('dials again, with waits that double up to their limit, and starts over after a good session', async () => {
+describe('SimOperator, without its shard', () => {
+  it('given an unreachable shard, then it dials again with exponential backoff up to a limit, reset by a session', async () => {
     const parts = await stage();
     const { operator, clock, dials } = parts;
     parts.isReachable = false;
@@ -283,7 +285,7 @@ describe('an operator that loses its shard', () => {
     expect(operator.isConnected).toBe(true);
   });
 
-  it('given a shard that never answers, then it gives the connection up', async () => {
+  it('given a shard that never answers, then it closes the connection and dials again', async () => {
     const clock = new VirtualClock();
     const opened: number[] = [];
     const dialer = {
@@ -300,17 +302,20 @@ describe('an operator that loses its shard', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('given a shard that ends its sessions, then it says why', async () => {
-    const { operator, clock, sessions, said } = await stage();
+  it('given a shard that ends its sessions, then the event has the reason', async () => {
+    const { operator, clock, sessions, operatorEvents } = await stage();
     operator.start();
     await clock.advance(1);
     sessions.close();
     await clock.advance(1);
-    expect(said.at(-1)).toMatchObject({ kind: 'disconnected', why: expect.stringContaining('no sessions') });
+    expect(operatorEvents.at(-1)).toMatchObject({
+      kind: 'disconnected',
+      why: expect.stringContaining('no sessions'),
+    });
     expect(operator.isConnected).toBe(false);
   });
 
-  it('given the end, then nothing is left that could still happen', async () => {
+  it('given a session, when stopped, then the session closes and no timer remains', async () => {
     const { operator, clock, of, sessions } = await stage();
     operator.start();
     await clock.advance(1);
@@ -321,7 +326,7 @@ describe('an operator that loses its shard', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('given an end and a new start, then it is back', async () => {
+  it('given a stopped operator, when started again, then it connects', async () => {
     const { operator, clock } = await stage();
     operator.start();
     await clock.advance(1);

@@ -16,8 +16,8 @@ const DENSITY = 100;
 const named = (values: readonly number[]) =>
   Object.fromEntries(archetypes.map(({ name }, i) => [name, values[i]!]));
 
-describe('the realistic catalogue', () => {
-  it('has the machine mix it was calibrated to, in per cent', () => {
+describe('the catalogue "realistic"', () => {
+  it('given the archetypes, then their shares of machines, in per cent, are those it was calibrated to', () => {
     const shares = named(machineShares(archetypes, DENSITY).map((share) => share * 100));
     const targets: readonly [string, number, number][] = [
       ['tiny-stateless', 66.4, 1],
@@ -36,7 +36,7 @@ describe('the realistic catalogue', () => {
     }
   });
 
-  it('runs mostly small pods', () => {
+  it('given the archetypes, then three quarters of the pods are small', () => {
     expect(named(podShares(archetypes))['tiny-stateless']).toBeCloseTo(0.75453, 5);
   });
 
@@ -46,7 +46,7 @@ describe('the realistic catalogue', () => {
     [1000, [664, 114, 57, 15, 15, 52, 31, 48, 0, 10]],
     [15_000, [9965, 1708, 854, 232, 232, 775, 464, 627, 0, 143]],
     [150_000, [99_652, 17_081, 8544, 2321, 2320, 7750, 4641, 6265, 0, 1426]],
-  ])('splits %i machines as the reference did', (machines, split) => {
+  ])('given %i machines, then they are split as in the reference implementation', (machines, split) => {
     expect(splitMachines(archetypes, DENSITY, machines)).toEqual(split);
   });
 
@@ -55,22 +55,25 @@ describe('the realistic catalogue', () => {
     [2_500_000, 28_500],
     [5_000_000, 56_892],
     [50_000_000, 567_973],
-  ])('needs for %i pods %i machines', (pods, machines) => {
+  ])('given %i pods, then it needs %i machines', (pods, machines) => {
     expect(effectiveMachines(archetypes, DENSITY, pods)).toBe(machines);
   });
 });
 
 describe('sizes', () => {
-  it('come to 610 machines for the 5,000 pods of a laptop', () => {
+  it('given the 5,000 pods of the development catalogue, then they need 610 machines', () => {
     expect(effectiveMachines(catalogueOf('realistic-dev')!.archetypes, DENSITY, 5000)).toBe(610);
   });
 
-  it.each([325, 1000, 15_000])('can keep the sum of %i', (machines) => {
-    const split = splitExactly(archetypes, DENSITY, machines);
-    expect(split.reduce((sum, count) => sum + count, 0)).toBe(machines);
-  });
+  it.each([325, 1000, 15_000])(
+    'given %i machines, when split exactly, then the parts add up to them',
+    (machines) => {
+      const split = splitExactly(archetypes, DENSITY, machines);
+      expect(split.reduce((sum, count) => sum + count, 0)).toBe(machines);
+    },
+  );
 
-  it('draws 21.375 replicas on average, and gangs within their range', () => {
+  it('given random draws, then a service has 21.375 replicas on average, and a gang a size within its range', () => {
     const random = new Random(1);
     const of = (name: string) => archetypes.find((archetype) => archetype.name === name)!;
     const replicas = Array.from({ length: 50_000 }, () => drawReplicas(random, of('tiny-stateless')));
