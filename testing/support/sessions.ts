@@ -261,6 +261,6 @@ export function firstSeen({ demandOf }: Bench): Readonly<Record<string, number>>
 }
 
 /** Roll-ups that the guard has quarantined. */
-export function heldIn({ reports }: Sessions): readonly QuarantinedRollup[] {
+export function quarantinedIn({ reports }: Sessions): readonly QuarantinedRollup[] {
   return reports.flatMap(({ held }) => held ?? []);
 }

@@ -1,4 +1,4 @@
-// The guard against collapses: when it holds, for how long, and that growth and small clusters never meet it.
+// The guard against collapses of demand: what it quarantines, how often, and that growth and small clusters are exempt.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -20,8 +20,8 @@ function part({ rows, totals }: Extent, of: number, ofTotals: number): Extent {
   return { rows: Math.ceil(rows * of), totals: new Map(scaled) };
 }
 
-describe('a collapse', () => {
-  it('given fewer than ten rows before, then nothing is one', () => {
+describe('isCollapse', () => {
+  it('given fewer than ten rows before, then no roll-up is a collapse', () => {
     fc.assert(
       fc.property(extent, extent, fc.nat(9), (before, now, rows) => {
         expect(isCollapse({ ...made(before), rows }, made(now))).toBe(false);
@@ -29,7 +29,7 @@ describe('a collapse', () => {
     );
   });
 
-  it('given at least a tenth of the rows and of some resource, then it is none', () => {
+  it('given at least a tenth of the rows and of some resource, then it is not a collapse', () => {
     fc.assert(
       fc.property(extent, fc.double({ min: 0.1, max: 3, noNaN: true }), (given, kept) => {
         const before = made(given);
@@ -42,10 +42,10 @@ describe('a collapse', () => {
     ['99 of 1000 rows', 99, 1, true],
     ['100 of 1000 rows', 100, 1, false],
     ['no rows', 0, 0, true],
-    ['all rows, and nothing in them', 1000, 0, true],
-    ['all rows, and a little less than a tenth in them', 1000, 0.0999, true],
-    ['all rows, and a tenth in them', 1000, 0.1, false],
-  ])('given %s, then it is known', (_, rows, kept, expected) => {
+    ['all rows with zero amounts', 1000, 0, true],
+    ['all rows with a little less than a tenth of the amounts', 1000, 0.0999, true],
+    ['all rows with a tenth of the amounts', 1000, 0.1, false],
+  ])('given %s, then it is a collapse only below a tenth', (_, rows, kept, expected) => {
     const before = {
       rows: 1000,
       totals: new Map([
@@ -56,7 +56,7 @@ describe('a collapse', () => {
     expect(isCollapse(before, { rows, totals: new Map([['cpu', 10_000 * kept]]) })).toBe(expected);
   });
 
-  it('given one resource gone and another kept, then it is none', () => {
+  it('given one resource lost and another kept, then it is not a collapse', () => {
     const before = {
       rows: 20,
       totals: new Map([
@@ -67,35 +67,35 @@ describe('a collapse', () => {
     expect(isCollapse(before, { rows: 20, totals: new Map([['cpu', 100]]) })).toBe(false);
   });
 
-  it('given rows that ask for nothing before and after, then it is none', () => {
+  it('given rows with zero amounts before and after, then it is not a collapse', () => {
     expect(isCollapse({ rows: 20, totals: new Map() }, { rows: 20, totals: new Map() })).toBe(false);
   });
 });
 
-describe('a guard', () => {
-  it('given any roll-ups, then it never holds three in a row, and only what is a collapse', () => {
+describe('CollapseGuard', () => {
+  it('given any roll-ups, then it quarantines only collapses, and never three in a row', () => {
     fc.assert(
       fc.property(extent, fc.array(extent, { maxLength: 30 }), (first, rest) => {
         const guard = new CollapseGuard(made(first), false);
-        let heldInARow = 0;
+        let consecutive = 0;
         for (const next of rest.map(made)) {
           const baseline = guard.baseline!;
           if (guard.quarantines(next)) {
             expect(isCollapse(baseline, next)).toBe(true);
             expect(guard.baseline).toBe(baseline);
-            heldInARow++;
+            consecutive++;
           } else {
-            expect(isCollapse(baseline, next) ? heldInARow : 2).toBe(2);
+            expect(isCollapse(baseline, next) ? consecutive : 2).toBe(2);
             guard.accept(next);
-            heldInARow = 0;
+            consecutive = 0;
           }
-          expect(heldInARow).toBeLessThan(3);
+          expect(consecutive).toBeLessThan(3);
         }
       }),
     );
   });
 
-  it('given a refusal, then it holds any number of collapses, until the demand is back', () => {
+  it('given a refusal, then it quarantines any number of collapses, until the demand is restored', () => {
     const before = { rows: 20, totals: new Map([['cpu', 100]]) };
     const nothing = { rows: 0, totals: new Map<string, number>() };
     const guard = new CollapseGuard(before, false);

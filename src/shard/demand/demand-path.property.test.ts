@@ -1,5 +1,5 @@
-// The way of demand from the bytes of a roll-up to the ledger: over the wire, the guard, first-seen times and the controller's
-// thread. Whatever roll-ups a cluster sends, the ledger has the rows of the last accepted one.
+// The path of demand from the bytes of a roll-up to the ledger: wire, guard, first-seen times and the controller's thread.
+// Whatever roll-ups a cluster sends, the ledger has the rows of the last accepted one.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { DemandReceiver, DemandSender } from '../process/demand-codec.ts';
 import { ClusterDemand } from './cluster-demand.ts';
 import { extentOf } from './demand-guard.ts';
 
-/** Amounts of a row: ordinary ones, none, one beyond what can be counted, and one of a resource of its own. */
+/** Amounts of a row: ordinary ones, none, one beyond the exact range, and one of a resource that no other row has. */
 const amounts = fc.constantFrom<readonly (readonly [string, string])[]>(
   [['cpu', '1']],
   [['cpu', '2']],
@@ -43,7 +43,7 @@ const row: fc.Arbitrary<CapacityNeed> = fc
       requirements,
     });
   });
-/** A roll-up: fresh rows, and rows of the last one by number. Rows may have equal keys. */
+/** Roll-ups of fresh rows, and of rows of the last one by index. Rows may have equal keys. */
 const reports = fc.array(
   fc.array(fc.oneof(row, fc.nat(9)), { maxLength: 10 }).map((rows) => ({ rows })),
   { maxLength: 10 },
@@ -56,7 +56,7 @@ function bytesOf(needs: readonly CapacityNeed[], at: number): Uint8Array {
 
 const withoutTime = (needs: readonly Need[]): Need[] => needs.map((need) => ({ ...need, firstSeenMs: 0 }));
 
-/** What a process that has just started reads of a roll-up. */
+/** A roll-up as read without a predecessor. */
 function readFirst(bytes: Uint8Array) {
   const intake = new RollupIntake('c').read(bytes);
   if (intake.kind !== 'changed') throw new Error('the roll-up is refused');
@@ -64,23 +64,23 @@ function readFirst(bytes: Uint8Array) {
 }
 
 describe('demand from the wire to the ledger', () => {
-  it('given any roll-ups, then the ledger has the rows of the last one, and the guard its extent', () => {
+  it('given any roll-ups, then the ledger has the rows of the last one, and the guard has its extent as baseline', () => {
     fc.assert(
-      fc.property(reports, (course) => {
+      fc.property(reports, (sequence) => {
         const demand = new ClusterDemand('c', new SharedParts());
         const [sender, receiver, fleet] = [new DemandSender(), new DemandReceiver(), new Fleet()];
         let last: readonly CapacityNeed[] = [];
         let received: readonly Need[] = [];
-        for (const [step, { rows }] of course.entries()) {
+        for (const [step, { rows }] of sequence.entries()) {
           last = rows.flatMap((each) => (typeof each === 'number' ? (last[each] ?? []) : each));
           const bytes = bytesOf(last, step);
-          const taken = finished(demand.take(bytes, () => 1000 + step, {}));
-          expect(taken.kind).toMatch(/accepted|unchanged/);
-          if (taken.kind === 'accepted') {
-            const delta: RollupDelta = receiver.unpack(structuredClone(sender.pack(taken.delta)));
+          const outcome = finished(demand.take(bytes, () => 1000 + step, {}));
+          expect(outcome.kind).toMatch(/accepted|unchanged/);
+          if (outcome.kind === 'accepted') {
+            const delta: RollupDelta = receiver.unpack(structuredClone(sender.pack(outcome.delta)));
             fleet.demand.apply(delta);
             received = rowsAfter(received, delta);
-            const { baseline } = taken.changes;
+            const { baseline } = outcome.changes;
             const { needs, extent } = readFirst(bytes);
             expect(withoutTime(received)).toEqual(needs);
             expect([baseline!.rows, baseline!.totals]).toEqual([extent.rows, extent.totals]);

@@ -1,4 +1,4 @@
-// First-seen times against a model, over any course of reports, waits and restarts.
+// First-seen times compared with a model, over any sequence of reports, waits and restarts.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -13,8 +13,8 @@ type Step =
   | {
       readonly kind: 'report';
       readonly rows: ReadonlyMap<number, number>;
-      /** False: no row was recognised by its bytes. */
-      readonly isRead: boolean;
+      /** Whether the wire recognized unchanged rows by their bytes; if not, every row is fresh. */
+      readonly isCompared: boolean;
     }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'restart' };
@@ -25,7 +25,9 @@ const rows = fc
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 4,
-    arbitrary: fc.tuple(rows, fc.boolean()).map(([rows, isRead]): Step => ({ kind: 'report', rows, isRead })),
+    arbitrary: fc
+      .tuple(rows, fc.boolean())
+      .map(([rows, isCompared]): Step => ({ kind: 'report', rows, isCompared })),
   },
   {
     weight: 3,
@@ -38,7 +40,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const parts = { requirements: [], spread: [], interruptionBucket: 0, reclamationBucket: 0 } as const;
 
-/** Amount 0 is a row of no amounts, amount 1 one that is set aside: they differ in nothing but that. */
+/** Amount 0 is a row without amounts, amount 1 the same row set aside. */
 function needOf(name: number, amount: number): Need {
   const profile = makeProfile({ ...parts, priority: name });
   const aggregate = new Map(amount < 2 ? [] : [['cpu', amount]]);
@@ -57,7 +59,7 @@ async function restored(store: MemoryDemandStore): Promise<FirstSeen> {
 }
 
 describe('first-seen times', () => {
-  it('given any course of events, then each row has the time of the model, and unchanged rows are not fresh', async () => {
+  it('given any sequence of events, then each row has the first-seen time of the model, and only changed rows are fresh', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         const store = new MemoryDemandStore();
@@ -83,7 +85,7 @@ describe('first-seen times', () => {
           }
           const reported = [...step.rows].map(([name, cpu]) => needOf(name, cpu));
           const base = { version: accepted.version, rows: accepted.needs.length };
-          const rolled = deltaOf('c1', step.isRead ? accepted : { ...accepted, needs: [] }, reported);
+          const rolled = deltaOf('c1', step.isCompared ? accepted : { ...accepted, needs: [] }, reported);
           const report = { delta: rolled, kept: keptRows(rolled, base), needs: reported };
           const { delta, ...changes } = finished(firstSeen.report(report, nowMs));
           await store.write(changes);

@@ -1,4 +1,4 @@
-// Whose roll-up is read next: fresh ones before the rest of long ones, the pace of a cluster, and what is shed.
+// The order in which roll-ups are read: new ones before the rest of long ones, the rate per cluster, and what is shed.
 
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../runtime/virtual-clock.ts';
@@ -6,7 +6,7 @@ import { RollupQueue } from './rollup-queue.ts';
 
 const MIB = 2 ** 20;
 
-/** A queue on a clock that every step of work moves on by `stepMs`. */
+/** A queue on a clock that each step of work advances by `stepMs`. */
 function aQueue({ stepMs = 1, waitingBytes = 100 * MIB, rollupIntervalMs = 1000 } = {}) {
   const clock = new VirtualClock(1_000_000);
   const now = clock.now.bind(clock);
@@ -33,8 +33,8 @@ function aQueue({ stepMs = 1, waitingBytes = 100 * MIB, rollupIntervalMs = 1000 
   return { queue, clock, log, add };
 }
 
-describe('turns', () => {
-  it('given a long roll-up that was begun, when small ones come, then they are read first', async () => {
+describe('RollupQueue, scheduling', () => {
+  it('given a long roll-up that has begun, when small ones are added, then they are read first', async () => {
     const { clock, log, add } = aQueue();
     add('long', 1000);
     clock.after(0, () => {
@@ -45,7 +45,7 @@ describe('turns', () => {
     expect(log).toEqual(['begin long', 'begin a', 'end a', 'begin b', 'end b', 'end long']);
   });
 
-  it('given several long ones, then they share the time in turns', async () => {
+  it('given several long roll-ups, then they are read in alternating slices', async () => {
     const { clock, log, add } = aQueue();
     add('a', 30);
     add('b', 30);
@@ -53,12 +53,12 @@ describe('turns', () => {
     expect(log).toEqual(['begin a', 'begin b', 'end a', 'end b']);
   });
 
-  it('given long ones, then they take a quarter of the time, however many they are', async () => {
+  it('given any number of long roll-ups, then together they use a quarter of the time', async () => {
     const { clock, log, add } = aQueue();
     const startMs = clock.now();
     for (let i = 0; i < 5; i++) add(`c${i}`, 110);
     let endedMs = 0;
-    // The clock of the queue runs ahead by the work done, so what passes here is the time between slices.
+    // The clock of the queue is ahead by the work done, so the time that advances here is that between slices.
     for (let ms = 0; ms < 5_000 && !log.includes('end c4'); ms++) {
       await clock.advance(1);
       endedMs = clock.now();
@@ -69,7 +69,7 @@ describe('turns', () => {
     expect(endedMs - startMs).toBeLessThan(4 * 500 + 5 * 10 + 200);
   });
 
-  it('given steps that throw, then the error comes out, and the cluster and others are read afterwards', async () => {
+  it('given a step that throws, then the error propagates, and this cluster and others are read afterwards', async () => {
     const { queue, clock, log, add } = aQueue({ rollupIntervalMs: 0 });
     const broken = function* (): Generator<undefined, void> {
       yield;
@@ -84,7 +84,7 @@ describe('turns', () => {
     expect([queue.length, queue.bytes]).toEqual([0, 0]);
   });
 
-  it('given a roll-up that was begun, when it is to be finished, then it is at once', async () => {
+  it('given a roll-up that has begun, when finish is called, then the rest is read at once', async () => {
     const { queue, clock, log, add } = aQueue();
     add('a', 100);
     clock.after(1, () => {
@@ -96,8 +96,8 @@ describe('turns', () => {
   });
 });
 
-describe('work that waits for something', () => {
-  it('given a promise, then others have their turns until it is settled, and the cluster takes no other meanwhile', async () => {
+describe('RollupQueue, asynchronous work', () => {
+  it('given work that yields a promise, then other clusters are read until it settles, and no other roll-up of its cluster', async () => {
     const { queue, clock, log, add } = aQueue({ stepMs: 0, rollupIntervalMs: 0 });
     const written = Promise.withResolvers<void>();
     function* steps(): Generator<Promise<unknown> | undefined, void> {
@@ -118,7 +118,7 @@ describe('work that waits for something', () => {
     expect(log.slice(3)).toEqual(['end a', 'begin a', 'end a']);
   });
 
-  it('given a promise that is rejected, then the work goes on; and finish does not wait for one', async () => {
+  it('given a promise that rejects, then the work continues; finish does not wait for promises', async () => {
     const { queue, clock, log } = aQueue({ stepMs: 0, rollupIntervalMs: 0 });
     const work = (name: string, until: () => Promise<unknown>) =>
       function* steps(): Generator<Promise<unknown> | undefined, void> {
@@ -136,8 +136,8 @@ describe('work that waits for something', () => {
   });
 });
 
-describe('the pace of a cluster', () => {
-  it('given one after the other, then they are begun a second apart, and of those that wait only the newest', async () => {
+describe('RollupQueue, rate per cluster', () => {
+  it('given consecutive roll-ups, then they begin a second apart, and of those that wait only the newest is read', async () => {
     const { clock, log, add } = aQueue({ stepMs: 0 });
     add('a');
     await clock.advance(0);
@@ -148,20 +148,20 @@ describe('the pace of a cluster', () => {
     expect(log.slice(-2)).toEqual(['begin a', 'end a']);
   });
 
-  it('given one that takes long, then the next is begun after twenty times as long', async () => {
+  it('given a roll-up that takes long, then the next begins after twenty times that time', async () => {
     const { clock, log, add } = aQueue({ stepMs: 10 });
     add('a', 30);
     await clock.advance(2_000);
     expect(log).toEqual(['begin a', 'end a']);
     add('a');
-    // 300 ms of work: 6 s from its beginning, of which the work itself was a part.
+    // 300 ms of work: 6 s from its beginning, which include the work itself.
     await clock.advance(3_600);
     expect(log).toEqual(['begin a', 'end a']);
     await clock.advance(200);
     expect(log.slice(2)).toEqual(['begin a', 'end a']);
   });
 
-  it('given one cluster that must wait, then others need not', async () => {
+  it('given a cluster that must wait, then others are read without delay', async () => {
     const { clock, log, add } = aQueue({ stepMs: 0 });
     add('a');
     await clock.advance(0);
@@ -172,8 +172,8 @@ describe('the pace of a cluster', () => {
   });
 });
 
-describe('the room for waiting roll-ups', () => {
-  it('given more than there is room for, then the largest is shed, not the last', async () => {
+describe('RollupQueue, limit of waiting bytes', () => {
+  it('given more bytes than the limit, then the largest roll-up is shed, not the last', async () => {
     const { queue, clock, log, add } = aQueue({ waitingBytes: 100 });
     add('small', 1, 10);
     add('large', 1, 80);
@@ -186,7 +186,7 @@ describe('the room for waiting roll-ups', () => {
     expect(log.slice(2)).toEqual(['begin small', 'end small', 'begin middle', 'end middle']);
   });
 
-  it('given large ones that are being read, then they take half of the room, so that others can wait', async () => {
+  it('given large roll-ups that are being read, then they use at most half of the limit, so that others can wait', async () => {
     const { queue, clock, log, add } = aQueue({ waitingBytes: 100 });
     for (const cluster of ['a', 'b', 'c']) add(cluster, 50, 30);
     clock.after(0, () => {

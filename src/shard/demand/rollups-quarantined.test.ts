@@ -1,4 +1,4 @@
-// Roll-ups that lack most of a cluster's demand, and more demand than there is room for.
+// Roll-ups that lose most of a cluster's demand, and demand beyond the limits of a shard.
 
 import { describe, expect, it } from 'vitest';
 import { NEED, record } from '../../../testing/support/actuation-scene.ts';
@@ -9,7 +9,7 @@ import {
   aSlowStore,
   bench,
   firstSeen,
-  heldIn,
+  quarantinedIn,
   reporting,
   rollupOf,
   wireNeed,
@@ -19,10 +19,10 @@ import { DEFAULT_CONTROLLER } from '../planning/options.ts';
 import { type DemandStore, MemoryDemandStore } from '../storage/demand-store.ts';
 import { FORGET_AFTER_MS } from './first-seen.ts';
 
-/** A machine of c1 that was bound for a row of it. */
+/** A machine that was bound for a row of cluster c1. */
 const SERVING = record('m', MachineState.Configured, { cluster: 'c1', stamp: stampOf(NEED) });
 
-describe('a collapse of demand', () => {
+describe('a roll-up that loses nearly all demand', () => {
   const zeroed = Array.from({ length: 20 }, (_, i) =>
     wireNeed(i, {
       aggregateResources: new Map([
@@ -35,20 +35,20 @@ describe('a collapse of demand', () => {
   it.each([
     ['no rows', []],
     ['one row of twenty', [wireNeed(0)]],
-    ['all rows with nothing in them', zeroed],
-  ])('given %s, then it is held twice, acknowledged, and believed the third time', async (_, needs) => {
+    ['all rows with zero amounts', zeroed],
+  ])('given %s, then it is quarantined twice, with an ack, and accepted the third time', async (_, needs) => {
     const made = await reporting();
     await made.report(20);
     const events = made.events.length;
     await made.report(needs);
-    expect(heldIn(made.sessions)).toMatchObject([{ cluster: 'c1', count: 1, baseline: { rows: 20 } }]);
+    expect(quarantinedIn(made.sessions)).toMatchObject([{ cluster: 'c1', count: 1, baseline: { rows: 20 } }]);
     await made.report(needs);
     expect(made.events).toHaveLength(events);
     expect(acked(made.operator)).toBe(3);
     expect(made.demandOf('c1')).toHaveLength(20);
     await made.report(needs);
     expect(made.demandOf('c1')).toHaveLength(needs.length);
-    expect(heldIn(made.sessions)).toEqual([]);
+    expect(quarantinedIn(made.sessions)).toEqual([]);
     expect(made.lines.slice(-3).map(({ event }) => event)).toEqual([
       'rollup-held',
       'rollup-held',
@@ -57,23 +57,23 @@ describe('a collapse of demand', () => {
     expect(made.sessions.counters).toMatchObject({ rollupsQuarantined: 2, rollupsAccepted: 2 });
   });
 
-  it('given the old demand in between, then counting begins again', async () => {
+  it('given the former demand in between, then the count of repetitions restarts', async () => {
     const made = await reporting();
     await made.report(20);
     for (const needs of [0, 0, 20, 0, 0, 19]) await made.report(needs);
     expect(made.demandOf('c1')).toHaveLength(19);
     expect(made.sessions.counters.rollupsQuarantined).toBe(4);
-    expect(heldIn(made.sessions)).toEqual([]);
+    expect(quarantinedIn(made.sessions)).toEqual([]);
   });
 
-  it('given nine rows before, then it is believed at once', async () => {
+  it('given a baseline of nine rows, then it is accepted at once', async () => {
     const made = await reporting();
     await made.report(9);
     await made.report(0);
     expect(made.demandOf('c1')).toEqual([]);
   });
 
-  it('given held rows, then they do not count as absent', async () => {
+  it('given quarantine, then the missing rows do not count as absent', async () => {
     const made = await reporting();
     await made.report(20);
     await made.report(0);
@@ -82,7 +82,7 @@ describe('a collapse of demand', () => {
     expect(new Set(Object.values(firstSeen(made)))).toEqual(new Set([0]));
   });
 
-  it('given a restart before it, then it is held all the same, and nothing is taken from a cluster that has not reported', async () => {
+  it('given a restart before it, then it is quarantined too, and no machine of the cluster is reclaimed before it has reported', async () => {
     const before = await reporting();
     await before.report(20);
     before.sessions.close();
@@ -104,7 +104,7 @@ describe('a collapse of demand', () => {
     expect(hasReported()).toEqual([true]);
   });
 
-  it('given a first demand that is still being written, then a held one after it is no report either', async () => {
+  it('given a first roll-up that is still being written, then a quarantined one after it does not count as a report', async () => {
     const { store, writes } = aSlowStore();
     const scene = new ControllerScene().list([SERVING]);
     const made = await reporting({ store, controller: { post: (event) => scene.controller.handle(event) } });
@@ -121,7 +121,7 @@ describe('a collapse of demand', () => {
     expect(acked(made.operator)).toBe(2);
   });
 
-  it('given a demand that cannot be written, then a held one after it is not acknowledged either', async () => {
+  it('given a first roll-up that cannot be written, then a quarantined one after it is not acknowledged either', async () => {
     const { store, writes } = aSlowStore();
     const made = await reporting({ store });
     await made.report(20);
@@ -131,7 +131,7 @@ describe('a collapse of demand', () => {
     expect(acked(made.operator)).toBe(0);
   });
 
-  it('given an operator who accepts it, then it is the demand at once and the baseline of later ones', async () => {
+  it('given a person who accepts it, then it is the demand at once and the baseline of later ones', async () => {
     const made = await reporting();
     await made.report(20);
     await made.report(1);
@@ -143,7 +143,7 @@ describe('a collapse of demand', () => {
     expect(acked(made.operator)).toBe(3);
   });
 
-  it('given an operator who refuses it, then neither repetition nor restart makes it accepted', async () => {
+  it('given a person who refuses it, then neither repetition nor restart makes it accepted', async () => {
     const before = await reporting();
     await before.report(20);
     await before.report(0);
@@ -154,12 +154,12 @@ describe('a collapse of demand', () => {
     const made = await reporting({ store, clock });
     for (let i = 0; i < 5; i++) await made.report(0);
     expect(made.demandOf('c1')).toBeUndefined();
-    expect(heldIn(made.sessions)).toMatchObject([{ isRefused: true, count: 5 }]);
+    expect(quarantinedIn(made.sessions)).toMatchObject([{ isRefused: true, count: 5 }]);
     expect(await made.sessions.acceptQuarantined('c1')).toBe(true);
     expect(made.demandOf('c1')).toEqual([]);
   });
 
-  it('given a refusal and the old demand again, then the refusal is over, also after a restart', async () => {
+  it('given a refusal and then the former demand, then the refusal ends, also after a restart', async () => {
     const before = await reporting();
     await before.report(20);
     await before.report(0);
@@ -172,7 +172,7 @@ describe('a collapse of demand', () => {
     expect(made.demandOf('c1')).toEqual([]);
   });
 
-  it('given no room for it when an operator accepts it, then it does not count, and the answer says so', async () => {
+  it('given a person who accepts it beyond the demand limit, then the call returns false and it stays quarantined', async () => {
     const before = await reporting();
     await before.report(20);
     before.sessions.close();
@@ -184,14 +184,14 @@ describe('a collapse of demand', () => {
     await made.settle();
     expect(await made.sessions.acceptQuarantined('c1')).toBe(false);
     expect(made.demandOf('c1')).toBeUndefined();
-    expect(heldIn(made.sessions)).toMatchObject([{ cluster: 'c1' }]);
+    expect(quarantinedIn(made.sessions)).toMatchObject([{ cluster: 'c1' }]);
     other.rollup(rollupOf('c2', 4));
     await made.settle();
     expect(await made.sessions.acceptQuarantined('c1')).toBe(true);
   });
 
   it.each(['acceptQuarantined', 'refuseQuarantined'] as const)(
-    'given a store that fails, then %s does not claim to be done',
+    'given a store that fails, then %s returns false and the demand stays',
     async (order) => {
       const memory = new MemoryDemandStore();
       let isFull = false;
@@ -208,7 +208,7 @@ describe('a collapse of demand', () => {
     },
   );
 
-  it('given nothing held, then there is nothing to accept or refuse', async () => {
+  it('given no quarantined roll-up, then accepting and refusing return false', async () => {
     const { sessions } = await bench();
     expect([await sessions.acceptQuarantined('c1'), await sessions.refuseQuarantined('c1')]).toEqual([
       false,
@@ -217,8 +217,8 @@ describe('a collapse of demand', () => {
   });
 });
 
-describe('more demand than a shard takes', () => {
-  it('given clusters that fill it, then another gets no ack and no room until one of them shrinks', async () => {
+describe('demand beyond the limits of a shard', () => {
+  it('given clusters at the limit of rows, then another is shed without an ack, until one of them shrinks', async () => {
     const { greet, sessions, settle, demandOf } = await bench({ limits: { demandRows: 100 } });
     const [first, second] = [greet('c1'), greet('c2')];
     first.rollup(rollupOf('c1', 60));
@@ -246,7 +246,7 @@ describe('more demand than a shard takes', () => {
     expect(sessions.load.rows).toBe(100);
   });
 
-  it('given few rows of many bytes, then bytes count, those of a held roll-up too', async () => {
+  it('given few large rows, then the limit of bytes applies, to a quarantined roll-up too', async () => {
     const big = rollupOf('c1', 20);
     const small = rollupOf('c1', 1);
     const { greet, sessions, settle } = await bench({
@@ -266,7 +266,7 @@ describe('more demand than a shard takes', () => {
     expect(sessions.load).toMatchObject({ rows: 1, bytes: small.length });
   });
 
-  it('given a cluster that again and again loses its demand and has it back, then what was held leaves its room', async () => {
+  it('given a cluster that repeatedly loses and restores its demand, then bytes of quarantined roll-ups are released', async () => {
     const big = rollupOf('c1', 20);
     const { greet, sessions, settle } = await bench({ limits: { demandBytes: 3 * big.length } });
     const operator = greet('c1');
@@ -290,15 +290,15 @@ describe('more demand than a shard takes', () => {
     expect(other.acks).toEqual(['hello', 'rollup']);
   });
 
-  it('given more roll-ups than may wait, then the rest is not acknowledged and comes again', async () => {
+  it('given more roll-ups than may wait, then the rest is shed without an ack, and accepted when sent again', async () => {
     const one = rollupOf('c0', 10).length;
     const { greet, sessions, settle, lines } = await bench({ limits: { waitingBytes: 3 * one } });
     const operators = Array.from({ length: 10 }, (_, i) => greet(`c${i}`));
     for (const [i, operator] of operators.entries()) operator.rollup(rollupOf(`c${i}`, 10));
     expect(sessions.load.waiting).toBeLessThanOrEqual(3);
     await settle();
-    const taken = operators.filter((operator) => acked(operator) > 0).length;
-    expect(taken + sessions.counters.rollupsShed).toBe(10);
+    const accepted = operators.filter((operator) => acked(operator) > 0).length;
+    expect(accepted + sessions.counters.rollupsShed).toBe(10);
     expect(sessions.counters.rollupsShed).toBeGreaterThan(6);
     expect(lines.some(({ event }) => event === 'rollup-shed')).toBe(true);
     for (const [i, operator] of operators.entries()) {

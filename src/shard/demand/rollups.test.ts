@@ -1,5 +1,4 @@
-// Roll-ups through the sessions: what reaches the controller, what is acknowledged, what is remembered, and what is
-// quarantined.
+// Roll-ups through the sessions: what reaches the controller, what is acknowledged, stored and reported back.
 
 import { describe, expect, it, vi } from 'vitest';
 import { ControllerScene } from '../../../testing/support/controller-scene.ts';
@@ -30,7 +29,7 @@ const START = aClock().now();
 const prioritiesOf = ({ demandOf }: Bench) => demandOf('c1')?.map(({ profile }) => profile.priority);
 
 describe('a roll-up', () => {
-  it('given a first one, then the controller gets its rows with the time of the shard, and it is acknowledged', async () => {
+  it('given the first one, then the controller receives its rows with the time of the shard, and it is acknowledged', async () => {
     const made = await reporting();
     await made.report([wireNeed(1), wireNeed(2, { group: 'g' })]);
     expect(made.demandOf('c1')).toMatchObject([
@@ -40,7 +39,7 @@ describe('a roll-up', () => {
     expect(acked(made.operator)).toBe(1);
   });
 
-  it('given a controller that asks for the whole one, then it gets all rows with their times, and later deltas apply', async () => {
+  it('given a controller that requests the whole one, then it receives all rows with their times, and later deltas apply', async () => {
     const made = await reporting();
     await made.sessions.repostDemand('c1');
     await made.report([wireNeed(1), wireNeed(2)]);
@@ -56,7 +55,7 @@ describe('a roll-up', () => {
     expect(prioritiesOf(made)).toEqual([3]);
   });
 
-  it('given a controller that asks while a roll-up is being written, then the whole one follows that one', async () => {
+  it('given a controller that requests the whole one while a roll-up is being written, then it is sent after that one', async () => {
     const { store, writes } = aSlowStore();
     const made = await reporting({ store });
     await made.report([wireNeed(1)]);
@@ -70,7 +69,7 @@ describe('a roll-up', () => {
     ]);
   });
 
-  it('given another one, then it replaces all of it', async () => {
+  it('given a second one, then it replaces the first completely', async () => {
     const made = await reporting();
     await made.report([wireNeed(1), wireNeed(2)]);
     await made.report([wireNeed(3)]);
@@ -79,7 +78,7 @@ describe('a roll-up', () => {
     expect(prioritiesOf(made)).toEqual([]);
   });
 
-  it('given the same one at another time, then it is acknowledged at once, unread, and the controller is not disturbed', async () => {
+  it('given an equal one with another timestamp, then it is acknowledged at once, without decoding and without an event', async () => {
     const made = await reporting();
     await made.report(5);
     const events = made.events.length;
@@ -92,7 +91,7 @@ describe('a roll-up', () => {
     expect(made.sessions.counters).toMatchObject({ rollupsUnchanged: 1, rollupsAccepted: 1 });
   });
 
-  it('given the same one on the next session, then it costs no more', async () => {
+  it('given an equal one on the next session, then it is acknowledged at once too', async () => {
     const made = await reporting();
     await made.report(5);
     const next = made.greet('c1');
@@ -100,7 +99,7 @@ describe('a roll-up', () => {
     expect(acked(next)).toBe(1);
   });
 
-  it('given one changed row, then the others are the very same objects', async () => {
+  it('given one changed row, then the other rows are the identical objects', async () => {
     const made = await reporting();
     await made.report([wireNeed(1), wireNeed(2), wireNeed(3)]);
     const before = made.demandOf('c1')!;
@@ -115,7 +114,7 @@ describe('a roll-up', () => {
     expect(after[1]).toMatchObject({ firstSeenMs: START, aggregate: new Map([['cpu', 9000]]) });
   });
 
-  it('given rows that became one, then that row stays the same object too', async () => {
+  it('given rows that were merged, then the merged row stays the identical object', async () => {
     const made = await reporting();
     await made.report([wireNeed(1), wireNeed(1), wireNeed(2)]);
     const before = made.demandOf('c1')!;
@@ -124,7 +123,7 @@ describe('a roll-up', () => {
     expect(before[0]!.aggregate.get('cpu')).toBe(8000);
   });
 
-  it('given bad rows, then it is refused whole with all its problems, without ack, and the last demand stays', async () => {
+  it('given invalid rows, then it is refused as a whole with all its problems, without an ack, and the last demand stays', async () => {
     const made = await reporting();
     await made.report([wireNeed(1)]);
     await made.report([
@@ -149,7 +148,7 @@ describe('a roll-up', () => {
   it.each([
     ['no id', rollupOf('', 1), 'BF_CLUSTER_EMPTY'],
     ['too many rows', rollupOf('c1', DEFAULT_SESSION_LIMITS.rollupRows + 1), 'BF_ROLLUP_LIMIT'],
-  ])('given %s, then it is refused and the session goes on', async (_, bytes, code) => {
+  ])('given %s, then it is refused and the session continues', async (_, bytes, code) => {
     const made = await reporting();
     made.operator.rollup(bytes);
     await made.settle();
@@ -159,7 +158,7 @@ describe('a roll-up', () => {
   });
 
   // 7.6.11 of the specification.
-  it('given the id of another cluster inside, then it counts for neither and both keep their demand', async () => {
+  it('given the id of another cluster in it, then it is refused and both clusters keep their demand', async () => {
     const made = await reporting();
     await made.report(2);
     made.greet('c2').rollup(rollupOf('c2', 3));
@@ -174,7 +173,7 @@ describe('a roll-up', () => {
     expect(made.operator.status).toBeNull();
   });
 
-  it('given bytes inside a good frame that are no roll-up, then it is refused and the session goes on', async () => {
+  it('given malformed bytes in a valid frame, then it is refused and the session continues', async () => {
     const made = await reporting();
     made.operator.link.receive(new Uint8Array([0x12, 0x02, 0x1a, 0x05]));
     await made.settle();
@@ -185,7 +184,7 @@ describe('a roll-up', () => {
     expect(made.operator.status).toBeNull();
   });
 
-  it('given the last one again with a timestamp of more than 64 bits, then it is refused and the session goes on', async () => {
+  it('given the last one again with a timestamp of more than 64 bits, then it is refused and the session continues', async () => {
     const made = await reporting();
     // Field 2 of the frame: field 1 of the roll-up is its cluster, field 2 the timestamp.
     const rollup = (...stamp: readonly number[]): Uint8Array =>
@@ -203,7 +202,7 @@ describe('a roll-up', () => {
     expect(acked(made.operator)).toBe(2);
   });
 
-  it('given several before its turn, then only the newest is read, and an unchanged one does not overtake it', async () => {
+  it('given several that wait, then only the newest is read, even if it equals the last accepted one', async () => {
     const made = await reporting();
     await made.report([wireNeed(1)]);
     for (const needs of [[wireNeed(2)], [wireNeed(3)], [wireNeed(1)]])
@@ -215,12 +214,12 @@ describe('a roll-up', () => {
     expect(made.sessions.counters.rollupsSuperseded).toBe(2);
   });
 
-  it('given two hundred clusters that change at once, then an unchanged one is acknowledged before any is read, and each turn reads a few', async () => {
-    let readMs = 0;
+  it('given two hundred changed clusters, then an unchanged one is acknowledged before any is read, and each slice reads a few', async () => {
+    let spentMs = 0;
     const clock = aClock();
     const now = clock.now.bind(clock);
-    // As if every reading of the clock while roll-ups are read were a millisecond after the one before.
-    clock.now = () => now() + readMs++;
+    // Every call of the clock advances it by a millisecond, so that reading roll-ups takes time.
+    clock.now = () => now() + spentMs++;
     const made = await reporting({ clock });
     await made.report([wireNeed(1)]);
     const others = Array.from({ length: 200 }, (_, i) => made.greet(`n${i}`));
@@ -229,21 +228,21 @@ describe('a roll-up', () => {
     expect(acked(made.operator)).toBe(2);
     expect(others.filter((operator) => acked(operator) > 0)).toHaveLength(0);
     const read = vi.spyOn(RollupIntake.prototype, 'reading');
-    const perTurn: number[] = [];
+    const perSlice: number[] = [];
     const after = clock.after.bind(clock);
     clock.after = (ms, run) =>
       after(ms, () => {
         read.mockClear();
         run();
-        perTurn.push(read.mock.calls.length);
+        perSlice.push(read.mock.calls.length);
       });
     await clock.advance(60_000);
     read.mockRestore();
     expect(others.filter((operator) => acked(operator) > 0)).toHaveLength(200);
-    expect(Math.max(...perTurn)).toBeLessThanOrEqual(5);
+    expect(Math.max(...perSlice)).toBeLessThanOrEqual(5);
   });
 
-  it('given changed ones within a second, then one is read, and the newest of the others a second later', async () => {
+  it('given several changed ones within a second, then one is read, and the newest of the others a second later', async () => {
     const made = await reporting({ limits: { rollupIntervalMs: 1000 } });
     await made.report([wireNeed(1)]);
     for (const last of [2, 3, 4]) await made.report([wireNeed(last)]);
@@ -260,7 +259,7 @@ describe('an operator that sends large roll-ups back to back', () => {
   const large = (priority: number) =>
     rollupOf('c1', [wireNeed(priority, { group: 'g'.repeat(2 * 1024 * 1024) }), wireNeed(priority + 1)]);
 
-  it('given one that waits to be read, then no more is received of it until that is begun', async () => {
+  it('given a roll-up that waits to be read, then receiving is paused until its reading begins', async () => {
     const made = await reporting({ limits: { rollupIntervalMs: 1000 } });
     made.operator.rollup(large(0));
     await made.settle();
@@ -272,7 +271,7 @@ describe('an operator that sends large roll-ups back to back', () => {
     expect([made.operator.isPaused, acked(made.operator)]).toEqual([false, 2]);
   });
 
-  it('given one that is dropped for want of room, then it is received from again; and a small one never stops it', async () => {
+  it('given a roll-up that is shed, then receiving is not paused; a small one never pauses it', async () => {
     const limits = { rollupIntervalMs: 1000, waitingBytes: 1024 * 1024 };
     const made = await reporting({ limits });
     made.operator.rollup(rollupOf('c1', 1));
@@ -285,11 +284,11 @@ describe('an operator that sends large roll-ups back to back', () => {
   });
 });
 
-describe('rows beyond our own limits', () => {
+describe('rows beyond the limits of the shard', () => {
   const hugeRow = wireNeed(2, { aggregateResources: new Map([['memory', '1e30']]) });
   const namedRow = wireNeed(3, { group: 'g'.repeat(2_000) });
 
-  it('given an amount above the exact range, then the row is set aside, its neighbours count, and it is acknowledged', async () => {
+  it('given an amount beyond the exact range, then the row is set aside, the others count, and the roll-up is acknowledged', async () => {
     const made = await reporting();
     await made.report([wireNeed(1), hugeRow, namedRow]);
     expect(made.demandOf('c1')).toMatchObject([
@@ -312,16 +311,16 @@ describe('rows beyond our own limits', () => {
     });
   });
 
-  it('given them in every roll-up, then the log says so once, and again when that changes', async () => {
+  it('given such rows in every roll-up, then they are logged once, and again when they change', async () => {
     const made = await reporting();
-    const said = () =>
+    const loggedTotals = () =>
       made.lines.filter(({ event }) => event === 'rollup-remarks').map(({ fields }) => fields['total']);
     for (const rows of [[hugeRow], [hugeRow], [wireNeed(1), hugeRow], [wireNeed(1)], [wireNeed(1)]])
       await made.report(rows);
-    expect(said()).toEqual([1, 1, 0]);
+    expect(loggedTotals()).toEqual([1, 1, 0]);
   });
 
-  it('given nearly all of the demand in such a row, then that is no collapse', async () => {
+  it('given nearly all demand in a row that is set aside, then that is not a collapse', async () => {
     const made = await reporting();
     const small = Array.from({ length: 15 }, (_, i) =>
       wireNeed(10 + i, { aggregateResources: new Map([['cpu', '1m']]) }),
@@ -332,7 +331,7 @@ describe('rows beyond our own limits', () => {
     expect(made.sessions.counters.rollupsQuarantined).toBe(0);
   });
 
-  it('given rows put right again, then they count as before and keep their first-seen time', async () => {
+  it('given rows that are corrected, then they count again and keep their first-seen time', async () => {
     const made = await reporting();
     await made.report([wireNeed(2)]);
     await made.clock.advance(1000);
@@ -345,8 +344,8 @@ describe('rows beyond our own limits', () => {
   });
 });
 
-describe('what the operator is told of its roll-ups', () => {
-  const told = (operator: Operator) =>
+describe('the report of a roll-up to its operator', () => {
+  const reportsTo = (operator: Operator) =>
     operator.got('rollupReport').map(({ outcome, total, problems }) => ({
       outcome,
       total,
@@ -355,7 +354,7 @@ describe('what the operator is told of its roll-ups', () => {
   const { OUTCOME_ACCEPTED, OUTCOME_HELD, OUTCOME_REFUSED } = RollupReport_Outcome;
   const { EFFECT_SET_ASIDE, EFFECT_SATURATED, EFFECT_ZEROED, EFFECT_REFUSED } = RollupReport_Effect;
 
-  async function listening() {
+  async function withReports() {
     const made = await bench();
     const operator = made.dial();
     operator.hello('c1', ['rollup-report']);
@@ -366,19 +365,19 @@ describe('what the operator is told of its roll-ups', () => {
     return { ...made, operator, report };
   }
 
-  it('given roll-ups that are accepted, treated, refused and held, then it hears of each change, and the refused one has no ack', async () => {
-    const { operator, report } = await listening();
+  it('given roll-ups that are accepted, adjusted, refused and quarantined, then each change is reported, and the refused one has no ack', async () => {
+    const { operator, report } = await withReports();
     const all = Array.from({ length: 20 }, (_, i) => wireNeed(i));
-    const treated = [
+    const adjusted = [
       wireNeed(0, { aggregateResources: new Map([['cpu', '1e40']]) }),
       wireNeed(1, { minUnit: new Map([['cpu', '1e40']]) }),
       wireNeed(2, { aggregateResources: new Map([['cpu', '-4']]) }),
     ];
     await report(all);
-    await report(treated.concat(all.slice(3)));
+    await report(adjusted.concat(all.slice(3)));
     await report([wireNeed(0, { minUnit: new Map([['cpu', 'x']]) })]);
     await report([]);
-    expect(told(operator)).toEqual([
+    expect(reportsTo(operator)).toEqual([
       { outcome: OUTCOME_ACCEPTED, total: 0, problems: [] },
       {
         outcome: OUTCOME_ACCEPTED,
@@ -390,27 +389,27 @@ describe('what the operator is told of its roll-ups', () => {
         ],
       },
       { outcome: OUTCOME_REFUSED, total: 1, problems: [[0, 'BF_QUANTITY_SYNTAX', EFFECT_REFUSED]] },
-      // What is held changes nothing: the problems are those of the demand that counts.
+      // A quarantined roll-up changes nothing: the problems are those of the accepted one.
       expect.objectContaining({ outcome: OUTCOME_HELD, total: 3 }),
     ]);
     expect(acked(operator)).toBe(3);
   });
 
-  it('given the same roll-up again, then it hears nothing new, and a new session hears it once, with its timestamp', async () => {
-    const { operator, report, dial } = await listening();
+  it('given an equal roll-up again, then nothing is reported; on a new session it is reported once, with its timestamp', async () => {
+    const { operator, report, dial } = await withReports();
     const rows = [wireNeed(0, { group: 'g'.repeat(2_000) }), wireNeed(1)];
     await report(rows);
     await report(rows);
-    expect(told(operator)).toHaveLength(1);
+    expect(reportsTo(operator)).toHaveLength(1);
     const next = dial();
     next.hello('c1', ['rollup-report']);
     for (let i = 0; i < 2; i++) await report([wireNeed(1)], next);
-    expect(told(next)).toEqual([{ outcome: OUTCOME_ACCEPTED, total: 0, problems: [] }]);
+    expect(reportsTo(next)).toEqual([{ outcome: OUTCOME_ACCEPTED, total: 0, problems: [] }]);
     expect(next.got('rollupReport')[0]!.timestampUnixNanos).toBeGreaterThan(0n);
   });
 
-  it('given more problems than are listed, then the first fifty with texts of at most 200 bytes, and how many there are', async () => {
-    const { operator, report } = await listening();
+  it('given sixty problems, then the first fifty are listed with texts of at most 200 bytes, and the total is sixty', async () => {
+    const { operator, report } = await withReports();
     const long = 'n'.repeat(300);
     await report(
       Array.from({ length: 60 }, (_, i) =>
@@ -425,8 +424,8 @@ describe('what the operator is told of its roll-ups', () => {
   });
 });
 
-describe('what others may know', () => {
-  it('given good, bad and held roll-ups, then the view of the cluster says so', async () => {
+describe('the status of clusters', () => {
+  it('given accepted, refused and quarantined roll-ups, then the status of the cluster has their numbers, times and problems', async () => {
     const made = await reporting();
     const view = () => made.sessions.reports.find(({ cluster }) => cluster === 'c1');
     expect(view()).toBeUndefined();
@@ -447,7 +446,7 @@ describe('what others may know', () => {
     expect(view()).toMatchObject({ lastReportMs: START + 10_000, held: null });
   });
 
-  it('given a restart, then a cluster is known that has not reported yet', async () => {
+  it('given a restart, then a cluster that has not reported yet is listed', async () => {
     const before = await reporting();
     await before.report(20);
     before.sessions.close();
@@ -456,9 +455,9 @@ describe('what others may know', () => {
   });
 });
 
-describe('what is remembered', () => {
+describe('stored demand', () => {
   // 7.6.10 of the specification.
-  it('given a cluster that reports often, with times of its own, then each row keeps the time of its first', async () => {
+  it('given a cluster that reports often, with timestamps of its own clock, then each row keeps the time of its first report', async () => {
     const made = await reporting();
     for (const last of [1, 2, 3]) {
       await made.report(Array.from({ length: last }, (_, i) => wireNeed(i + 1)));
@@ -468,7 +467,7 @@ describe('what is remembered', () => {
   });
 
   // 5.2.21 of the specification.
-  it('given clusters that report in turns, then the one that was first stays first', async () => {
+  it('given clusters that report alternately, then the one that was seen first stays first in rank', async () => {
     const scene = new ControllerScene().list([]);
     const made = await bench({ controller: { post: (event) => scene.controller.handle(event) } });
     const operators = ['late', 'early'].map((cluster) => [cluster, made.greet(cluster)] as const);
@@ -485,7 +484,7 @@ describe('what is remembered', () => {
     }
   });
 
-  it('given a row that goes and comes back within ten minutes, then it keeps its time; later it is new', async () => {
+  it('given a row that ends and returns within ten minutes, then it keeps its first-seen time; later it has a new one', async () => {
     const made = await reporting();
     await made.report([wireNeed(1), wireNeed(2)]);
     await made.clock.advance(1000);
@@ -499,7 +498,7 @@ describe('what is remembered', () => {
     expect(firstSeen(made)).toEqual({ 1: 0, 2: 1000 + 2 * FORGET_AFTER_MS - 1 });
   });
 
-  it('given rows of equal profiles in different groups, then each has its own time', async () => {
+  it('given rows of equal profiles in different groups, then each has its own first-seen time', async () => {
     const made = await reporting();
     await made.report([wireNeed(1)]);
     await made.clock.advance(1000);
@@ -510,7 +509,7 @@ describe('what is remembered', () => {
     ]);
   });
 
-  it('given a restart, then times and absences are as before', async () => {
+  it('given a restart, then first-seen times and absences are restored', async () => {
     const before = await reporting();
     await before.report([wireNeed(1), wireNeed(2), wireNeed(3)]);
     await before.clock.advance(1000);
@@ -528,7 +527,7 @@ describe('what is remembered', () => {
     expect(firstSeen(late)).toMatchObject({ 1: 0, 2: 0, 3: clock.now() - START });
   });
 
-  it('given absences of more than ten minutes, then the store forgets them without another roll-up', async () => {
+  it('given rows absent for more than ten minutes, then the store deletes them without another roll-up', async () => {
     const made = await reporting();
     await made.report([wireNeed(1), wireNeed(2)]);
     await made.report([wireNeed(1)]);
@@ -537,7 +536,7 @@ describe('what is remembered', () => {
     expect([...(await made.store.load()).seen].map(({ absentSinceMs }) => absentSinceMs)).toEqual([null]);
   });
 
-  it('given a store that is slow, then neither controller nor operator hears before it is written', async () => {
+  it('given a slow store, then a roll-up is neither applied nor acknowledged before it is written', async () => {
     const { store, writes } = aSlowStore();
     const made = await reporting({ store });
     await made.report([wireNeed(1)]);
@@ -547,7 +546,7 @@ describe('what is remembered', () => {
     expect([acked(made.operator), prioritiesOf(made)]).toEqual([1, [1]]);
   });
 
-  it('given a repetition before the first copy is written, then the operator hears of neither until it is', async () => {
+  it('given an equal roll-up before the first is written, then neither is acknowledged until the first is', async () => {
     const { store, writes } = aSlowStore();
     const made = await reporting({ store });
     await made.report([wireNeed(1)]);
@@ -560,7 +559,7 @@ describe('what is remembered', () => {
     expect(acked(made.operator)).toBe(3);
   });
 
-  it('given a repetition of what could not be written, then it is not acknowledged', async () => {
+  it('given an equal roll-up after one that could not be written, then it is not acknowledged', async () => {
     let fail: (error: Error) => void = () => {};
     const store: DemandStore = {
       load: () => new MemoryDemandStore().load(),
@@ -574,7 +573,7 @@ describe('what is remembered', () => {
     expect([acked(made.operator), made.demandOf('c1')]).toEqual([0, undefined]);
   });
 
-  it('given a store that fails, then nothing is claimed, and all sessions end with the reason in the log', async () => {
+  it('given a store that fails, then nothing is applied or acknowledged, and all sessions end with the reason in the log', async () => {
     const store: DemandStore = {
       load: () => new MemoryDemandStore().load(),
       write: () => Promise.reject(new Error('disk full')),

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it } from 'vitest';
-import { aClock, bench, heldIn, rollupOf, wireNeed } from '../../../testing/support/sessions.ts';
+import { aClock, bench, quarantinedIn, rollupOf, wireNeed } from '../../../testing/support/sessions.ts';
 import type { BaselineRow, FirstSeenRow } from './demand-store.ts';
 import { SqliteDemandStore } from './demand-store-sqlite.ts';
 
@@ -73,7 +73,7 @@ describe('a demand store on disk', () => {
       await settle();
       await settle();
       expect(demandOf('c1')?.[0]?.firstSeenMs).toBe(rows === needs ? startedMs : undefined);
-      expect(heldIn(sessions)).toHaveLength(rows === needs ? 0 : 1);
+      expect(quarantinedIn(sessions)).toHaveLength(rows === needs ? 0 : 1);
       sessions.close();
       store.close();
       await clock.advance(1000);
