@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { classOfError, type ErrorClass } from './error-class.ts';
 
-describe('the class of an error', () => {
+describe('classOfError', () => {
   it.each<[string, ErrorClass]>([
     ['insufficient capacity: no big in za at the moment', 'stock-out'],
     ['BF_OUT_OF_STOCK: quota exceeded', 'stock-out'],
@@ -20,16 +20,16 @@ describe('the class of an error', () => {
     ['the host died', 'host-failed'],
     ['', 'other'],
     ['E-4711', 'other'],
-  ])('%s', (text, errorClass) => {
+  ])('given "%s", then it is %s', (text, errorClass) => {
     expect(classOfError(text, { zone: 'za', isSpot: true })).toBe(errorClass);
   });
 
-  it('given a machine that is not spot, then it is not interrupted', () => {
+  it('given a machine that is not spot, then an interruption is a host failure', () => {
     const error = 'the host was interrupted';
     expect(classOfError(error, { zone: 'za', isSpot: false })).toBe('host-failed');
   });
 
-  it('given a zone with a name of one letter, then only its own trouble is an outage', () => {
+  it('given a zone with a name of one letter, then only a text about the zone is an outage', () => {
     expect(classOfError('a is unavailable', { zone: 'a', isSpot: false })).toBe('zone-outage');
     expect(classOfError('a host is offline', { zone: 'a', isSpot: false })).toBe('host-failed');
   });

@@ -50,7 +50,7 @@ const dead = (machine: Machine): Machine => ({
 });
 
 describe('a loss', () => {
-  it('given a host that dies, then it is told once with machine, cluster, row and error, and counted', () => {
+  it('given a host that fails, then one event has machine, cluster, row and error, and it is counted', () => {
     const scene = running([bound('m'), bound('n')]);
     becomes(scene, [dead(bound('m'))]);
     scene.tick(5000);
@@ -68,7 +68,7 @@ describe('a loss', () => {
     expect(scene.metric(`machines_lost_total{${labels}}`)).toBe(1);
   });
 
-  it('given a spot host that the cloud takes back, then it is an interruption', () => {
+  it('given a spot host that the cloud reclaims, then the loss is an interruption', () => {
     const spot = { capacityType: CapacityType.Spot };
     const scene = running([bound('m', spot)]);
     becomes(scene, [{ ...dead(bound('m', spot)), lastError: 'the spot host was taken back by the cloud' }]);
@@ -76,7 +76,7 @@ describe('a loss', () => {
     expect(losses(scene)).toMatchObject([{ loss: 'interrupted', errorClass: 'interrupted' }]);
   });
 
-  it('given a machine that its provider no longer lists, then it has vanished', () => {
+  it('given a machine that its provider no longer lists, then the loss is vanished', () => {
     const machines = zoneOf(20, 'za');
     const scene = running(machines);
     becomes(scene, [], ['za-3']);
@@ -84,21 +84,21 @@ describe('a loss', () => {
     expect(losses(scene)).toMatchObject([{ loss: 'vanished', machine: 'za-3', errorClass: 'vanished' }]);
   });
 
-  it('given a machine that something else takes out of its cluster, then it is unbound', () => {
+  it('given a machine that another process removes from its cluster, then the loss is unbound', () => {
     const scene = running([bound('m')]);
     becomes(scene, [record('m', Idle)]);
     scene.tick(5000);
     expect(losses(scene)).toMatchObject([{ loss: 'unbound', cluster: 'c1' }]);
   });
 
-  it('given a machine without a host, or first seen when it had failed, then nothing is lost', () => {
+  it('given a machine without a host, or first observed as Failed, then there is no loss', () => {
     const scene = running([record('s', Speculative), record('f', Failed, { lastError: 'x' })]);
     becomes(scene, [record('s', Failed, { lastError: 'no longer sold' })], ['f']);
     scene.tick(5000);
     expect(losses(scene)).toEqual([]);
   });
 
-  it('given a purchase that fails, then that is told of the action and not as a loss', () => {
+  it('given a purchase that fails, then the action has failed, and there is no loss', () => {
     const scene = new ControllerScene()
       .list([record('m', Speculative)])
       .open('c1')
@@ -119,7 +119,7 @@ describe('a loss', () => {
     expect(scene.metric('action_execute_outcomes_total{kind="Provision",outcome="success"}')).toBe(0);
   });
 
-  it('given an action from before a restart of which only the machine tells, then its failure is a loss', () => {
+  it('given a transition from before a restart without a stored action, then its failure is a loss', () => {
     const scene = running([record('m', Creating)]);
     becomes(scene, [record('m', Failed, { lastError: 'quota exceeded' })]);
     scene.tick(5000);
@@ -132,7 +132,7 @@ describe('a machine that was lost while the shard was down', () => {
     ['is Failed', [dead(bound('m'))], 'failed', 'the host died'],
     ['has no host', [record('m', Speculative)], 'vanished', ''],
     ['is not listed', [record('n', Idle)], 'vanished', ''],
-  ] as const)('given one that %s, then it is told with its cluster and row', (_how, listed, loss, error) => {
+  ] as const)('given one that %s, then the event has its cluster and row', (_how, listed, loss, error) => {
     const before = running([bound('m')]);
     before.controller.stop();
     const after = new ControllerScene({ epoch: 2n }, before.store).list(listed);
@@ -143,7 +143,7 @@ describe('a machine that was lost while the shard was down', () => {
     ]);
   });
 
-  it('given one that is where it was, or has drained, then nothing is lost', () => {
+  it('given one that is unchanged, or has drained, then there is no loss', () => {
     const before = running([bound('m'), bound('n')]);
     before.controller.stop();
     const after = new ControllerScene({ epoch: 2n }, before.store).list([bound('m'), record('n', Idle)]);
@@ -153,7 +153,7 @@ describe('a machine that was lost while the shard was down', () => {
 });
 
 describe('many losses in one zone', () => {
-  it('given a zone that goes dark, then it is said once with the count, and each machine is counted', () => {
+  it('given a zone that goes dark, then one event has the count, and each machine is counted', () => {
     const scene = running([...zoneOf(40, 'za'), ...zoneOf(40, 'zb')]);
     becomes(scene, zoneOf(38, 'za').map(dead));
     scene.tick(5000);
@@ -171,11 +171,11 @@ describe('many losses in one zone', () => {
     expect(scene.metric(`machines_lost_total{${labels}}`)).toBe(38);
   });
 
-  it('given more that die in the same minute, then there is a piece when it is dark, and one for the rest', () => {
+  it('given further losses in the same minute, then one event follows when the zone is dark, and one for the rest', () => {
     const scene = running(zoneOf(40, 'za'));
-    const died = zoneOf(40, 'za').map(dead);
+    const failed = zoneOf(40, 'za').map(dead);
     for (let from = 0; from < 40; from += 10) {
-      becomes(scene, died.slice(from, from + 10));
+      becomes(scene, failed.slice(from, from + 10));
       scene.tick(5000);
     }
     scene.tick(60_000);
@@ -183,12 +183,12 @@ describe('many losses in one zone', () => {
     expect(manyLosses(scene).map(({ count }) => count)).toEqual([10, 10, 20]);
   });
 
-  it('given a zone that goes dark soon after lesser losses, then that is said at once', () => {
+  it('given a zone that goes dark soon after smaller losses, then the event follows at once', () => {
     const scene = running(zoneOf(40, 'za'));
-    const died = zoneOf(40, 'za').map(dead);
-    becomes(scene, died.slice(0, 6));
+    const failed = zoneOf(40, 'za').map(dead);
+    becomes(scene, failed.slice(0, 6));
     scene.tick(5000);
-    becomes(scene, died.slice(6));
+    becomes(scene, failed.slice(6));
     scene.tick(5000);
     expect(manyLosses(scene).map(({ count, isDark }) => [count, isDark])).toEqual([
       [6, false],
@@ -196,7 +196,7 @@ describe('many losses in one zone', () => {
     ]);
   });
 
-  it('given a few of many, then the zone is not called dark', () => {
+  it('given few losses among many machines, then the zone is not dark', () => {
     const scene = running(zoneOf(100, 'za'));
     becomes(scene, zoneOf(8, 'za').map(dead));
     scene.tick(5000);
@@ -208,7 +208,7 @@ describe('many losses in one zone', () => {
     ['one after the other', 50],
     ['all at once', 300],
   ])(
-    'given hundreds of zones with a loss each, %s, then a minute has a bounded number of lines',
+    'given hundreds of zones with a loss each, %s, then the number of events per minute is bounded',
     (_, step) => {
       const machines = Array.from({ length: 300 }, (_, i) => bound(`m-${i}`, { zone: `z${i}` }));
       const scene = running(machines);
@@ -217,15 +217,15 @@ describe('many losses in one zone', () => {
         scene.tick(2000);
       }
       scene.tick(70_000);
-      const told = losses(scene).length + manyLosses(scene).length;
-      expect(told).toBeLessThan(130);
+      const events = losses(scene).length + manyLosses(scene).length;
+      expect(events).toBeLessThan(130);
       expect(losses(scene).length + manyLosses(scene).reduce((sum, { count }) => sum + count, 0)).toBe(300);
     },
   );
 });
 
-describe('machines that something else takes out of their cluster', () => {
-  it('given all of a zone, then they are told in one piece, and the zone is neither dark nor failing', () => {
+describe('machines that another process removes from their cluster', () => {
+  it('given all machines of a zone, then one event has them, and the zone is neither dark nor failing', () => {
     const scene = running(zoneOf(10, 'za'));
     becomes(
       scene,
@@ -239,7 +239,7 @@ describe('machines that something else takes out of their cluster', () => {
 });
 
 describe('the health of a provider', () => {
-  it('given a dark zone, then the provider is not fine, by zone and error, until the machines work again', () => {
+  it('given a dark zone, then the provider is failing, with zone and error, until the machines are Configured again', () => {
     const scene = running([...zoneOf(10, 'za'), ...zoneOf(10, 'zb')]);
     expect(health(scene)).toMatchObject({ state: 'fine', machines: 20, failing: 0, zones: [] });
 
@@ -264,7 +264,7 @@ describe('the health of a provider', () => {
     expect(health(scene)).toMatchObject({ state: 'fine', machines: 20, failing: 0 });
   });
 
-  it('given losses that are long over, then the provider is fine again', () => {
+  it('given losses of more than five minutes ago, then the provider is fine again', () => {
     const scene = running([...zoneOf(10, 'za'), ...zoneOf(2, 'zb')]);
     becomes(scene, zoneOf(10, 'za').map(dead));
     becomes(
@@ -275,7 +275,7 @@ describe('the health of a provider', () => {
     expect(health(scene)).toMatchObject({ state: 'fine', machines: 2 });
   });
 
-  it('given purchases alone that fail, then the zone they were in is failing', () => {
+  it('given only purchases that fail, then their zone is failing', () => {
     const big = { ...NEED, aggregate: new Map([['cpu', 12]]) };
     const scene = new ControllerScene()
       .list(['a', 'b', 'c'].map((id) => record(id, Speculative)))

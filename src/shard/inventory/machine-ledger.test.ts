@@ -19,7 +19,7 @@ function resources(count: number, prefix: string): ReadonlyMap<string, number> {
   return new Map(Array.from({ length: count }, (_, i) => [`${prefix}${i}`, 1]));
 }
 
-/** Everything that the ledger returns about its machines, in an order of its own. */
+/** Every answer of the ledger about its machines, sorted. */
 function viewOf(ledger: MachineLedger) {
   return {
     ids: [...ledger.idsIn('p', ANY_STATE)].sort(),
@@ -54,9 +54,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         ledger.lose(name),
   ),
   fc.tuple(id, fc.boolean()).map(
-    ([name, isWanted]): Step =>
+    ([name, isBlocked]): Step =>
       (ledger) =>
-        ledger.setBlocked(name, isWanted),
+        ledger.setBlocked(name, isBlocked),
   ),
   id.map((name): Step => {
     return (ledger) => {
@@ -67,8 +67,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.constant<Step>((ledger) => ledger.append({ kind: 'row-ended', key: target })),
 );
 
-describe('the machine ledger', () => {
-  it('given any changes, then every answer is the same before their commit and after it', () => {
+describe('MachineLedger', () => {
+  it('given any changes, then every read returns the same before and after their commit', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 6 }), fc.array(step, { maxLength: 12 }), (earlier, later) => {
         const ledger = new MachineLedger(new Fleet());
@@ -83,17 +83,17 @@ describe('the machine ledger', () => {
     );
   });
 
-  it('given a row that ended, then machines on their way to it have no target, before the commit too', () => {
+  it('given a row that ended, then machines with it as target have none, even before the commit', () => {
     const ledger = new MachineLedger(new Fleet());
     ledger.observe({ ...record('m', Creating), target }, 'p', 1000);
     ledger.append({ kind: 'row-ended', key: target });
     expect(ledger.statusOf('m')?.target).toBeNull();
   });
 
-  it('given a record beyond the limit of resources, then it is not on record and does not count for its provider', () => {
+  it('given a record beyond the limit of resources, then it is neither recorded nor counted for its provider', () => {
     const ledger = new MachineLedger(new Fleet());
-    const heard: string[] = [];
-    ledger.listen(({ id: machine }) => heard.push(machine));
+    const notified: string[] = [];
+    ledger.listen(({ id: machine }) => notified.push(machine));
     ledger.observe(record('m', Idle, { resources: resources(16, 'r') }), 'p', 1000);
     for (let reading = 0; reading < 2; reading++) {
       ledger.observe(record('n', Idle, { resources: resources(1, 'x') }), 'p', 1000);
@@ -101,10 +101,10 @@ describe('the machine ledger', () => {
       const { refused } = ledger.commitMachines().writeRows();
       expect(refused).toMatchObject([{ problems: [{ code: 'BF_DIMENSION_LIMIT' }] }]);
     }
-    expect(heard).toEqual(['m']);
+    expect(notified).toEqual(['m']);
   });
 
-  it('given a record with another zone, then a listener gets the facts from before it', () => {
+  it('given a record with another zone, then listeners receive the facts from before it', () => {
     const ledger = new MachineLedger(new Fleet());
     const zones: (string | undefined)[][] = [];
     ledger.listen(({ id: machine, factsBefore, seen }) =>

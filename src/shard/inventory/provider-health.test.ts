@@ -33,7 +33,7 @@ function ids(count: number, from = 0): readonly string[] {
   return Array.from({ length: count }, (_, i) => `m-${from + i}`);
 }
 
-describe('the health of a provider', () => {
+describe('ProvidersHealth', () => {
   it('given tens of thousands of failing machines, then all of them are counted', () => {
     const scene = new Scene();
     scene.observe(Configured, ids(42_000));
@@ -41,7 +41,7 @@ describe('the health of a provider', () => {
     expect(scene.view()).toMatchObject({ state: 'failing', machines: 42_000, failing: 21_000 });
   });
 
-  it('given failures of several errors, then a zone has the one that most have, in the latest words', () => {
+  it('given failures with several errors, then a zone has the most frequent class, with its latest text', () => {
     const scene = new Scene();
     scene.observe(Configured, ids(10));
     scene.observe(Failed, ids(2), { lastError: 'quota exceeded' });
@@ -54,7 +54,7 @@ describe('the health of a provider', () => {
     expect(scene.view()?.zones).toMatchObject([{ failing: 2, machines: 10, errorClass: 'quota' }]);
   });
 
-  it('given machines that a person has forgotten, then they do not count', () => {
+  it('given machines hidden by forget, then they do not count', () => {
     const scene = new Scene();
     scene.observe(Configured, ids(10));
     scene.observe(Failed, ids(4), { lastError: 'no power' });
@@ -63,7 +63,7 @@ describe('the health of a provider', () => {
     expect(scene.view()).toMatchObject({ failing: 4, machines: 10 });
   });
 
-  it('given a machine that left Failed and does not work, then it counts for five minutes more', () => {
+  it('given a machine that left Failed without being Configured again, then it counts for five more minutes', () => {
     const scene = new Scene();
     scene.observe(Failed, ids(3), { lastError: 'no power' });
     scene.nowMs = 60 * MINUTE_MS;
@@ -75,7 +75,7 @@ describe('the health of a provider', () => {
     expect(scene.view()).toBeUndefined();
   });
 
-  it('given a clock that is set back, then old failures end five minutes later all the same', () => {
+  it('given a clock that is set back, then failures still end after five minutes', () => {
     const scene = new Scene();
     scene.nowMs = 60 * MINUTE_MS;
     scene.observe(Failed, ids(3), { lastError: 'no power' });
@@ -86,7 +86,7 @@ describe('the health of a provider', () => {
     expect(scene.view()).toBeUndefined();
   });
 
-  it('given a machine that fails, then when it did is known until it leaves that state', () => {
+  it('given a machine that fails, then the time of the failure is kept until it leaves Failed', () => {
     const scene = new Scene();
     scene.observe(Configured, ['m']);
     expect(scene.health.failedMs('m')).toBe(0);

@@ -9,7 +9,7 @@ import { RECONCILE_LIMITS } from './reconcile-limits.ts';
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
 
 describe('reconcile', () => {
-  it('reads everything first, then changes, and everything again from time to time', () => {
+  it('given a provider, then the first List is full, later ones are of changes, and one per minute is full again', () => {
     const scene = new Scene();
     const wanted: string[] = [];
     for (let i = 0; i < 70; i++) {
@@ -21,7 +21,7 @@ describe('reconcile', () => {
     expect(wanted[0]).toBe('full');
   });
 
-  it('given several providers, then they take turns in being read as a whole, each as often as alone', () => {
+  it('given several providers, then their full Lists are staggered, each as often as with one provider', () => {
     const scene = new Scene({ providers: ['p', 'q'] });
     const full: Record<string, number[]> = { p: [], q: [] };
     for (let second = 0; second < 200; second++) {
@@ -38,7 +38,7 @@ describe('reconcile', () => {
     expect(full['q']).toEqual([0, 30, 90, 150]);
   });
 
-  it('waits longer after readings that fail, and is ready once every provider was read', () => {
+  it('given a List that fails, then it is reported, and the shard is ready once every provider has been listed', () => {
     const scene = new Scene({ providers: ['p', 'q'] });
     scene.failList();
     scene.list([], { provider: 'q' });
@@ -48,7 +48,7 @@ describe('reconcile', () => {
     expect(scene.told).toEqual(['list-failed p']);
   });
 
-  it('given a stop, then a reading that is cut off does not count as a failure', () => {
+  it('given a stop, then a List that is cancelled does not count as a failure', () => {
     const scene = new Scene();
     scene.reconcile.stop();
     scene.failList();
@@ -56,13 +56,13 @@ describe('reconcile', () => {
     expect(scene.scheduler.breakerOf('p')).toBe('closed');
   });
 
-  it('drops a record whose List began before the last mutation ended, and reads the machine again', () => {
+  it('given a record whose List began before the last mutation ended, then it is dropped, and the machine is read again', () => {
     const scene = new Scene();
     scene.list([record('m', Speculative)]);
     scene.hand.advance(1000);
     scene.decide('Provision', 'm');
     scene.accept('create', Creating);
-    // This reading began before the Create, and the List reader does not deliver the record again.
+    // This List began before the Create, and the List reader does not deliver the record again.
     scene.list([record('m', Speculative)]);
     expect(scene.committed('m')).toMatchObject({ state: Creating });
     expect(scene.told).toContain('dropped m');
@@ -70,7 +70,7 @@ describe('reconcile', () => {
     expect(scene.committed('m')).toMatchObject({ state: Idle });
   });
 
-  it('drops a record that comes while an action has the machine, and reads it when the action is done', () => {
+  it('given a record that arrives during an action on the machine, then it is dropped, and the machine is read after the action', () => {
     const scene = new Scene().open('c1');
     scene.list([record('m', Idle)]);
     scene.decide('Bootstrap', 'm');
@@ -83,7 +83,7 @@ describe('reconcile', () => {
     expect(scene.committed('m')).toMatchObject({ state: Configured, pricePerHour: 7 });
   });
 
-  it('given a machine on its way of which a full List brings nothing, then it is read, since the reader may have left it out', () => {
+  it('given a machine in transition, when a full List delivers no record of it, then it is read, since a List omits unchanged ones', () => {
     const scene = new Scene();
     scene.list([record('m', Idle), record('n', Idle)]);
     // A Get returns a state that no List has delivered, and then the shard moves the machine itself.
@@ -102,7 +102,7 @@ describe('reconcile', () => {
     expect(scene.committed('m')).toMatchObject({ state: Idle });
   });
 
-  it('drops a Get that a mutation overtook, and reads again', () => {
+  it('given a Get that a mutation overtook, then its result is dropped, and the machine is read again', () => {
     const scene = new Scene();
     scene.list([record('m', Configured)]);
     scene.list([record('m', Idle)]);
@@ -114,7 +114,7 @@ describe('reconcile', () => {
     expect(scene.committed('m')).toMatchObject({ state: Draining });
   });
 
-  it('waits after a Get that failed, whatever else asks for the machine', () => {
+  it('given a Get that failed, then the next one waits for the backoff, even if another check is requested', () => {
     const scene = new Scene();
     scene.list([record('m', Configured)]);
     scene.list([record('m', Idle)]);
@@ -130,7 +130,7 @@ describe('reconcile', () => {
     expect(scene.calls('get')).toEqual([]);
   });
 
-  it('owes no reading to a machine that was lost while an action had it', () => {
+  it('given a machine that is lost during an action, then the read that was due for it is cancelled', () => {
     const scene = new Scene().open('c1');
     scene.list([record('m', Idle)]);
     scene.decide('Bootstrap', 'm');
@@ -146,7 +146,7 @@ describe('reconcile', () => {
     expect(scene.calls('get')).toEqual([]);
   });
 
-  it('believes a List that a free machine is gone, but asks about a bound one', () => {
+  it('given a List without a machine, then a free one is removed at once, and a bound one only after a Get', () => {
     const scene = new Scene();
     scene.list([...some(2), record('b', Configured), record('b2', Configured)]);
     scene.list([], { gone: ['m-0', 'b', 'b2'] });
@@ -159,7 +159,7 @@ describe('reconcile', () => {
     expect(scene.updatesTo('c1').at(-1)).toMatchObject({ state: Failed, lastError: MACHINE_GONE });
   });
 
-  it('forgets what people said of a machine that is gone: what comes under its id is another one', () => {
+  it('given a machine that is gone, then quarantine and forget are cleared, since a later machine of that id is another one', () => {
     const scene = new Scene();
     scene.list([record('q', Idle), record('f', Failed)]);
     scene.actuation.quarantine('q', 'ada', 'smells of smoke');
@@ -174,10 +174,10 @@ describe('reconcile', () => {
     expect(scene.store.facts.get('q')).toMatchObject({ quarantine: null });
   });
 
-  it('finds out what is gone when the reader has lost its memory', () => {
+  it('given a reader without its former state, when a full List lacks a machine, then the machine is removed', () => {
     const scene = new Scene();
     scene.list(some(3));
-    // The reading in flight when the minute ends is one of changes; the next one is full.
+    // The List in flight when the minute ends is one of changes; the next one is full.
     scene.hand.advance(61_000);
     scene.list([]);
     scene.list([record('m-0', Idle), record('m-1', Idle)], { isFirst: true });
@@ -185,7 +185,7 @@ describe('reconcile', () => {
     expect(scene.committed('m-1')).not.toBeNull();
   });
 
-  it('refuses the id of another provider, says so once, and calls only the owner', () => {
+  it('given an id that another provider owns, then its records are refused, reported once, and only the owner is called', () => {
     const scene = new Scene({ providers: ['p', 'q'] });
     scene.list([record('m', Idle)]);
     scene.list([record('m', Failed)], { provider: 'q' });
@@ -197,7 +197,7 @@ describe('reconcile', () => {
     expect(scene.calls('delete')).toMatchObject([{ provider: 'p' }]);
   });
 
-  it('gives an id to another provider when the first has let go of it', () => {
+  it('given an id that its provider no longer lists, then another provider can own it', () => {
     const scene = new Scene({ providers: ['p', 'q'] });
     scene.list([record('m', Idle)]);
     scene.list([], { gone: ['m'] });
@@ -206,7 +206,7 @@ describe('reconcile', () => {
     expect(scene.calls('delete')).toMatchObject([{ provider: 'q' }]);
   });
 
-  it('counts refused records by reason, and keeps the last good one', () => {
+  it('given refused records, then they are counted by reason, and the last valid record stays', () => {
     const scene = new Scene();
     scene.list([record('m', Idle)]);
     const problem = (code: 'BF_MACHINE_PRICE' | 'BF_MACHINE_HOST_MISSING') => ({
@@ -220,7 +220,7 @@ describe('reconcile', () => {
     expect(scene.committed('m')).toMatchObject({ state: Idle });
   });
 
-  it('says of each provider how its readings went', () => {
+  it('given Lists that succeed or fail, then each provider has the time of the last success and the last error', () => {
     const scene = new Scene({ providers: ['p', 'q'] });
     expect(scene.reconcile.readingsOf('p')).toEqual({ hasListed: false, lastListMs: null, lastError: '' });
     scene.failList('p');
@@ -234,7 +234,7 @@ describe('reconcile', () => {
     expect(scene.reconcile.readingsOf('unknown')).toMatchObject({ hasListed: false });
   });
 
-  it('counts a List that is not believed as a reading, but not as knowing everything', () => {
+  it('given a quarantined List, then its time counts as the last List, and its losses as quarantined', () => {
     const scene = new Scene();
     scene.list(some(12));
     scene.list([], { gone: some(12).map(({ id }) => id) });
@@ -245,7 +245,7 @@ describe('reconcile', () => {
 
 describe('the first List after a restart', () => {
   /** Stored facts of a shard that had these machines, the first of them in quarantine. */
-  function left(count: number, { provider = 'p', providers = ['p'] } = {}): MemoryMachines {
+  function storeOf(count: number, { provider = 'p', providers = ['p'] } = {}): MemoryMachines {
     const before = new Scene({ providers });
     before.list(some(count), { provider });
     before.actuation.quarantine('m-0', 'ada', 'smells of smoke');
@@ -253,20 +253,20 @@ describe('the first List after a restart', () => {
     return before.store;
   }
 
-  const again = (scene: Scene, machines: ReturnType<typeof some> = []) =>
+  const listAgain = (scene: Scene, machines: ReturnType<typeof some> = []) =>
     scene.list(machines, { kind: 'full' });
 
   it.each([3, 20])(
-    'is held if it is empty and %i machines are remembered, and nothing is forgotten',
+    'given an empty List and %i stored machines, then it is quarantined, and no facts are deleted',
     (count) => {
-      const store = left(count);
+      const store = storeOf(count);
       const scene = new Scene({ store });
       scene.list([], { isFirst: true });
       expect(scene.told).toEqual([`list-held p ${count} ${count} 1`]);
       expect(scene.reconcile.isReady).toBe(false);
       expect(scene.reconcile.heldLosses('p')).toBe(count);
 
-      again(scene, some(count));
+      listAgain(scene, some(count));
       expect(scene.reconcile.isReady).toBe(true);
       expect(scene.reconcile.heldLosses('p')).toBe(0);
       expect(scene.committed('m-0')).toMatchObject({ blocked: true });
@@ -274,20 +274,20 @@ describe('the first List after a restart', () => {
     },
   );
 
-  it('is held if it has shrunk sharply, and believed the third time', () => {
-    const store = left(20);
+  it('given a List that lacks nearly all stored machines, then it is quarantined twice and accepted the third time', () => {
+    const store = storeOf(20);
     const scene = new Scene({ store });
     scene.list(some(1), { isFirst: true });
-    again(scene);
+    listAgain(scene);
     expect(scene.told).toEqual(['list-held p 20 19 1', 'list-held p 20 19 2']);
     expect(store.facts.size).toBe(20);
-    again(scene);
+    listAgain(scene);
     expect(scene.reconcile.isReady).toBe(true);
     expect([...store.facts.keys()]).toEqual(['m-0']);
   });
 
-  it('is believed on a person’s word, but not before it has ended', () => {
-    const store = left(20);
+  it('given a person who accepts it, then it is accepted, but not before it has been received', () => {
+    const store = storeOf(20);
     const scene = new Scene({ store });
     scene.reconcile.acceptList('p');
     expect(scene.reconcile.isReady).toBe(false);
@@ -298,17 +298,17 @@ describe('the first List after a restart', () => {
     expect(store.facts.size).toBe(0);
   });
 
-  it('is believed if most machines came, and the rest is forgotten', () => {
-    const store = left(20);
+  it('given a List with most stored machines, then it is accepted, and facts of the others are deleted', () => {
+    const store = storeOf(20);
     const scene = new Scene({ store });
     scene.list(some(15), { isFirst: true });
     expect(scene.told).toEqual([]);
     expect(store.facts.size).toBe(15);
   });
 
-  it('says nothing of machines of other providers, configured or not', () => {
+  it('given stored machines of another provider, configured or not, then an empty List does not affect them', () => {
     const providers = ['p', 'q'];
-    const store = left(20, { provider: 'q', providers });
+    const store = storeOf(20, { provider: 'q', providers });
     const alone = new Scene({ store });
     alone.list([], { isFirst: true });
     expect(alone.reconcile.isReady).toBe(true);
@@ -322,8 +322,8 @@ describe('the first List after a restart', () => {
     expect(both.committed('m-0')).toMatchObject({ blocked: true });
   });
 
-  it('that is held takes no machine away that has come at another provider since', () => {
-    const store = left(20);
+  it('given a quarantined List, when accepted, then machines that another provider lists meanwhile stay', () => {
+    const store = storeOf(20);
     const scene = new Scene({ store, providers: ['p', 'q'] });
     scene.list([], { isFirst: true });
     scene.list(some(1), { provider: 'q', isFirst: true });
@@ -331,14 +331,14 @@ describe('the first List after a restart', () => {
     expect(scene.committed('m-0')).toMatchObject({ blocked: true });
   });
 
-  it('is quarantined for facts without a provider, once they can be of no other provider', () => {
-    const store = left(20);
+  it('given facts without a provider, then an empty List is quarantined once no other provider can own them', () => {
+    const store = storeOf(20);
     for (const [id, facts] of store.facts) store.facts.set(id, { ...facts, provider: '' });
     const scene = new Scene({ store, providers: ['p', 'q'] });
     scene.list([], { provider: 'q', isFirst: true });
     scene.list([], { isFirst: true });
     expect(scene.told).toEqual(['list-held p 20 20 1']);
-    again(scene, some(19));
+    listAgain(scene, some(19));
     expect(scene.reconcile.isReady).toBe(true);
     expect(scene.committed('m-0')).toMatchObject({ blocked: true });
     expect(store.facts.size).toBe(19);
