@@ -1,4 +1,4 @@
-// Places before a hello: bounded for each connection and certificate, and taken from the connection with most.
+// Slots for streams before their hello: bounded per connection and certificate, and evicted from the connection with most.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ const LIMITS = { greeting: 6, greetingPerPeer: 3 };
 
 const from = (connection: object, identity: string | null = null): Origin => ({ connection, identity });
 
-/** Enters streams of one connection, and returns who had to go for each. */
+/** Enters streams of one connection, and returns the stream evicted for each. */
 function enter(places: GreetingPlaces<string>, origin: Origin, ...streams: string[]): (string | null)[] {
   return streams.map((stream) => {
     expect(places.refusal(origin)).toBeNull();
@@ -17,8 +17,8 @@ function enter(places: GreetingPlaces<string>, origin: Origin, ...streams: strin
   });
 }
 
-describe('places before a hello', () => {
-  it('given as many streams of one connection as it may have, then its next is refused and others are not', () => {
+describe('GreetingPlaces', () => {
+  it('given a connection at its limit of streams, then its next stream is refused, and those of other connections are not', () => {
     const places = new GreetingPlaces<string>(LIMITS);
     const [one, other] = [from({}), from({})];
     enter(places, one, 'a1', 'a2', 'a3');
@@ -28,7 +28,7 @@ describe('places before a hello', () => {
     expect(enter(places, one, 'a4')).toEqual([null]);
   });
 
-  it('given many connections with one certificate, then it has no more places than one connection', () => {
+  it('given many connections with one certificate, then together they have the limit of one connection', () => {
     const places = new GreetingPlaces<string>(LIMITS);
     for (const stream of ['a1', 'a2', 'a3']) enter(places, from({}, 'cluster/a'), stream);
     expect(places.refusal(from({}, 'cluster/a'))).toContain('of this certificate');
@@ -37,7 +37,7 @@ describe('places before a hello', () => {
     expect(places.refusal(from({}, 'cluster/a'))).toBeNull();
   });
 
-  it('given that all places are taken, then a newcomer gets the oldest of the connection with most', () => {
+  it('given no free place, when a new connection enters, then the oldest stream of the connection with most is evicted', () => {
     const places = new GreetingPlaces<string>(LIMITS);
     const [one, two, three] = [from({}), from({}), from({})];
     enter(places, one, 'a1', 'a2');
@@ -49,7 +49,7 @@ describe('places before a hello', () => {
     expect(places.size).toBe(6);
   });
 
-  it('given that all places are taken by one stream of each connection, then the oldest gives way to a newcomer', () => {
+  it('given no free place and one stream per connection, when a new connection enters, then the oldest stream is evicted', () => {
     const places = new GreetingPlaces<string>(LIMITS);
     const origins = Array.from({ length: 6 }, () => from({}));
     for (const [i, origin] of origins.entries()) enter(places, origin, `s${i}`);
@@ -57,7 +57,7 @@ describe('places before a hello', () => {
     expect(places.refusal(origins[1]!)).toBe('6 streams have not said hello yet.');
   });
 
-  it('given any course of events, then no bound is broken and nothing is left at the end', () => {
+  it('given any sequence of entering and leaving, then every limit holds, and no place stays occupied at the end', () => {
     const step = fc.record({ connection: fc.nat(4), identity: fc.nat(2), leaves: fc.boolean() });
     const property = fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const places = new GreetingPlaces<number>(LIMITS);

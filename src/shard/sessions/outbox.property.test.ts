@@ -1,4 +1,4 @@
-// The outbox against a model: per key the newest, keys in the order in which they began to wait, never more than the bound.
+// The outbox compared with a model: the newest frame per key, keys in the order in which they began to wait, within the bound.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -21,10 +21,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.nat(6).map((room): Step => ({ kind: 'drain', room })) },
 );
 
-/** A port with room for some frames, and what it took: the number of the offer that each frame came from. */
+/** A port that accepts `room` frames, and records for each the number of its offer. */
 class Port {
   room: number;
-  readonly taken: { readonly key: string; readonly number: string }[] = [];
+  readonly accepted: { readonly key: string; readonly number: string }[] = [];
 
   constructor(room: number) {
     this.room = room;
@@ -34,15 +34,15 @@ class Port {
     if (payload?.$case !== 'nodeStateUpdate') throw new Error('not a frame of this test');
     if (this.room === 0) return 'full';
     this.room--;
-    this.taken.push({ key: payload.value.machineId, number: payload.value.lastError });
+    this.accepted.push({ key: payload.value.machineId, number: payload.value.lastError });
     return 'accepted';
   }
 }
 
-/** What an outbox should do, written as plainly as possible. */
+/** The reference behaviour of an outbox. */
 class Model {
   waiting: { readonly key: string; readonly number: string }[] = [];
-  readonly taken: { readonly key: string; readonly number: string }[] = [];
+  readonly accepted: { readonly key: string; readonly number: string }[] = [];
   isBlocked = false;
   room: number;
 
@@ -59,7 +59,7 @@ class Model {
     if (this.waiting.length === 0 && !this.isBlocked) {
       if (this.room > 0) {
         this.room--;
-        this.taken.push({ key, number });
+        this.accepted.push({ key, number });
         return 'sent';
       }
       this.isBlocked = true;
@@ -75,15 +75,15 @@ class Model {
 
   drain(room: number): void {
     const sent = this.waiting.slice(0, room);
-    this.taken.push(...sent);
+    this.accepted.push(...sent);
     this.waiting = this.waiting.slice(sent.length);
     this.room = room - sent.length;
     this.isBlocked = this.waiting.length > 0;
   }
 }
 
-describe('an outbox', () => {
-  it('given any course of events, then it does what the model does, within its bound', () => {
+describe('Outbox', () => {
+  it('given any sequence of offers, withdrawals and drains, then it behaves as the model, within its bound', () => {
     fc.assert(
       fc.property(fc.nat(3), fc.array(step, { maxLength: 60 }), (room, steps) => {
         const port = new Port(room);
@@ -104,12 +104,12 @@ describe('an outbox', () => {
           expect(outbox.length).toBe(model.waiting.length);
           expect(outbox.length).toBeLessThanOrEqual(CAPACITY);
         }
-        expect(port.taken).toEqual(model.taken);
+        expect(port.accepted).toEqual(model.accepted);
       }),
     );
   });
 
-  it('given any offers and a reader that comes in the end, then of each key the newest arrives last', () => {
+  it('given any offers and a reader that starts late, then the newest frame of each key arrives last', () => {
     fc.assert(
       fc.property(fc.array(key, { minLength: 1, maxLength: 40 }), fc.nat(4), (keys, room) => {
         const port = new Port(room);
@@ -119,7 +119,7 @@ describe('an outbox', () => {
         }
         port.room = Infinity;
         outbox.flush();
-        const last = new Map(port.taken.map(({ key, number }) => [key, number]));
+        const last = new Map(port.accepted.map(({ key, number }) => [key, number]));
         expect(last).toEqual(new Map(keys.map((key, i) => [key, `${i}`])));
         expect(outbox.length).toBe(0);
       }),

@@ -1,4 +1,4 @@
-// Questions and instructions to clusters: sent once a session, again on the next, until answered or withdrawn.
+// Bootstrap requests and reclaim instructions: sent once per session until answered or withdrawn.
 
 import { describe, expect, it } from 'vitest';
 import { bench } from '../../../testing/support/sessions.ts';
@@ -32,7 +32,7 @@ const reclaim = (instruction: string, cluster = 'c1'): ReclaimEffect => ({
 const ID = '0123456789abcdef';
 
 describe('a bootstrap request', () => {
-  it('given a session, then it is asked with its requirements, and the answer reaches the controller', async () => {
+  it('given a session, then it is sent with its requirements, and the controller receives the answer', async () => {
     const { greet, sessions, events } = await bench();
     const operator = greet('c1');
     sessions.askBootstrap(bootstrap(ID));
@@ -49,7 +49,7 @@ describe('a bootstrap request', () => {
     });
   });
 
-  it('given an operator that cannot, then the controller gets its reason and no blob', async () => {
+  it('given an answer with an error, then the controller receives the error and no blob', async () => {
     const { greet, sessions, events } = await bench();
     const operator = greet('c1');
     sessions.askBootstrap(bootstrap(ID));
@@ -57,7 +57,7 @@ describe('a bootstrap request', () => {
     expect(events.at(-1)).toMatchObject({ request: ID, blob: null, error: 'no template' });
   });
 
-  it('given a blob that is too large, or an endless reason, then the controller gets no blob and a short reason', async () => {
+  it('given a blob or an error text that is too large, then the controller receives no blob and a short error', async () => {
     const { greet, sessions, events } = await bench();
     const operator = greet('c1');
     sessions.askBootstrap(bootstrap(ID));
@@ -70,7 +70,7 @@ describe('a bootstrap request', () => {
   });
 
   // 7.6.25 of the specification.
-  it('given no answer, then the next session is asked again, and so on until there is one', async () => {
+  it('given no answer, then it is sent on each new session until there is one', async () => {
     const { greet, sessions, kinds } = await bench();
     sessions.askBootstrap(bootstrap(ID));
     greet('c1');
@@ -82,7 +82,7 @@ describe('a bootstrap request', () => {
     expect(kinds().filter((kind) => kind === 'bootstrap-answered')).toHaveLength(1);
   });
 
-  it('given answers twice, unasked, withdrawn, or of another cluster, then they are dropped and counted', async () => {
+  it('given answers that are unsolicited, withdrawn or of another cluster, then they are dropped and counted', async () => {
     const { greet, sessions, kinds } = await bench();
     const [operator, other] = [greet('c1'), greet('c2')];
     sessions.askBootstrap(bootstrap(ID));
@@ -95,7 +95,7 @@ describe('a bootstrap request', () => {
     expect(sessions.counters.answersUnknown).toBe(4);
   });
 
-  it('given a withdrawal before it was sent, then it is never sent', async () => {
+  it('given a withdrawal while it waits in the outbox, then it is never sent', async () => {
     const { greet, sessions } = await bench();
     const operator = greet('c1');
     operator.room = 0;
@@ -106,14 +106,14 @@ describe('a bootstrap request', () => {
     expect(greet('c1').got('bootstrapRequest')).toEqual([]);
   });
 
-  it('given an id that the contract does not allow, then it is refused at once', async () => {
+  it('given an id that the wire contract does not allow, then it is refused', async () => {
     const { sessions } = await bench();
     expect(() => sessions.askBootstrap(bootstrap('1'))).toThrow('16 hexadecimal digits');
   });
 });
 
 describe('a reclaim instruction', () => {
-  it('given a session, then the ack reaches the controller once', async () => {
+  it('given a repeated ack, then the controller receives one event', async () => {
     const { greet, sessions, events, kinds } = await bench();
     const operator = greet('c1');
     sessions.instructReclaim(reclaim('r1'));
@@ -127,7 +127,7 @@ describe('a reclaim instruction', () => {
   });
 
   // 7.6.25 of the specification.
-  it('given a new session later, then it is sent again with what is left of its grace', async () => {
+  it('given a later session, then it is sent again with the remaining grace', async () => {
     const { sessions, greet, clock } = await bench();
     sessions.instructReclaim(reclaim('r1'));
     const graceAfter = async (ms: number) => {
@@ -141,7 +141,7 @@ describe('a reclaim instruction', () => {
     expect(await graceAfter(99_999)).toEqual([1n]);
   });
 
-  it('given a withdrawal, or the end of its grace, then the next session is not sent it', async () => {
+  it('given a withdrawal, or the end of its grace, then it is not sent on the next session', async () => {
     const { sessions, greet, clock } = await bench();
     sessions.instructReclaim(reclaim('r1'));
     sessions.instructReclaim(reclaim('r2'));
@@ -155,9 +155,9 @@ describe('a reclaim instruction', () => {
   });
 });
 
-describe('open asks', () => {
+describe('OutstandingRequests', () => {
   // 7.6.23 of the specification.
-  it('given ten thousand that were acknowledged, then nothing of them is kept', async () => {
+  it('given ten thousand acknowledged instructions, then none is retained', async () => {
     const { greet, sessions } = await bench();
     const operator = greet('c1');
     for (let i = 0; i < 10_000; i++) {
@@ -170,7 +170,7 @@ describe('open asks', () => {
   });
 
   // 7.6.23 of the specification.
-  it('given more than a cluster may have, then that is counted and logged, and all were sent', async () => {
+  it('given more than the limit of a cluster, then all are sent, and the one dropped is counted and logged', async () => {
     const { greet, sessions, lines } = await bench();
     const operator = greet('c1');
     for (let i = 0; i <= MAX_ASKS; i++) sessions.instructReclaim(reclaim(`r${i}`));
@@ -180,7 +180,7 @@ describe('open asks', () => {
     expect(greet('c1').got('reclaimInstruction')).toHaveLength(MAX_ASKS);
   });
 
-  it('given more than a cluster may have, then the oldest is forgotten and others are not touched', () => {
+  it('given more than the limit of a cluster, then the oldest is dropped and the others stay', () => {
     const requests = new OutstandingRequests(2);
     const ask = (id: string): Ask => ({ kind: 'bootstrap', cluster: 'c1', id, requirements: [] });
     expect(['a', 'b', 'c'].map((id) => requests.add(ask(id))?.id)).toEqual([undefined, undefined, 'a']);

@@ -1,5 +1,5 @@
-// Sessions over real gRPC on loopback: the protocol arrives, statuses reach the other end, and a reader that has stopped
-// reading costs no more than its outbox and is really cut off.
+// Sessions over real gRPC on loopback: the protocol works, clients receive statuses, and a reader that stops reading uses no
+// more memory than its outbox and is disconnected.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -71,7 +71,7 @@ async function served(options: ServeOptions = {}) {
     open.push(() => client.close());
     return new Operator(client.rpc.session());
   };
-  /** Has said hello, and reads nothing until told to. */
+  /** Has sent its hello, and reads nothing until `read`. */
   const paused = (cluster: string) => {
     const operator = new WireOperator(made.address);
     open.push(() => operator.hangUp());
@@ -82,7 +82,7 @@ async function served(options: ServeOptions = {}) {
 }
 
 describe('sessions over gRPC', () => {
-  it('given a hello and a roll-up, then both are acknowledged and the controller has the demand', async () => {
+  it('given a hello and a roll-up, then both are acknowledged and the controller receives the demand', async () => {
     const { dial, events } = await served();
     const operator = dial();
     operator.hello('c1');
@@ -96,7 +96,7 @@ describe('sessions over gRPC', () => {
     ]);
   });
 
-  it('given a wrong first frame, then the stream ends with INVALID_ARGUMENT', async () => {
+  it('given a first frame other than a hello, then the stream ends with INVALID_ARGUMENT', async () => {
     const { dial, events } = await served();
     const operator = dial();
     operator.stream.write(rollupFrame(rollupOf('c1', 1)));
@@ -105,7 +105,7 @@ describe('sessions over gRPC', () => {
     expect(details).toContain('BF_SESSION_HELLO');
   });
 
-  it('given a newer session of the cluster, then the old stream is really ended', async () => {
+  it('given a newer session of the cluster, then the old stream ends with ABORTED', async () => {
     const { dial, sessions } = await served();
     const [old, newer] = [dial(), dial()];
     old.hello('c1');
@@ -117,7 +117,7 @@ describe('sessions over gRPC', () => {
     expect(newer.kinds).toEqual(['ack hello', 'nodeStateUpdate']);
   });
 
-  it('given an operator that ends or cancels its stream, then the controller is told', async () => {
+  it('given an operator that ends or cancels its stream, then the controller receives session-closed', async () => {
     const { dial, events } = await served();
     for (const leave of ['end', 'cancel'] as const) {
       const operator = dial();
@@ -135,7 +135,7 @@ describe('sessions over gRPC', () => {
     ]);
   });
 
-  it('given a reader that pauses, then frames wait and coalesce, and it gets the newest of each when it reads on', async () => {
+  it('given a reader that pauses, then waiting frames are coalesced, and it receives the newest of each when it resumes', async () => {
     const { paused, sessions } = await served();
     const operator = paused('c1');
     await until(() => sessions.sessions.length === 1);
@@ -160,7 +160,7 @@ describe('sessions over gRPC', () => {
     expect(operator.received.length).toBeLessThan(1000);
   });
 
-  it('given a reader that never reads, then ending its session resets the stream, with all that waits in it', async () => {
+  it('given a reader that never reads, when its session ends, then the stream is reset and waiting frames are discarded', async () => {
     const { paused, dial, sessions, events, stop } = await served();
     const stuck = paused('c1');
     await until(() => sessions.sessions.length === 1);
@@ -192,11 +192,11 @@ describe('sessions over TLS', () => {
     return paths;
   }
 
-  it('given the certificate of the cluster, then it may; of another, of a shard, of two or of none, it may not', async () => {
+  it('given the certificate of the cluster, then the hello is accepted; of another, a shard, two or none, then it is refused', async () => {
     const { dial, sessions } = await served({ tls: files('bigfleet://shard/shard-0') });
-    const rightful = dial(files('bigfleet://cluster/c1'));
-    rightful.hello('c1');
-    await rightful.next(1);
+    const authorized = dial(files('bigfleet://cluster/c1'));
+    authorized.hello('c1');
+    await authorized.next(1);
     const wrong = [
       ['bigfleet://cluster/c2'],
       ['bigfleet://shard/c1'],

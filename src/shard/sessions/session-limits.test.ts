@@ -1,5 +1,5 @@
-// What a session may cost, over a port in memory: frames that are too large, streams that say nothing, and additions to
-// the protocol that an operator does not know.
+// Limits of sessions, over a port in memory: frames that are too large, streams without a hello, and protocol features that an
+// operator has not announced.
 
 import { describe, expect, it } from 'vitest';
 import { bench, nodeState, rollupOf, wireNeed } from '../../../testing/support/sessions.ts';
@@ -12,8 +12,8 @@ import type { Session } from './session.ts';
 const MIB = 1024 * 1024;
 const LIMITS = { frameBytes: MIB };
 
-describe('the limits', () => {
-  it('given a frame size, then the room for what waits and for the transport follow from it', () => {
+describe('session limits', () => {
+  it('given a frame size, then the limits of waiting bytes and of the transport are derived from it', () => {
     expect(DEFAULT_SESSION_LIMITS).toMatchObject({ frameBytes: 64 * MIB, rollupRows: 50_000 });
     expect(sessionLimits().waitingBytes).toBe(256 * MIB);
     expect(sessionLimits({ frameBytes: 200 * MIB }).waitingBytes).toBe(400 * MIB);
@@ -23,7 +23,7 @@ describe('the limits', () => {
 });
 
 describe('the largest roll-up', () => {
-  it('given 50,000 rows, then the standard limits have room for it, with a kilobyte for each', async () => {
+  it('given 50,000 rows, then the default limits allow it, with a kilobyte for each row', async () => {
     const { greet, settle } = await bench();
     const operator = greet('c1');
     const rows = Array.from({ length: 50_000 }, (_, i) => wireNeed(i));
@@ -35,7 +35,7 @@ describe('the largest roll-up', () => {
 });
 
 describe('a frame that is too large', () => {
-  it('given on an open session, then it is dropped, counted, logged and on record, and the session goes on', async () => {
+  it('given on an open session, then it is dropped, counted, logged and recorded as a refused roll-up; the session continues', async () => {
     const { greet, sessions, lines, settle } = await bench({ limits: LIMITS });
     const operator = greet('c1');
     operator.link.receive(new Uint8Array(MIB + 1));
@@ -58,14 +58,14 @@ describe('a frame that is too large', () => {
     expect(operator.acks).toEqual(['hello', 'rollup']);
   });
 
-  it('given by the thousand, then the log is gated', async () => {
+  it('given a thousand times, then the log is rate-limited', async () => {
     const { greet, lines } = await bench({ limits: LIMITS });
     const operator = greet('c1');
     for (let i = 0; i < 1000; i++) operator.link.announced(MIB + 1);
     expect(lines.filter(({ event }) => event === 'frame-oversized')).toHaveLength(100);
   });
 
-  it('given beyond what the transport takes, then the session ends and the text names the setting', async () => {
+  it('given beyond the limit of the transport, then the session ends and the text names the setting', async () => {
     const { greet, sessions } = await bench({ limits: LIMITS });
     const operator = greet('c1');
     expect(operator.link.announced(2 * MIB)).toBe('skip');
@@ -77,7 +77,7 @@ describe('a frame that is too large', () => {
     expect(sessions.counters.framesOversized).toBe(2);
   });
 
-  it('given as the first frame, then the stream ends as soon as its length is known, or when it is there', async () => {
+  it('given as the first frame, then the stream ends once its length is announced, or at the latest when it is received', async () => {
     const { dial, sessions } = await bench({ limits: LIMITS });
     const [announcing, whole] = [dial(), dial()];
     expect(announcing.link.announced(MAX_FIRST_FRAME_BYTES + 1)).toBe('stop');
@@ -89,7 +89,7 @@ describe('a frame that is too large', () => {
     expect(sessions.counters).toMatchObject({ framesOversized: 2, sessionsRefused: 2 });
   });
 
-  it('given right behind the hello, before that is read, then it is on record of the cluster', async () => {
+  it('given right behind the hello, before the hello is handled, then it is recorded for the cluster', async () => {
     const { dial, lines } = await bench({ limits: LIMITS });
     const operator = dial();
     expect(operator.link.announced(30)).toBe('keep');
@@ -101,7 +101,7 @@ describe('a frame that is too large', () => {
   });
 });
 
-describe('a frame that does not arrive', () => {
+describe('a frame that fails in the transport', () => {
   it.each([
     ['overrun', status.RESOURCE_EXHAUSTED, 'BF_FRAME_SIZE', 'framesOverrun'],
     ['busy', status.RESOURCE_EXHAUSTED, 'BF_FRAME_SIZE', 'framesOverrun'],
@@ -109,7 +109,7 @@ describe('a frame that does not arrive', () => {
     ['stalled', status.DEADLINE_EXCEEDED, 'BF_FRAME_STALLED', 'framesStalled'],
     ['malformed', status.INVALID_ARGUMENT, 'BF_WIRE_MALFORMED', 'framesMalformed'],
   ] as const)(
-    'given %s, then the session ends with its code, counted and logged',
+    'given the failure %s, then the session ends with its code, counted and logged',
     async (kind, code, error, counter) => {
       const { greet, sessions, lines } = await bench();
       const operator = greet('c1');
@@ -130,7 +130,7 @@ describe('a frame that does not arrive', () => {
 describe('streams without a hello', () => {
   const limits = { greeting: 50, greetingPerPeer: 4 };
 
-  it('given more of one connection than it may have, then they are refused at once, counted, and told when to come again', async () => {
+  it('given more of one connection than its limit, then they are refused at once with a delay, and counted', async () => {
     const { dial, sessions, clock } = await bench({ limits });
     const origin = { connection: {}, identity: null };
     const streams = Array.from({ length: 10 }, () => dial(undefined, origin));
@@ -140,18 +140,18 @@ describe('streams without a hello', () => {
       /BF_SESSION_LIMIT: 4 streams of this connection have not said hello yet\. Try again in 5 s\./,
     );
     expect(sessions.counters).toMatchObject({ greetingsRefused: 6, sessionsRefused: 6 });
-    // Nothing is kept of those that were refused, not even a timer.
+    // Refused streams leave no state, not even a timer.
     expect(clock.waiting).toBe(1 + 4);
     streams[0]!.hello('c1');
     expect(dial(undefined, origin).status).toBeNull();
   });
 
-  it('given as many connections as there may be, then a new one gets in for the oldest', async () => {
+  it('given as many connections as allowed, then a new one evicts the oldest', async () => {
     const { dial, sessions } = await bench({ limits });
     const streams = Array.from({ length: limits.greeting }, () => dial());
-    const newcomer = dial();
-    newcomer.hello('c1');
-    expect(newcomer.acks).toEqual(['hello']);
+    const newest = dial();
+    newest.hello('c1');
+    expect(newest.acks).toEqual(['hello']);
     expect(streams[0]!.status).toMatchObject({ code: status.RESOURCE_EXHAUSTED, retryAfterMs: 5000 });
     expect(streams[0]!.status!.details).toContain('gives way to another connection');
     expect(streams.filter(({ status: ending }) => ending !== null)).toHaveLength(1);
@@ -159,10 +159,10 @@ describe('streams without a hello', () => {
   });
 });
 
-describe('additions to the protocol', () => {
+describe('protocol features', () => {
   const report = RollupReport.decode(new Uint8Array([8, 5]));
 
-  /** The session of a cluster, which roll-ups are reported to. */
+  /** A session of cluster c1 that announces these features. */
   async function opened(features: readonly string[]) {
     const made = await bench();
     const operator = made.dial();
@@ -170,7 +170,7 @@ describe('additions to the protocol', () => {
     return { ...made, operator, session: operator.link as Session };
   }
 
-  it('given an operator that announces reports, then it gets them, and the newest of those that wait', async () => {
+  it('given an operator that announces rollup-report, then it receives reports, coalesced while they wait', async () => {
     const { operator, session } = await opened(['rollup-report', 'more']);
     expect([...session.features]).toEqual(['rollup-report', 'more']);
     session.reportRollup(report);
@@ -180,7 +180,7 @@ describe('additions to the protocol', () => {
     expect(operator.got('rollupReport').map((each) => each.timestampUnixNanos)).toEqual([5n, 7n]);
   });
 
-  it('given an operator that does not, then no frame of a number from 1000 up is ever sent to it', async () => {
+  it('given an operator that does not announce it, then no frame with a field number of 1000 or more is sent', async () => {
     const { operator, session, sessions, settle } = await opened(['something-else']);
     session.reportRollup(report);
     session.send({ key: 'any', frame: { payload: { $case: 'rollupReport', value: report } } });
@@ -189,13 +189,13 @@ describe('additions to the protocol', () => {
     await settle();
     expect(operator.received.map(({ payload }) => payload?.$case)).toEqual(['ack', 'nodeStateUpdate', 'ack']);
     for (const frame of operator.received) {
-      // The tag of a oneof member: its number times eight, and two.
+      // The tag of a oneof member is its number times eight, plus two.
       const tag = Buffer.from(ShardMessage.encode(frame).finish())[0]!;
       expect(tag).toBeLessThan(0x80);
     }
   });
 
-  it('given the same report at another time, then it is not sent again, but it is after the next hello', async () => {
+  it('given an equal report with another timestamp, then it is not sent again before the next hello', async () => {
     const { operator, session } = await opened(['rollup-report']);
     for (const timestampUnixNanos of [5n, 6n]) session.reportRollup({ ...report, timestampUnixNanos });
     expect(operator.got('rollupReport')).toHaveLength(1);
@@ -204,7 +204,7 @@ describe('additions to the protocol', () => {
     expect(operator.got('rollupReport').map((each) => each.timestampUnixNanos)).toEqual([5n, 7n]);
   });
 
-  it('given a second hello without the feature, then what waits is taken back and no more is sent', async () => {
+  it('given a second hello without the feature, then waiting reports are withdrawn and no more are sent', async () => {
     const { operator, session } = await opened(['rollup-report']);
     operator.room = 0;
     session.reportRollup(report);
@@ -217,7 +217,7 @@ describe('additions to the protocol', () => {
     expect(operator.got('rollupReport')).toHaveLength(1);
   });
 
-  it('given a hello and a roll-up, then the ack of the first alone has the features of the shard', async () => {
+  it('given a hello and a roll-up, then only the ack of the hello has the features of the shard', async () => {
     const { operator, settle } = await opened([]);
     operator.rollup(rollupOf('c1', 1));
     await settle();
@@ -225,8 +225,8 @@ describe('additions to the protocol', () => {
   });
 });
 
-describe('answers and names of a hostile operator', () => {
-  it('given ids longer than ours, then they are unknown answers and the session goes on', async () => {
+describe('texts of a hostile operator', () => {
+  it('given ids longer than the contract allows, then they count as unknown answers and the session continues', async () => {
     const { greet, sessions } = await bench();
     const operator = greet('c1');
     operator.answer('x'.repeat(1_000_000));

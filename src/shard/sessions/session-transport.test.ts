@@ -1,4 +1,4 @@
-// Frames of sessions while they are on their way, over real gRPC on loopback: too large, half, compressed, or unread.
+// Frames of sessions in transit, over real gRPC on loopback: too large, incomplete, compressed, or unread.
 
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ async function served(options: ServeOptions = {}) {
     open.push(() => operator.hangUp());
     return operator;
   };
-  /** Reads, and has its hello acknowledged. */
+  /** Reads, and its hello is acknowledged. */
   const greeted = async (cluster = 'c1', headers?: Readonly<Record<string, string>>) => {
     const operator = dial(headers).read();
     operator.send(helloFrame(cluster));
@@ -55,14 +55,14 @@ function grpcSession(address: string) {
   return stream;
 }
 
-/** A clock that a test moves by hand. */
+/** A clock that only a test advances. */
 const aStoppedClock = () => new VirtualClock(1_000_000);
 
 const goodRollup = () => rollupFrame(rollupOf('c1', 2));
 
-describe('frames that are too large, on the wire', () => {
-  it('given one between the two limits, then it is dropped and the next roll-up is acknowledged on the same session', async () => {
-    const { greeted, sessions, clock } = await servedByHand();
+describe('frames that are too large', () => {
+  it('given one between the limits of frame and transport, then it is dropped, and the session continues', async () => {
+    const { greeted, sessions, clock } = await servedStopped();
     const operator = await greeted();
     operator.send(new Uint8Array(1.5 * MIB));
     operator.send(goodRollup());
@@ -73,7 +73,7 @@ describe('frames that are too large, on the wire', () => {
     expect(sessions.counters.rollupsRefused).toBe(1);
   });
 
-  it('given one pipelined behind the hello, then the session opens and the frame is on record', async () => {
+  it('given one pipelined behind the hello, then the session opens and the frame is recorded as refused', async () => {
     const { dial, sessions } = await served();
     const operator = dial().read();
     operator.write(Buffer.concat([onTheWire(helloFrame('c1')), onTheWire(new Uint8Array(1.5 * MIB))]));
@@ -81,7 +81,7 @@ describe('frames that are too large, on the wire', () => {
     expect(sessions.sessions).toHaveLength(1);
   });
 
-  it('given one beyond the transport, then its announcement ends the session, with a text that names the setting', async () => {
+  it('given one beyond the limit of the transport, then its announced length ends the session, and the text names the setting', async () => {
     const { greeted, sessions } = await served();
     const operator = await greeted();
     operator.write(onTheWire(new Uint8Array(0), { announced: 2 * MIB + 1 }));
@@ -91,7 +91,7 @@ describe('frames that are too large, on the wire', () => {
     expect(sessions.counters.framesOversized).toBe(1);
   });
 
-  it('given one from a client of grpc-js beyond the transport, then it sees the same', async () => {
+  it('given a grpc-js client that exceeds the limit of the transport, then it receives the same status', async () => {
     const { address, sessions } = await served();
     const stream = grpcSession(address);
     const ended = new Promise<{ readonly code: number; readonly details: string }>((resolve) =>
@@ -106,7 +106,7 @@ describe('frames that are too large, on the wire', () => {
     expect(sessions.counters.framesOversized).toBe(1);
   });
 
-  it('given a first frame that is announced as too large, then the stream ends before any of it has come', async () => {
+  it('given a first frame that is announced as too large, then the stream ends before any of it is received', async () => {
     const { dial, sessions } = await served();
     const operator = dial().read();
     operator.write(onTheWire(new Uint8Array(0), { announced: 64 * 1024 + 1 }));
@@ -129,7 +129,7 @@ describe('compressed frames', () => {
     expect(events.at(-1)).toMatchObject({ kind: 'demand', delta: { fresh: [{}, {}] } });
   });
 
-  it('given small ones that inflate beyond the limit, then RESOURCE_EXHAUSTED without the memory, before and after the hello', async () => {
+  it('given small ones that inflate beyond the limit, then they are refused before that memory is allocated, before and after the hello', async () => {
     const { dial, greeted, sessions } = await served();
     const bomb = compressed(Buffer.alloc(200 * MIB));
     expect(bomb.length).toBeLessThan(300_000);
@@ -152,7 +152,7 @@ describe('compressed frames', () => {
     expect(peak).toBeLessThan(50 * MIB);
   });
 
-  it('given one that is not what it says, then INVALID_ARGUMENT', async () => {
+  it('given one that is not valid gzip, then the session ends with INVALID_ARGUMENT', async () => {
     const { greeted, sessions } = await served();
     const operator = await greeted('c1', gzip);
     operator.write(onTheWire(Buffer.from('no gzip'), { isCompressed: true }));
@@ -162,13 +162,13 @@ describe('compressed frames', () => {
   });
 });
 
-describe('frames that never end', () => {
-  it('given one without another byte, then its session ends with DEADLINE_EXCEEDED', async () => {
+describe('frames that stay incomplete', () => {
+  it('given one that receives no more bytes, then its session ends with DEADLINE_EXCEEDED', async () => {
     const clock = aStoppedClock();
     const { greeted, sessions } = await served({ clock });
     const operator = await greeted();
     operator.write(onTheWire(new Uint8Array(10_000), { announced: MIB }));
-    // The watch over incomplete frames has a timer of its own, beside the sweep of the roll-ups.
+    // One timer watches incomplete frames, the other sweeps roll-ups.
     await until(() => clock.waiting === 2);
     await clock.advance(FRAME_STALL_MS + FRAME_STALL_MS / 12);
     await operator.closed;
@@ -177,10 +177,10 @@ describe('frames that never end', () => {
     expect(sessions.counters.framesStalled).toBe(1);
   });
 
-  it('given half a frame of each of many sessions, then together they keep no more than their room', async () => {
+  it('given incomplete frames on many sessions, then their total size is bounded', async () => {
     const frameBytes = 160 * MIB;
     const { greeted, sessions } = await served({ limits: { frameBytes } });
-    // Room for 320 MiB: three halves of 120 MiB are too many.
+    // The limit is 320 MiB, which three incomplete frames of 120 MiB exceed.
     const half = new Uint8Array(120 * MIB);
     const operators = [];
     for (let i = 0; i < 3; i++) {
@@ -196,8 +196,8 @@ describe('frames that never end', () => {
   });
 });
 
-describe('the status at the end', () => {
-  it('given fifty silent streams, then each gets DEADLINE_EXCEEDED, and none stays open on our side', async () => {
+describe('the status at the end of a stream', () => {
+  it('given fifty streams without a hello, then each receives DEADLINE_EXCEEDED, and none stays open on the server', async () => {
     const clock = aStoppedClock();
     const { dial, sessions, stop } = await served({ clock, limits: { greetingPerPeer: 50 } });
     const operators = Array.from({ length: 50 }, () => dial());
@@ -212,7 +212,7 @@ describe('the status at the end', () => {
     await stop();
   });
 
-  /** A session with more on its way to it than it reads. */
+  /** A session that stalled with more frames waiting than it reads. */
   async function unread(options: ServeOptions) {
     const clock = aStoppedClock();
     const made = await served({ clock, ...options });
@@ -227,7 +227,7 @@ describe('the status at the end', () => {
     return { ...made, operator };
   }
 
-  it('given a slow reader that reads on in time, then it gets RESOURCE_EXHAUSTED', async () => {
+  it('given a slow reader that resumes in time, then it receives RESOURCE_EXHAUSTED', async () => {
     const { operator } = await unread({ farewellMs: 60_000 });
     operator.read();
     await until(() => operator.grpcStatus !== null);
@@ -236,25 +236,25 @@ describe('the status at the end', () => {
     operator.hangUp();
   });
 
-  it('given a client of grpc-js that stops reading for too long, then it sees RESOURCE_EXHAUSTED', async () => {
+  it('given a grpc-js client that stops reading for too long, then it receives RESOURCE_EXHAUSTED', async () => {
     const clock = aStoppedClock();
     const { address, sessions } = await served({ clock, farewellMs: 50 });
     const stream = grpcSession(address);
     const ended = new Promise<{ readonly code: number }>((resolve) => stream.on('status', resolve));
-    // Reads nothing: nothing listens for messages yet.
+    // Without a listener for messages the stream is not read.
     stream.write(helloFrame('c1'));
     await until(() => sessions.sessions.length === 1);
     const lastError = 'x'.repeat(4000);
     for (let i = 0; i < 500; i++) sessions.sendNodeState('c1', nodeState(`m${i}`, { lastError }));
     await until(() => sessions.sessions[0]!.waiting > 100);
     await clock.advance(STALL_TIMEOUT_MS);
-    // Its stream is gone by the time it reads on.
+    // Its stream is reset by the time it reads again.
     await new Promise((resolve) => setTimeout(resolve, 200));
     stream.on('data', () => {});
     expect((await ended).code).toBe(status.RESOURCE_EXHAUSTED);
   });
 
-  it('given an operator that says no more and reads no more, then its stream is reset too', async () => {
+  it('given an operator that ends its half and does not read, then its stream is reset too', async () => {
     const { dial, sessions, stop } = await served({ farewellMs: 50 });
     const operator = dial();
     operator.send(helloFrame('c1'));
@@ -267,15 +267,15 @@ describe('the status at the end', () => {
     await stop();
   });
 
-  it('given one that never reads on, then its stream is reset with the code that clients take for RESOURCE_EXHAUSTED', async () => {
+  it('given a reader that never resumes, then its stream is reset with the code that clients map to RESOURCE_EXHAUSTED', async () => {
     const { operator, stop } = await unread({ farewellMs: 50 });
     expect(await operator.closed).toBe(CALM);
     await stop();
   });
 });
 
-/** Roll-ups wait until the clock is moved. */
-async function servedByHand() {
+/** Roll-ups wait until the test advances the clock. */
+async function servedStopped() {
   const clock = aStoppedClock();
   return { ...(await served({ clock })), clock };
 }

@@ -1,4 +1,4 @@
-// The protocol of a session, over a port in memory and on a clock that moves by hand.
+// The protocol of a session, over a port in memory and on a virtual clock.
 
 import { describe, expect, it } from 'vitest';
 import { aClock, bench, nodeState, rollupOf } from '../../../testing/support/sessions.ts';
@@ -10,7 +10,7 @@ import { HELLO_TIMEOUT_MS, MAX_OUTBOX_FRAMES, STALL_TIMEOUT_MS } from './limits.
 const UNKNOWN_FRAME = new Uint8Array([0x7a, 0x01, 0x00]);
 
 describe('a hello', () => {
-  it('given as the first frame, then it is acknowledged with term 0 and the epoch, and the controller is told', async () => {
+  it('given as the first frame, then it is acknowledged with term 0 and the epoch, and the controller receives session-opened', async () => {
     const { greet, events, sessions } = await bench();
     const operator = greet('c1');
     expect(operator.got('ack')).toEqual([
@@ -20,7 +20,7 @@ describe('a hello', () => {
     expect(sessions.sessions).toEqual([{ cluster: 'c1', session: 1, waiting: 0 }]);
   });
 
-  it('given after a roll-up, then it is too late', async () => {
+  it('given a roll-up before it, then the stream ends and the hello is ignored', async () => {
     const { dial, events, sessions } = await bench();
     const operator = dial();
     operator.rollup(rollupOf('c1', 2));
@@ -35,17 +35,17 @@ describe('a hello', () => {
   it.each([
     ['no name', ''],
     ['a name of too many bytes', 'é'.repeat(NameLimits.clusterId / 2 + 1)],
-  ])('given with %s, then it is refused', async (_, cluster) => {
+  ])('given %s, then it is refused', async (_, cluster) => {
     const { greet } = await bench();
     expect(greet(cluster).status).toMatchObject({ code: status.INVALID_ARGUMENT });
   });
 
-  it('given with the longest name there may be, then it is acknowledged', async () => {
+  it('given a name of the greatest length, then it is acknowledged', async () => {
     const { greet } = await bench();
     expect(greet('x'.repeat(NameLimits.clusterId)).acks).toEqual(['hello']);
   });
 
-  it('given a first frame of an unknown kind or no frame at all, then the session ends', async () => {
+  it('given a first frame that is unknown or malformed, then the stream ends', async () => {
     const { dial } = await bench();
     for (const bytes of [UNKNOWN_FRAME, new Uint8Array([0x0a, 0x05])]) {
       const operator = dial();
@@ -54,7 +54,7 @@ describe('a hello', () => {
     }
   });
 
-  it('given again, then it is acknowledged again and changes nothing', async () => {
+  it('given a second time, then it is acknowledged again and changes nothing', async () => {
     const { greet, events } = await bench();
     const operator = greet('c1');
     operator.hello('c1');
@@ -62,7 +62,7 @@ describe('a hello', () => {
     expect(events).toHaveLength(1);
   });
 
-  it('given again for another cluster, then the session ends', async () => {
+  it('given a second time for another cluster, then the session ends', async () => {
     const { greet, kinds } = await bench();
     const operator = greet('c1');
     operator.hello('c2');
@@ -71,7 +71,7 @@ describe('a hello', () => {
     expect(kinds()).toEqual(['session-opened', 'session-closed']);
   });
 
-  it('given never, then the connection is ended after a while', async () => {
+  it('given no hello before the timeout, then the stream ends', async () => {
     const { dial, clock } = await bench();
     const operator = dial();
     await clock.advance(HELLO_TIMEOUT_MS - 1);
@@ -81,8 +81,8 @@ describe('a hello', () => {
   });
 });
 
-describe('who may speak for a cluster', () => {
-  it('given the certificate of the cluster, then it may', async () => {
+describe('the identity of an operator', () => {
+  it('given the certificate of the cluster, then the hello is accepted', async () => {
     const { dial } = await bench();
     const operator = dial(() => ({ kind: 'cluster', id: 'c1' }));
     operator.hello('c1');
@@ -99,20 +99,23 @@ describe('who may speak for a cluster', () => {
         throw denied('The certificate names no one.');
       },
     ],
-  ])('given the certificate of %s, then it may not, and a session in force stays', async (_, identify) => {
-    const { dial, greet, sessions, kinds } = await bench();
-    const rightful = greet('c1');
-    const operator = dial(identify);
-    operator.hello('c1');
-    expect(operator.status).toMatchObject({ code: status.PERMISSION_DENIED });
-    expect(rightful.status).toBeNull();
-    expect(sessions.counters.identityRejected).toBe(1);
-    expect(kinds()).toEqual(['session-opened']);
-  });
+  ])(
+    'given the certificate of %s, then the hello is refused, and an open session stays',
+    async (_, identify) => {
+      const { dial, greet, sessions, kinds } = await bench();
+      const authorized = greet('c1');
+      const operator = dial(identify);
+      operator.hello('c1');
+      expect(operator.status).toMatchObject({ code: status.PERMISSION_DENIED });
+      expect(authorized.status).toBeNull();
+      expect(sessions.counters.identityRejected).toBe(1);
+      expect(kinds()).toEqual(['session-opened']);
+    },
+  );
 });
 
 describe('a session', () => {
-  it('given a newer one of its cluster, then it is ended and the newer one is served', async () => {
+  it('given a newer session of its cluster, then it ends and the newer one receives all frames', async () => {
     const { greet, events, sessions } = await bench();
     const old = greet('c1');
     const other = greet('c2');
@@ -130,7 +133,7 @@ describe('a session', () => {
     expect(sessions.sessions).toHaveLength(2);
   });
 
-  it('given a controller that answers at once while the old session ends, then the hello is still acknowledged first', async () => {
+  it('given a controller that sends a frame while the old session ends, then the hello is still acknowledged first', async () => {
     const { sessions, greet } = await bench({
       controller: { post: () => sessions.sendNodeState('c1', nodeState('m1')) },
     });
@@ -138,7 +141,7 @@ describe('a session', () => {
     expect(greet('c1').received.map(({ payload }) => payload?.$case)).toEqual(['ack', 'nodeStateUpdate']);
   });
 
-  it('given unknown payloads, then they are counted, logged once, and the session goes on', async () => {
+  it('given unknown payloads, then they are counted, logged once, and the session continues', async () => {
     const { greet, sessions, lines } = await bench();
     const operator = greet('c1');
     operator.link.receive(UNKNOWN_FRAME);
@@ -149,7 +152,7 @@ describe('a session', () => {
     expect(lines.filter(({ event }) => event === 'frame-unknown')).toHaveLength(1);
   });
 
-  it('given bytes that are no frame, then it ends', async () => {
+  it('given malformed bytes, then it ends', async () => {
     const { greet, sessions } = await bench();
     const operator = greet('c1');
     operator.link.receive(new Uint8Array([0xff]));
@@ -157,7 +160,7 @@ describe('a session', () => {
     expect(sessions.counters.framesMalformed).toBe(1);
   });
 
-  it('given an operator that has gone, then the controller is told once and what is sent is counted as undelivered', async () => {
+  it('given an operator that disconnects, then the controller receives one event, and later frames count as undelivered', async () => {
     const { greet, sessions, kinds } = await bench();
     const operator = greet('c1');
     operator.link.closed();
@@ -168,7 +171,7 @@ describe('a session', () => {
     expect(operator.status).toBeNull();
   });
 
-  it('given a shard that closes its sessions, then all of them end and none begins', async () => {
+  it('given a shard that closes its sessions, then all of them end and new ones are refused', async () => {
     const { greet, dial, sessions, clock } = await bench();
     const [open, silent] = [greet('c1'), dial()];
     sessions.close();
@@ -179,8 +182,8 @@ describe('a session', () => {
   });
 });
 
-describe('a reader that does not keep up', () => {
-  it('given frames of equal keys, then it gets the newest of each in the place of the first', async () => {
+describe('a slow reader', () => {
+  it('given frames of equal keys, then they are coalesced: the newest is sent in the position of the first', async () => {
     const { greet, sessions } = await bench();
     const operator = greet('c1');
     operator.room = 0;
@@ -198,7 +201,7 @@ describe('a reader that does not keep up', () => {
     expect(sessions.counters.framesCoalesced).toBe(1);
   });
 
-  it('given repeated roll-ups, then its acks do not pile up', async () => {
+  it('given repeated roll-ups, then their acks are coalesced', async () => {
     const { greet, sessions, settle } = await bench();
     const operator = greet('c1');
     operator.rollup(rollupOf('c1', 3));
@@ -208,7 +211,7 @@ describe('a reader that does not keep up', () => {
     expect(sessions.sessions[0]!.waiting).toBe(1);
   });
 
-  it('given more than fits, then the session is ended and a new one starts from nothing', async () => {
+  it('given more frames than the outbox holds, then the session ends, and the next one starts with an empty outbox', async () => {
     const { greet, sessions, kinds } = await bench();
     const operator = greet('c1');
     operator.room = 0;
@@ -229,7 +232,7 @@ describe('a reader that does not keep up', () => {
     expect(greet('c1').received.map(({ payload }) => payload?.$case)).toEqual(['ack', 'reclaimInstruction']);
   });
 
-  it('given that it takes nothing for a minute while frames wait, then the session is ended', async () => {
+  it('given no progress within the stall timeout while frames wait, then the session ends', async () => {
     const { greet, sessions, clock } = await bench();
     const operator = greet('c1');
     operator.room = 0;
@@ -246,7 +249,7 @@ describe('a reader that does not keep up', () => {
     expect(sessions.counters.sessionsStalled).toBe(1);
   });
 
-  it('given that it has read everything, then it may be silent for ever', async () => {
+  it('given an empty outbox, then there is no stall timeout', async () => {
     const { greet, sessions, clock } = await bench();
     const operator = greet('c1');
     operator.room = 0;
@@ -257,10 +260,10 @@ describe('a reader that does not keep up', () => {
   });
 });
 
-describe('more than a shard takes', () => {
+describe('the limits of a shard', () => {
   const LIMITS = { greeting: 50, sessions: 40, clusters: 60 };
 
-  it('given as many sessions as there may be, then another cluster is refused, and one of them may come again', async () => {
+  it('given as many sessions as allowed, then another cluster is refused, and a connected one may reconnect', async () => {
     const { greet } = await bench({ limits: LIMITS });
     for (let i = 0; i < LIMITS.sessions; i++) greet(`c${i}`);
     const refused = greet('one-more');
@@ -273,7 +276,7 @@ describe('more than a shard takes', () => {
     expect(greet('one-more').acks).toEqual(['hello']);
   });
 
-  it('given as many clusters on record as there may be, then a new one is refused and a known one is not', async () => {
+  it('given as many stored clusters as allowed, then a new one is refused and a known one is not', async () => {
     const store = new MemoryDemandStore();
     for (let i = 0; i < LIMITS.clusters; i++) {
       await store.write({ baseline: { cluster: `c${i}`, rows: 1, totals: new Map(), isRefused: false } });
@@ -283,7 +286,7 @@ describe('more than a shard takes', () => {
     expect(greet('c7').acks).toEqual(['hello']);
   });
 
-  it('given a cluster that connects in a loop, then it is told to wait, and others are not', async () => {
+  it('given a cluster that connects in a loop, then it is refused with a delay, and others are not', async () => {
     const { greet, clock, sessions } = await bench();
     const statuses = Array.from({ length: 1000 }, () => greet('loop').status?.retryAfterMs ?? 0);
     expect(statuses.filter((waitMs) => waitMs === 0)).toHaveLength(20);
@@ -294,7 +297,7 @@ describe('more than a shard takes', () => {
     expect(greet('loop').acks).toEqual(['hello']);
   });
 
-  it('given a clock that is set back by a day, then a cluster waits no longer than for its next session', async () => {
+  it('given a clock that is set back by a day, then a cluster waits no longer than the ordinary delay', async () => {
     let behindMs = 0;
     const clock = aClock();
     const now = clock.now.bind(clock);
@@ -307,7 +310,7 @@ describe('more than a shard takes', () => {
     expect(greet('c1').acks).toEqual(['hello']);
   });
 
-  it('given mistakes by the thousand, then a hundred lines are written, and the next says how many were not', async () => {
+  it('given a thousand malformed streams, then a hundred lines are logged, and the next has the number suppressed', async () => {
     const { dial, lines, clock } = await bench();
     for (let i = 0; i < 1000; i++) dial().link.receive(Buffer.from('no frame'));
     expect(lines).toHaveLength(100);

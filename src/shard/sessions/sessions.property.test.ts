@@ -1,4 +1,4 @@
-// Any course of connections, frames, stalls and effects: what holds of sessions and asks whatever happens.
+// Invariants of sessions and outstanding requests, over any sequence of connections, frames, stalls and effects.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -31,7 +31,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const idOf = (cluster: number, ask: number): string => `${cluster}${ask}`.padStart(16, '0');
 
-/** Opened and closed alternate, numbers only grow, and no cluster has two sessions at a time. */
+/** Asserts that opened and closed alternate, numbers only grow, and no cluster has two sessions at a time. */
 function checkSessions(events: readonly ControllerEvent[]): Map<string, number> {
   const open = new Map<string, number>();
   let last = 0;
@@ -50,12 +50,12 @@ function checkSessions(events: readonly ControllerEvent[]): Map<string, number> 
 }
 
 describe('sessions', () => {
-  it('given any course of events, then sessions are well-formed and open asks reach every new session', async () => {
+  it('given any sequence of events, then opened and closed match, and outstanding requests are sent on every new session', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 50 }), async (steps) => {
         const { sessions, greet, clock, events } = await bench();
         const operators: Operator[] = [];
-        /** OutstandingRequests that are neither answered nor withdrawn, as the controller knows it. */
+        /** Requests that are neither answered nor withdrawn, as the controller knows it. */
         const open = new Set<string>();
         const pick = (which: number): Operator | undefined => operators[which % operators.length];
         for (const step of steps) {
