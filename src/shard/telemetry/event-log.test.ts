@@ -12,8 +12,8 @@ function log(event: string, fields = {}): ShardEvent {
   return { kind: 'log', level: 'warn', event, fields };
 }
 
-describe('the last events of a shard', () => {
-  it('given a reader that connects later, then they have their times and come in order', () => {
+describe('EventLog', () => {
+  it('given a reader that connects later, then it receives events with their times, in order', () => {
     const clock = new HandClock();
     const events = new EventLog(clock, 3n);
     const from = clock.now();
@@ -32,17 +32,17 @@ describe('the last events of a shard', () => {
     expect(events.view({ limit: 100 }).items).toHaveLength(6);
   });
 
-  it('given the last event that a reader has, then it gets those after it; given one of another process, all', () => {
+  it('given the id of the last event a reader has, then it receives later ones; given an id of another process, then all', () => {
     const events = new EventLog(new HandClock(), 3n);
     const ids = Array.from({ length: 50 }, (_, i) => events.add(log(String(i))).id!);
-    const behind = (afterId: string) => events.view({ afterId, limit: 100 }).items.map(({ id }) => id);
-    expect(behind(ids[46]!)).toEqual(ids.slice(47));
-    expect(behind(ids.at(-1)!)).toEqual([]);
-    expect(behind('2-1')).toEqual(ids);
-    expect(behind('nonsense')).toEqual(ids);
+    const idsAfter = (afterId: string) => events.view({ afterId, limit: 100 }).items.map(({ id }) => id);
+    expect(idsAfter(ids[46]!)).toEqual(ids.slice(47));
+    expect(idsAfter(ids.at(-1)!)).toEqual([]);
+    expect(idsAfter('2-1')).toEqual(ids);
+    expect(idsAfter('nonsense')).toEqual(ids);
   });
 
-  it('given very many actions, then they have a bound and push out no warning', () => {
+  it('given very many actions, then their number is bounded and they evict no warnings', () => {
     const events = new EventLog(new HandClock(), 1n);
     events.add(log('the cause'));
     for (let i = 0; i < 5000; i++) events.add(started);
@@ -54,7 +54,7 @@ describe('the last events of a shard', () => {
     expect(events.view({ limit: 100_000 }).total).toBe(MAX_ACTION_EVENTS + MAX_OTHER_EVENTS);
   });
 
-  it('given long fields, then what is kept of them is short, and an answer has a bound in bytes', () => {
+  it('given long fields, then excerpts are kept, and the size of an answer is bounded', () => {
     const events = new EventLog(new HandClock(), 1n);
     for (let i = 0; i < 10; i++) events.add(log('e', { text: 'x'.repeat(100_000), big: 3n }));
     const { items, total } = events.view({ limit: 100, maxBytes: 5_000 });
@@ -63,13 +63,13 @@ describe('the last events of a shard', () => {
     expect(JSON.stringify(items).length).toBeLessThan(6_000);
   });
 
-  it('given a controller, then what it tells has the ids of what it keeps, and a cycle has none', () => {
+  it('given a controller, then published and stored events have equal ids, and cycles have none', () => {
     const scene = new ControllerScene().open('c1').list([record('m', MachineState.Speculative)]);
     scene.demand('c1', NEED).tick();
-    const told = scene.events.filter(({ kind }) => kind !== 'cycle');
+    const published = scene.events.filter(({ kind }) => kind !== 'cycle');
     const { items } = scene.controller.ask('events', { sinceMs: 0, limit: 100 });
-    expect(told.some(({ kind }) => kind === 'action-started')).toBe(true);
-    expect(items.map(({ id }) => id)).toEqual(told.map(({ id }) => id));
+    expect(published.some(({ kind }) => kind === 'action-started')).toBe(true);
+    expect(items.map(({ id }) => id)).toEqual(published.map(({ id }) => id));
     expect(scene.events.filter(({ kind, id }) => kind === 'cycle' && id !== undefined)).toEqual([]);
   });
 });

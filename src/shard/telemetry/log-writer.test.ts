@@ -1,4 +1,4 @@
-// Lines to a reader who may be slow, or gone.
+// Log lines to a reader that may be slow, or closed.
 
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
@@ -24,9 +24,9 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** More than a pipe holds. */
+/** More bytes than the buffer of a pipe. */
 const LINES = Array.from({ length: 3000 }, (_, i) => `${i} ${'é'.repeat(50)}\n`);
-const MUCH = 1 << 20;
+const MAX_BYTES = 1 << 20;
 const SOON_MS = 200;
 const LATE_MS = 20_000;
 
@@ -37,14 +37,14 @@ function readAll(): Buffer {
     for (let n = readSync(reader, part); n > 0; n = readSync(reader, part))
       parts.push(Buffer.from(part.subarray(0, n)));
   } catch {
-    // Nothing there for the moment.
+    // The pipe is empty.
   }
   return Buffer.concat(parts);
 }
 
-describe('a writer of log lines', () => {
-  it('given a slow reader, then every line arrives, whole and in order', async () => {
-    const log = new LogWriter(writer, MUCH);
+describe('LogWriter', () => {
+  it('given a slow reader, then every line arrives, complete and in order', async () => {
+    const log = new LogWriter(writer, MAX_BYTES);
     for (const line of LINES) log.write(line);
     const read: Buffer[] = [];
     const reading = setInterval(() => read.push(readAll()), 5);
@@ -54,8 +54,8 @@ describe('a writer of log lines', () => {
     closeSync(reader);
   });
 
-  it('given no reader, then it waits no longer than the given time', async () => {
-    const log = new LogWriter(writer, MUCH);
+  it('given a reader that never reads, then flush returns false after its timeout', async () => {
+    const log = new LogWriter(writer, MAX_BYTES);
     for (const line of LINES) log.write(line);
     expect(await log.flush(SOON_MS)).toBe(false);
     log.writeNow();
@@ -63,15 +63,15 @@ describe('a writer of log lines', () => {
     expect(await log.flush(LATE_MS)).toBe(true);
   });
 
-  it('given a reader who is gone, then nothing waits for him', async () => {
+  it('given a closed reader, then flush does not wait', async () => {
     closeSync(reader);
-    const log = new LogWriter(writer, MUCH);
+    const log = new LogWriter(writer, MAX_BYTES);
     for (const line of LINES) log.write(line);
     expect(await log.flush(LATE_MS)).toBe(true);
     log.writeNow();
   });
 
-  it('given more than may wait, then the rest is dropped', async () => {
+  it('given more bytes than may wait, then the rest is dropped', async () => {
     const log = new LogWriter(writer, 1000);
     for (const line of LINES) log.write(line);
     expect(await log.flush(LATE_MS)).toBe(true);

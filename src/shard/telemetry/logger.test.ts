@@ -22,13 +22,13 @@ describe('a log in JSON', () => {
     expect(rest).toEqual({ level: 'warn', shard: 'shard-0', event: 'rollup-held', cluster: 'c\n1', rows: 0 });
   });
 
-  it('given a level, then less than that is not written', () => {
+  it('given a level, then lower levels are not written', () => {
     const { log, lines } = logged({ level: 'warn' });
     for (const level of ['debug', 'info', 'warn', 'error'] as const) log(level, 'x');
     expect(lines).toHaveLength(2);
   });
 
-  it('given fields with the names that every line has, then both are there', () => {
+  it('given fields with names that every line has, then both are written, with a suffix for the field', () => {
     const { log, lines, last } = logged();
     log('info', 'x', { event: 'y', level: 5, shard: 's', time: 0 });
     expect(last()).toMatchObject({
@@ -42,7 +42,7 @@ describe('a log in JSON', () => {
     expect(lines[0]!.match(/"event":/g)).toHaveLength(1);
   });
 
-  it('given what JSON has no word for, then it is written all the same', () => {
+  it('given values that JSON cannot represent, then they are written as text', () => {
     const { log, last } = logged();
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;
@@ -62,7 +62,7 @@ describe('a log in JSON', () => {
     });
   });
 
-  it('given an error, then its code, message, stack and cause are in it', () => {
+  it('given an error, then its code, message, stack and cause are written', () => {
     const { log, last } = logged();
     const error = new BigFleetError('BF_STORE_FAILED', 'disk full.', { cause: new Error('ENOSPC') });
     log('error', 'store-failed', { error });
@@ -74,7 +74,7 @@ describe('a log in JSON', () => {
     });
   });
 
-  it('given bytes anywhere, then only their number is written', () => {
+  it('given bytes at any depth, then only their number is written', () => {
     const { log, lines, last } = logged();
     const blob = Buffer.from('secret-token');
     log('info', 'x', { blob, inside: { all: [blob, new Uint8Array(3).buffer] } });
@@ -83,20 +83,20 @@ describe('a log in JSON', () => {
     expect(lines[0]).not.toContain('115');
   });
 
-  it('given words that sound like secrets, then nothing is taken out', () => {
+  it('given field names such as token or secret, then their values are not redacted', () => {
     const { log, last } = logged();
     log('info', 'x', { key: 'f1', token: { password: 'p', secret: 's' }, path: 'a.b' });
     expect(last()).toMatchObject({ key: 'f1', token: { password: 'p', secret: 's' }, path: 'a.b' });
   });
 });
 
-describe('a line of a log', () => {
+describe('the length of a log line', () => {
   const MOST = 16 * 1024;
   const HUGE = 'x'.repeat(16 << 20);
 
   it.each<readonly [string, Record<string, unknown>]>([
     ['a long text', { text: HUGE }],
-    ['a long text deep inside', { outer: { list: [{ inner: new Map([['text', HUGE]]) }] } }],
+    ['a long text at depth', { outer: { list: [{ inner: new Map([['text', HUGE]]) }] } }],
     ['a long name', { names: { [HUGE]: 1 } }],
     ['many texts', { texts: Array.from({ length: 100_000 }, () => 'word') }],
     ['many numbers', { numbers: Array.from({ length: 100_000 }, (_, i) => i / 3) }],
@@ -104,21 +104,18 @@ describe('a line of a log', () => {
     ['an error with a long message', { error: new Error(HUGE, { cause: new Error(HUGE) }) }],
     ['control characters', { text: '\u0001'.repeat(1 << 20), other: '\u202e'.repeat(3_000) }],
     ['long texts in a deep tree', { tree: tree(7) }],
-  ])(
-    'given %s, then it has at most 16 KiB, says that it was cut, and keeps the other fields',
-    (_, fields) => {
-      for (const format of ['json', 'text'] as const) {
-        const { log, lines } = logged({ format });
-        log('error', 'x', { cluster: 'c1', ...fields });
-        expect(lines).toHaveLength(1);
-        expect(Buffer.byteLength(lines[0]!)).toBeLessThanOrEqual(MOST);
-        expect(lines[0]).toContain('…');
-        expect(lines[0]).toContain('c1');
-      }
-    },
-  );
+  ])('given %s, then the line has at most 16 KiB, marks the cut, and keeps the other fields', (_, fields) => {
+    for (const format of ['json', 'text'] as const) {
+      const { log, lines } = logged({ format });
+      log('error', 'x', { cluster: 'c1', ...fields });
+      expect(lines).toHaveLength(1);
+      expect(Buffer.byteLength(lines[0]!)).toBeLessThanOrEqual(MOST);
+      expect(lines[0]).toContain('…');
+      expect(lines[0]).toContain('c1');
+    }
+  });
 
-  it('given a field that is too long, then those after it are there as well', () => {
+  it('given a field that is too long, then fields after it are written too', () => {
     const { log, last } = logged();
     log('warn', 'x', { first: { text: HUGE }, second: 2, third: 'three' });
     expect(last()).toMatchObject({
@@ -134,7 +131,7 @@ describe('a line of a log', () => {
 });
 
 describe('a log in text', () => {
-  it('given an event, then it is one line that a terminal only shows', () => {
+  it('given an event, then it is one line without control characters', () => {
     const { log, lines } = logged({ format: 'text' });
     log('warn', 'rollup-held', { cluster: 'c1', why: 'two\nlines \u001b[31m', rows: 0, map: { a: 1 } });
     expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d\.\d{3}Z WARN {2}rollup-held cluster=c1 why="two\\nlines /);
@@ -148,7 +145,7 @@ describe('a log in text', () => {
     expect(lines[0]).toMatch(/cycle-failed error="boom"\n$/);
   });
 
-  it('given a terminal with colours, then the level and the event have them', () => {
+  it('given colours, then the level is coloured', () => {
     const { log, lines } = logged({ format: 'text', isColoured: true });
     log('error', 'x');
     expect(lines[0]).toContain('\u001b[31mERROR\u001b[39m');

@@ -7,7 +7,7 @@ import type { Sessions } from '../sessions/sessions.ts';
 import { SessionMetrics } from './metrics.ts';
 import { sessionsText } from './session-metrics.ts';
 
-/** By name: names of labels, as docs/reference/metrics.md has them. */
+/** Names of labels by metric, as docs/reference/metrics.md lists them. */
 function documented(): Map<string, string> {
   const text = readFileSync(new URL('../../../docs/reference/metrics.md', import.meta.url), 'utf8');
   const rows = text.split('\n').filter((line) => line.startsWith('| `bigfleet_shard_'));
@@ -16,7 +16,7 @@ function documented(): Map<string, string> {
   return new Map(names.map(([, name, labels]) => [name!, sorted(labels?.split(',') ?? [])]));
 }
 
-/** The same as a scrape has them, without the bounds of histograms; null where there is no sample yet. */
+/** Names of labels by metric in a scrape, without `le`; null where there is no sample yet. */
 function exposed(text: string): Map<string, string | null> {
   const families = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name]) => name!);
   return new Map(
@@ -51,18 +51,18 @@ function scrape(): string {
 }
 
 describe('docs/reference/metrics.md', () => {
-  it('has every metric that a shard exposes, and no other', () => {
+  it('lists every metric that a shard exposes, and no other', () => {
     expect([...documented().keys()].sort()).toEqual([...exposed(scrape()).keys()].sort());
   });
 
-  it('has their labels', () => {
+  it('lists the labels of each metric', () => {
     const found = exposed(scrape());
     const known = [...documented()].filter(([name]) => typeof found.get(name) === 'string');
     expect(known.length).toBeGreaterThan(40);
     for (const [name, labels] of known) expect(`${name} ${found.get(name)}`).toBe(`${name} ${labels}`);
   });
 
-  it('names parts of a cycle that are all timed', () => {
+  it('names phases of a cycle that are all measured', () => {
     const text = scrape();
     for (const phase of ['snapread', 'reconcile', 'phase1', 'phase2', 'phase3', 'emit', 'execute'])
       expect(text).toMatch(new RegExp(`cycle_phase_duration_seconds_count\\{phase="${phase}"\\} [1-9]`));
@@ -70,7 +70,7 @@ describe('docs/reference/metrics.md', () => {
 });
 
 describe('docs/operate/alerts.yaml', () => {
-  /** By name of the alert: its expression. */
+  /** Expressions by name of the alert. */
   function alerts(): Map<string, string> {
     const text = readFileSync(new URL('../../../docs/operate/alerts.yaml', import.meta.url), 'utf8');
     const { groups } = parse(text) as { groups: { rules: { alert: string; expr: string }[] }[] };
@@ -95,7 +95,7 @@ describe('docs/operate/alerts.yaml', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('gives every alert a line in docs/operate/alerts.md', () => {
+  it('has a line in docs/operate/alerts.md for every alert', () => {
     const page = readFileSync(new URL('../../../docs/operate/alerts.md', import.meta.url), 'utf8');
     expect([...alerts().keys()].filter((alert) => !page.includes(`| \`${alert}\` |`))).toEqual([]);
   });

@@ -70,14 +70,14 @@ const NAMES = [
   'phase1_proposal_duration_seconds histogram',
 ];
 
-describe('the metrics of a shard', () => {
+describe('metrics of a shard', () => {
   const text = controllerMetrics().text() + new SessionMetrics().text();
 
-  it.each(NAMES)('have %s', (name) => {
+  it.each(NAMES)('include %s', (name) => {
     expect(text).toContain(`# TYPE bigfleet_shard_${name}\n`);
   });
 
-  it('have every name once, and nothing but lines of the format', () => {
+  it('have unique names, and only lines of the exposition format', () => {
     const types = text.split('\n').filter((line) => line.startsWith('# TYPE'));
     const line = /^(# (HELP|TYPE) \w+ .+|\w+(\{(\w+="[^"]*",?)+\})? (-?[\d.e+-]+|\+Inf))$/;
 
@@ -85,7 +85,7 @@ describe('the metrics of a shard', () => {
     expect(text.split('\n').filter((each) => each !== '' && !line.test(each))).toEqual([]);
   });
 
-  it('count what the guardrails let through and what they held back, by kind', () => {
+  it('given admitted actions, then they are counted by kind as begun, capped, deferred, suppressed or dry run', () => {
     const metrics = controllerMetrics();
     const freezes = new Freezes(new MemoryFreezes());
     freezes.add({ cluster: null, action: 'Delete' }, 'ada', 'x', 1);
@@ -110,7 +110,7 @@ describe('the metrics of a shard', () => {
     expect(values.get('actuation_paused')).toBeUndefined();
   });
 
-  it('show shortfalls by age and class of priority', () => {
+  it('given shortfalls, then they are exposed by age and class of priority', () => {
     const metrics = controllerMetrics();
     const need = aNeed({ priority: 1000 });
     const shortfalls = new Shortfalls();
@@ -127,7 +127,7 @@ describe('the metrics of a shard', () => {
     expect(values.get('shortfalls_by_priority{priority_class="service"}')).toBe(1);
   });
 
-  it('show machines and demand as of the scrape', () => {
+  it('given a fleet, then machines and demand are exposed as of the scrape', () => {
     const stamp = { ...stampOf(aNeed()), interruptionPenaltyDollars: 8 };
     const spot = { capacityType: CapacityType.Spot };
     const fleet = fleetOf(
@@ -155,7 +155,7 @@ describe('the metrics of a shard', () => {
     expect(metrics.text()).not.toContain(speculative);
   });
 
-  it('show what the engine counted, in seconds', () => {
+  it('given an engine, then its times are exposed in seconds, and its counts', () => {
     const fleet = fleetOf(anInput([aMachine('a', MachineState.Idle)], [aNeed()]));
     let ms = 0;
     const engine = new Engine(fleet, { clock: () => (ms += 500) });
@@ -170,7 +170,7 @@ describe('the metrics of a shard', () => {
     expect(values.get('phase1_lanes')).toBe(1);
   });
 
-  it('show a quarantined cluster for as long as it lasts', () => {
+  it('given a quarantined cluster, then its series exists for as long as the quarantine lasts', () => {
     const metrics = new SessionMetrics();
     metrics.quarantined('c1', true);
     expect(valuesOf(metrics.text()).get('rollup_quarantined{cluster="c1"}')).toBe(1);
@@ -180,7 +180,7 @@ describe('the metrics of a shard', () => {
     expect(metrics.text()).not.toContain('cluster="c1"');
   });
 
-  it('show the worst of the providers that share a series, and none that is no longer told of', () => {
+  it('given more providers than series, then the series "other" has the worst of the rest; absent providers have none', () => {
     const metrics = controllerMetrics();
     const failing = (name: string, count: number) => {
       const health = {
@@ -203,7 +203,7 @@ describe('the metrics of a shard', () => {
     expect(shares).toEqual([['provider_failing_share{provider="p0"}', 1]]);
   });
 
-  it('have bounds that people can read', () => {
+  it('have short bucket bounds', () => {
     const bounds = [...text.matchAll(/cycle_duration_seconds_bucket\{le="([^"]+)"\}/g)].map(([, le]) => le);
 
     expect(bounds[0]).toBe('0.001');

@@ -7,8 +7,8 @@ import { DEFAULT_CONTROLLER } from '../planning/options.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Deleting } = MachineState;
 
-describe('what a controller notices', () => {
-  it('actions are told when they begin and end, with their row and the kind of their machine', () => {
+describe('events, logs and metrics of a controller', () => {
+  it('given an action, then its start and end are events with its row, capacity type and zone', () => {
     const scene = new ControllerScene()
       .list([record('m', Speculative)])
       .open('c1')
@@ -32,7 +32,7 @@ describe('what a controller notices', () => {
     expect(scene.logged('action-failed')).toEqual([]);
   });
 
-  it('one that failed is logged, and counted under the word that dashboards know', () => {
+  it('given an action that the provider refuses, then it is logged, and counted as configure_error', () => {
     const scene = new ControllerScene()
       .list([record('m', Speculative)])
       .open('c1')
@@ -50,7 +50,7 @@ describe('what a controller notices', () => {
   it.each([
     ['stock-out', 'stock_out'],
     ['transient', 'transient'],
-  ] as const)('one that came to nothing by a %s is counted as that', (kind, outcome) => {
+  ] as const)('given an action that ends with %s, then it is logged and counted as that', (kind, outcome) => {
     const actuation = { ...DEFAULT_CONTROLLER.actuation, attempts: 1 };
     const scene = new ControllerScene({ actuation })
       .list([record('m', Speculative)])
@@ -64,7 +64,7 @@ describe('what a controller notices', () => {
     expect(scene.metric(`action_execute_outcomes_total{kind="Provision",outcome="${outcome}"}`)).toBe(1);
   });
 
-  it('a provider that does not answer is an error, and its return is told', () => {
+  it('given a provider that does not answer, then the open breaker is logged, and the closed one after it answers', () => {
     const scene = new ControllerScene().list(some(1));
     for (let i = 0; i < DEFAULT_CONTROLLER.scheduler.breakerFailures; i++) scene.failList();
     expect(scene.logged('list-failed')).toHaveLength(5);
@@ -75,7 +75,7 @@ describe('what a controller notices', () => {
     expect(scene.logged('provider-breaker').at(-1)).toMatchObject({ state: 'closed' });
   });
 
-  it('a provider that denies what it is told is an error, told once with its words, until it lets something through', () => {
+  it('given a provider that denies calls, then it is logged once with its message and counts as down, until it accepts a call', () => {
     const scene = new ControllerScene().list(some(3, Speculative)).open('c1').demand('c1', NEED).tick();
     for (let i = 0; i < 2; i++) {
       const { machine } = scene.answer('create', { kind: 'denied', message: 'who are you' });
@@ -95,7 +95,7 @@ describe('what a controller notices', () => {
     expect(scene.metric('provider_down{provider="p"}')).toBe(0);
   });
 
-  it('a List that lacks most machines is held, counted, and says what to do', () => {
+  it('given a List that lacks most machines, then the quarantine is logged with the command that accepts it, and counted', () => {
     const scene = new ControllerScene().list(some(20)).tick();
     scene.list(
       [],
@@ -109,7 +109,7 @@ describe('what a controller notices', () => {
     expect(scene.metric('lists_held_total{provider="p"}')).toBe(1);
   });
 
-  it('joining and giving back is timed and counted', () => {
+  it('given a binding and a release, then the binding is timed and the release counted', () => {
     const scene = new ControllerScene()
       .list([record('m', Idle)])
       .open('c1')

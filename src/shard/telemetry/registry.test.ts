@@ -9,8 +9,8 @@ function samplesOf(registry: Registry): string[] {
     .filter((line) => line !== '' && !line.startsWith('#'));
 }
 
-describe('the text of metrics', () => {
-  it('has help, type and value of each', () => {
+describe('Registry.text', () => {
+  it('given metrics, then it has help, type and value of each', () => {
     const registry = new Registry();
     registry.counter('made_total', 'What was made.').add(3);
     registry.gauge('depth', 'How deep.').set(-0.5);
@@ -28,7 +28,7 @@ describe('the text of metrics', () => {
     );
   });
 
-  it('has the values of a histogram below each bound, their sum and their number', () => {
+  it('given a histogram, then it has cumulative counts per bound, sum and count', () => {
     const registry = new Registry();
     const took = registry.histograms('took_seconds', 'How long.', [0.1, 1], { of: ['a'] });
     for (const value of [0.05, 0.1, 0.7, 30]) took.of({ of: 'a' }).observe(value);
@@ -47,7 +47,7 @@ describe('the text of metrics', () => {
     );
   });
 
-  it('keeps names from outside from breaking lines', () => {
+  it('given names with quotes and line breaks, then they are escaped', () => {
     const registry = new Registry();
     registry
       .gauges('held', 'Back\\slash\nand line.', { cluster: { atMost: 9 } })
@@ -59,7 +59,7 @@ describe('the text of metrics', () => {
     );
   });
 
-  it('can say what is infinite', () => {
+  it('given infinite values, then they are written as +Inf and -Inf', () => {
     const registry = new Registry();
     registry.gauge('up', 'x').set(Number.POSITIVE_INFINITY);
     registry.gauge('down', 'x').set(Number.NEGATIVE_INFINITY);
@@ -67,7 +67,7 @@ describe('the text of metrics', () => {
     expect(samplesOf(registry)).toEqual(['up +Inf', 'down -Inf']);
   });
 
-  it('asks for what is worked out at the time', () => {
+  it('given a collector, then it is called at each scrape', () => {
     const registry = new Registry();
     let value = 1;
     registry.collect(() => [
@@ -80,7 +80,7 @@ describe('the text of metrics', () => {
 });
 
 describe('labels', () => {
-  it('with few combinations are all there from the start', () => {
+  it('given few combinations of closed labels, then all series exist from the start', () => {
     const registry = new Registry();
     registry
       .counters('n_total', 'x', { a: ['1', '2'], b: ['x', 'y'] })
@@ -95,7 +95,7 @@ describe('labels', () => {
     ]);
   });
 
-  it('with many combinations appear when they are used', () => {
+  it('given many combinations of closed labels, then a series exists once it is used', () => {
     const registry = new Registry();
     const many = Array.from({ length: 65 }, (_, i) => String(i));
     registry.gauges('g', 'x', { a: many }).of({ a: '7' }).set(1);
@@ -103,13 +103,13 @@ describe('labels', () => {
     expect(samplesOf(registry)).toEqual(['g{a="7"} 1']);
   });
 
-  it('of a closed set take no other value', () => {
+  it('given a closed set of values, then another value is refused', () => {
     const counters = new Registry().counters('n_total', 'x', { a: ['1'] as readonly string[] });
 
     expect(() => counters.of({ a: '2' })).toThrow('label a cannot be 2');
   });
 
-  it('with names from outside have an end', () => {
+  it('given more names than an open label allows, then the rest is counted as "other"', () => {
     const registry = new Registry();
     const held = registry.counters('held_total', 'x', { cluster: { atMost: 2 } });
     for (const cluster of ['a', 'b', 'c', 'd', 'a']) held.of({ cluster }).add();
@@ -125,7 +125,7 @@ describe('labels', () => {
     ['letters', 'x'],
     ['control characters', '\u0001'],
   ])(
-    'with long names of %s show them cut, and a thousand of them take less than half a megabyte',
+    'given long names of %s, then they are cut, and a thousand of them take less than half a megabyte',
     (_, letter) => {
       const registry = new Registry();
       const held = registry.gauges('held', 'x', { cluster: { atMost: 1000 } });
@@ -139,7 +139,7 @@ describe('labels', () => {
     },
   );
 
-  it('make room for another name when a series is taken out', () => {
+  it('given a series that is deleted, then another name can use its place', () => {
     const registry = new Registry();
     const held = registry.gauges('held', 'x', { cluster: { atMost: 1 } });
     held.of({ cluster: 'a' }).set(1);
@@ -150,7 +150,7 @@ describe('labels', () => {
     expect(samplesOf(registry)).toEqual(['held{cluster="b"} 1']);
   });
 
-  it('that only look alike when joined are two series', () => {
+  it('given labels that are equal when concatenated, then they are two series', () => {
     const registry = new Registry();
     const pairs = registry.gauges('pairs', 'x', { a: { atMost: 9 }, b: { atMost: 9 } });
     pairs.of({ a: 'x', b: '1:y' }).set(1);
@@ -160,15 +160,15 @@ describe('labels', () => {
   });
 });
 
-describe('a registry', () => {
-  it('has every name once', () => {
+describe('Registry', () => {
+  it('given a name that exists, then it is refused', () => {
     const registry = new Registry();
     registry.gauge('g', 'x');
 
     expect(() => registry.counter('g', 'x')).toThrow('there is a metric g already');
   });
 
-  it('has counters that only grow', () => {
+  it('given a counter, then a negative or NaN increment is refused', () => {
     const counter = new Registry().counter('n_total', 'x');
 
     expect(() => counter.add(-1)).toThrow(RangeError);

@@ -3,7 +3,7 @@ import type { Sessions } from '../sessions/sessions.ts';
 import { SessionMetrics } from './metrics.ts';
 import { LAG_RESOLUTION_MS, type LoopLag, type ScrapedValues, sessionsText } from './session-metrics.ts';
 
-/** Every per cent is a hundredth of a second late, and a timer may come a little early. */
+/** Percentile p is p/100 s late, except that the median is 1 ms early, as a timer may be. */
 const LAG: LoopLag = {
   percentile: (percentile) => (percentile * 10 + (percentile === 50 ? -501 : LAG_RESOLUTION_MS)) * 1e6,
   reset: () => {},
@@ -28,8 +28,8 @@ function sessions(given: {
   } as unknown as Sessions;
 }
 
-describe('what the sessions counted', () => {
-  it('is exposed under the names of the metrics', () => {
+describe('sessionsText', () => {
+  it('given counters of sessions, then they are exposed under the names of the metrics', () => {
     const text = sessionsText(
       new SessionMetrics(),
       sessions({ held: true, refused: 4, opened: 5 }),
@@ -51,7 +51,7 @@ describe('what the sessions counted', () => {
       expect(text).toContain(`bigfleet_shard_${line}\n`);
   });
 
-  it('is not counted twice by looking twice, and a cluster that is no longer held has no series', () => {
+  it('given two scrapes, then counters are not added twice, and a cluster that left quarantine has no series', () => {
     const metrics = new SessionMetrics();
     sessionsText(metrics, sessions({ held: true, opened: 5 }), LAG, AROUND);
     const text = sessionsText(metrics, sessions({ opened: 6 }), LAG, AROUND);

@@ -1,4 +1,4 @@
-// Tallies cache what has not changed: after any changes they equal a tally that was computed from scratch.
+// Tallies cache unchanged parts: after any changes they equal a tally computed from scratch.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -8,12 +8,12 @@ import { type DecisionInput, MachineState } from '../../model/index.ts';
 import { DemandTally } from './demand-tally.ts';
 import { SupplyTally } from './machine-tally.ts';
 
-/** With few classes to a block even a small fleet has several. */
+/** Classes per block. With few of them even a small fleet has several blocks. */
 const BLOCK = 3;
 
 const change = fc.record({
   from: fleets({ machines: 20, needs: 10 }),
-  /** Which of its machines are put or, where it is odd, removed; and of which clusters the rows are written. */
+  /** Selects machines to put (even) or remove (odd), and clusters whose rows are written. */
   picks: fc.array(fc.nat({ max: 40 }), { maxLength: 8 }),
 });
 
@@ -29,7 +29,7 @@ function apply(fleet: Fleet, { machines, needs }: DecisionInput, picks: readonly
 }
 
 describe('tallies', () => {
-  it('given any changes, then they equal a new count', () => {
+  it('given any changes, then they equal a tally computed from scratch', () => {
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 6 }), (changes) => {
         const fleet = new Fleet();
@@ -48,7 +48,7 @@ describe('tallies', () => {
     );
   });
 
-  it('given more changes than the log of the ledger holds, then everything is counted again', () => {
+  it('given more changes than the change log of the ledger holds, then everything is counted again', () => {
     const fleet = new Fleet();
     const supply = new SupplyTally(fleet);
     fc.assert(
