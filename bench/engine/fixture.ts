@@ -86,6 +86,7 @@ export function machine(number: number, parts: MachineParts): LedgerMachine {
     blocked: false,
     idleSinceMs: null,
     drainSeconds: DEFAULT_DRAIN_SECONDS,
+    unclaimedSinceMs: null,
   };
 }
 

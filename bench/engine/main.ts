@@ -4,7 +4,12 @@
 import { spawnSync } from 'node:child_process';
 import { type Decision, Engine } from '../../src/engine/index.ts';
 import type { Fleet } from '../../src/fleet/index.ts';
-import { type ActionKind, DEFAULT_SCORE_WEIGHTS, type DecisionOptions } from '../../src/model/index.ts';
+import {
+  type ActionKind,
+  DEFAULT_SCORE_WEIGHTS,
+  type DecisionOptions,
+  UNSHARED_OPTIONS,
+} from '../../src/model/index.ts';
 import { DEFAULT_RELEASE_HOLD_SECONDS } from '../../src/scenario/scenario.ts';
 import type { ExpectedActions } from '../../testing/workload/workload-planted.ts';
 import { floorOf } from '../floor.ts';
@@ -32,6 +37,7 @@ const OPTIONS: DecisionOptions = {
   cannotBind: new Set(),
   releaseHoldSeconds: DEFAULT_RELEASE_HOLD_SECONDS,
   weights: DEFAULT_SCORE_WEIGHTS,
+  ...UNSHARED_OPTIONS,
 };
 const WARM_UP_CYCLES = 5;
 const LEAST_CYCLES = 3;

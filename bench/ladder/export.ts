@@ -40,5 +40,6 @@ function inputOf({ fleet, nowMs, rollUpsSince, workload }: Rung): DecisionInput 
 function machineOf({ machines }: Fleet, id: string): LedgerMachine {
   const record = machines.recordAt(machines.slotOf(id)!);
   const { state } = record;
-  return { ...record, host: hostOf(id, state), lastError: state === MachineState.Failed ? FAILURE : '' };
+  const lastError = state === MachineState.Failed ? FAILURE : '';
+  return { ...record, host: hostOf(id, state), lastError, unclaimedSinceMs: null };
 }

@@ -10,7 +10,12 @@ import { WORKLOAD_NOW_MS } from '../../src/demo/workload/rows.ts';
 import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
 import { type CycleStats, type Decision, Engine, type EngineOptions } from '../../src/engine/index.ts';
 import { Fleet, type PendingChange, PendingChanges } from '../../src/fleet/index.ts';
-import { DEFAULT_SCORE_WEIGHTS, type DecisionOptions, type Need } from '../../src/model/index.ts';
+import {
+  DEFAULT_SCORE_WEIGHTS,
+  type DecisionOptions,
+  type Need,
+  UNSHARED_OPTIONS,
+} from '../../src/model/index.ts';
 import { DEFAULT_RELEASE_HOLD_SECONDS } from '../../src/scenario/scenario.ts';
 import { beginningOf, changeOf, type Regime } from '../../testing/workload/regimes.ts';
 import { Workload } from '../../testing/workload/workload.ts';
@@ -23,6 +28,7 @@ export const OPTIONS: DecisionOptions = {
   cannotBind: new Set(),
   releaseHoldSeconds: DEFAULT_RELEASE_HOLD_SECONDS,
   weights: DEFAULT_SCORE_WEIGHTS,
+  ...UNSHARED_OPTIONS,
 };
 
 /** Parts of a cycle, in the order they end. */

@@ -9,6 +9,7 @@ import {
   explain,
   type LedgerMachine,
   type Need,
+  UNSHARED_OPTIONS,
 } from 'bigfleet/engine';
 import {
   CapacityType,
@@ -49,6 +50,7 @@ function machine(id: string, state: MachineState, zone: string): LedgerMachine {
     blocked: false,
     idleSinceMs: state === MachineState.Idle ? NOW_MS : null,
     drainSeconds: DEFAULT_DRAIN_SECONDS,
+    unclaimedSinceMs: null,
   };
 }
 
@@ -75,6 +77,7 @@ const input: DecisionInput = {
     cannotBind: new Set(),
     releaseHoldSeconds: new Map(),
     weights: DEFAULT_SCORE_WEIGHTS,
+    ...UNSHARED_OPTIONS,
   },
 };
 

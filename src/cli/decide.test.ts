@@ -72,7 +72,8 @@ function planFor(input: DecisionInput): Plan {
   const keys = input.needs.map(keyOf);
   const verdicts = keys.map((key, i): Verdict => met(key, input.needs[i]!.profile.priority));
   const first = keys[0];
-  if (first === undefined) return { actions: [], verdicts: [], claims: new Map(), restamps: new Map() };
+  const nothing = { claims: new Map(), restamps: new Map(), retargets: new Map(), onHold: new Map() };
+  if (first === undefined) return { actions: [], verdicts: [], ...nothing };
   verdicts[0] = {
     ...met(first, 1000),
     satisfied: false,
@@ -97,7 +98,7 @@ function planFor(input: DecisionInput): Plan {
     { ...action('Provision', 's1', 'prod', first), reason: 'phase1.speculative' },
     { ...action('Preempt', 'v1', 'batch', first), graceSeconds: 120, preemptorPriority: 1000 },
   ];
-  return { actions, verdicts, claims: new Map([['i1', first]]), restamps: new Map() };
+  return { actions, verdicts, ...nothing, claims: new Map([['i1', first]]) };
 }
 
 function action(kind: Action['kind'], machine: string, cluster: string, need: NeedKey): Action {
@@ -112,6 +113,7 @@ function met(key: NeedKey, priority: number): Verdict {
     satisfied: true,
     deficit: new Map(),
     claimed: [],
+    shares: [],
     bootstraps: [],
     provisions: [],
     preempts: [],

@@ -152,6 +152,8 @@ export class Decision {
       verdicts: this.verdicts(),
       claims: this.claims(),
       restamps: this.restamps(),
+      retargets: new Map(),
+      onHold: new Map(),
     };
   }
 }

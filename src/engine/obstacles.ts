@@ -7,6 +7,7 @@ import {
   type ClaimedCause,
   MAX_CLAIMANTS,
   MachineState,
+  NO_REMAINDERS,
   OBSTACLE_CAUSES,
   type ObstacleCause,
   type Obstacles,
@@ -53,6 +54,7 @@ export function obstaclesOf(
     own,
     machines: counts,
     ...claimantsOf(cycle, rankedRow, byClaimant),
+    remainders: NO_REMAINDERS,
   };
 }
 

@@ -30,6 +30,7 @@ export type {
   DecisionInput,
   DecisionOptions,
   DomainCandidate,
+  EconomyOptions,
   Explanation,
   FittingSupply,
   HostRef,
@@ -44,9 +45,11 @@ export type {
   PenaltyBucket,
   Plan,
   Profile,
+  RemainderCounts,
   Requirement,
   ResourceVector,
   ScoreWeights,
+  Share,
   Spread,
   Stamp,
   UnmetDetail,
@@ -54,7 +57,12 @@ export type {
   Verdict,
   WhenUnsatisfiable,
 } from '../model/index.ts';
-export { DEFAULT_DRAIN_SECONDS, DEFAULT_SCORE_WEIGHTS } from '../model/index.ts';
+export {
+  DEFAULT_DRAIN_SECONDS,
+  DEFAULT_SCORE_WEIGHTS,
+  SHARED_OPTIONS,
+  UNSHARED_OPTIONS,
+} from '../model/index.ts';
 
 /**
  * Decides which machines serve which Needs. A pure function: equal inputs give equal plans, and nothing is read but the

@@ -130,6 +130,7 @@ function isSameVerdict(one: Verdict, other: Verdict): boolean {
   return verdictText(one) === verdictText(other);
 }
 
-function verdictText({ deficit, ...verdict }: Verdict): string {
-  return JSON.stringify([verdict, [...deficit]]);
+function verdictText({ deficit, shares, ...verdict }: Verdict): string {
+  const amounts = shares.map(({ machine, amount }) => [machine, [...amount]]);
+  return JSON.stringify([verdict, [...deficit], amounts]);
 }

@@ -160,6 +160,7 @@ function verdictOf(
     satisfied: unmet === undefined,
     deficit: unmet === undefined ? new Map() : dimensions.vectorOf(unmet.deficit, 0),
     claimed: ids(cycle.claims.of(rankedRow)),
+    shares: [],
     bootstraps: ids(acquired.filter(idle)),
     provisions: ids(acquired.filter((slot) => !idle(slot))),
     preempts: ids(preemption?.picks.map(({ slot }) => slot) ?? []),

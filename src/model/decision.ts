@@ -15,6 +15,11 @@ export interface LedgerMachine extends Machine {
   readonly idleSinceMs: number | null;
   /** Measured median drain of machines like this one, or the default. */
   readonly drainSeconds: number;
+  /**
+   * The time of the first cycle of the unbroken run of cycles in which no row claimed or picked it while it was Configured in
+   * a cluster that had reported and could bind; null: there is no such run, which counts as one that starts now.
+   */
+  readonly unclaimedSinceMs: number | null;
 }
 
 /** What a decision depends on besides machines and Needs. */
@@ -26,7 +31,41 @@ export interface DecisionOptions {
   /** Seconds before an unclaimed Idle machine is released; with an absent or zero entry it is never released. */
   readonly releaseHoldSeconds: ReadonlyMap<CapacityType, number>;
   readonly weights: ScoreWeights;
+  /** Whether a row may count on what other rows of its cluster leave over of their machines. */
+  readonly sharing: 'on' | 'off';
+  /** Seconds that a bound machine stays unclaimed before it is reclaimed; 0: it is reclaimed at once. */
+  readonly reclaimHoldSeconds: number;
+  /** How plain rows order free machines: by the price of covering what is left to cover, or by the price of the machine. */
+  readonly poolOrder: 'coverage' | 'price';
+  /** Whether rows take free machines with accelerators that they did not ask for after all others, or by their price. */
+  readonly accelerators: 'last' | 'by-price';
+  /** Resource names that count as everyday resources, although their names look like those of accelerators. */
+  readonly ignoredAccelerators: ReadonlySet<string>;
 }
+
+/** The part of the options that says how rows share machines, in which order they acquire and when machines are given back. */
+export type EconomyOptions = Pick<
+  DecisionOptions,
+  'sharing' | 'reclaimHoldSeconds' | 'poolOrder' | 'accelerators' | 'ignoredAccelerators'
+>;
+
+/** One row per machine, the cheapest machine first, and no patience before a reclaim. */
+export const UNSHARED_OPTIONS: EconomyOptions = {
+  sharing: 'off',
+  reclaimHoldSeconds: 0,
+  poolOrder: 'price',
+  accelerators: 'by-price',
+  ignoredAccelerators: new Set(),
+};
+
+/** Rows share machines and buy by what covers; an unclaimed machine is kept for ten minutes, longer than most boots take. */
+export const SHARED_OPTIONS: EconomyOptions = {
+  sharing: 'on',
+  reclaimHoldSeconds: 600,
+  poolOrder: 'coverage',
+  accelerators: 'last',
+  ignoredAccelerators: new Set(),
+};
 
 /** Everything a decision depends on. Keys of needs are unique, ids of machines are unique. */
 export interface DecisionInput {
@@ -174,7 +213,19 @@ export interface Obstacles {
   readonly claimants: readonly Claimant[];
   /** How many such rows there are. */
   readonly claimantsTotal: Readonly<Record<ClaimedCause, number>>;
+  readonly remainders: RemainderCounts;
 }
+
+/** What a row that may share found of other rows' machines in its cluster at its turn; both 0 for a row that may not. */
+export interface RemainderCounts {
+  /** Remainders of machines that meet its requirements. */
+  readonly matching: number;
+  /** Of those, remainders that hold its largest pod. */
+  readonly holdingUnit: number;
+}
+
+/** The remainders of a row that may not share. */
+export const NO_REMAINDERS: RemainderCounts = { matching: 0, holdingUnit: 0 };
 
 /** The causes of `OBSTACLE_CAUSES` behind which there is a row that claims the machine. */
 export const CLAIMED_CAUSES = ['claimed-by-better', 'claimed-by-equals', 'claimed-by-worse'] as const;
@@ -192,6 +243,13 @@ export interface Claimant {
 /** Claimants named for one cause in an explanation. */
 export const MAX_CLAIMANTS = 5;
 
+/** A part of a machine that a row counts on although another row of its cluster claims the machine. */
+export interface Share {
+  readonly machine: string;
+  /** Dimensions above zero, names in order. */
+  readonly amount: ResourceVector;
+}
+
 /** The verdict on one original Need. */
 export interface Verdict {
   readonly key: NeedKey;
@@ -203,6 +261,8 @@ export interface Verdict {
   readonly deficit: ResourceVector;
   /** Ids of machines that it claims, in claim order. */
   readonly claimed: readonly string[];
+  /** What it counts on of machines that other rows of its cluster claim, in the order it borrowed. */
+  readonly shares: readonly Share[];
   /** Of those, Idle ones it binds now. */
   readonly bootstraps: readonly string[];
   /** Of those, Speculative ones it buys now. */
@@ -229,4 +289,11 @@ export interface Plan {
   readonly claims: ReadonlyMap<string, NeedKey>;
   /** By machine id: the gang that took over a bound machine, whose stamp now names the gang. */
   readonly restamps: ReadonlyMap<string, NeedKey>;
+  /** By id of a draining machine whose target's row is gone: the row it drains for from now on. By id. */
+  readonly retargets: ReadonlyMap<string, NeedKey>;
+  /**
+   * By machine id: since when it is on hold, for each machine on hold after this cycle whose clock runs. By id; empty if
+   * there is no reclaim hold.
+   */
+  readonly onHold: ReadonlyMap<string, number>;
 }

@@ -18,17 +18,28 @@ export type {
   DecisionInput,
   DecisionOptions,
   DomainCandidate,
+  EconomyOptions,
   Explanation,
   FittingSupply,
   LedgerMachine,
   ObstacleCause,
   Obstacles,
   Plan,
+  RemainderCounts,
+  Share,
   UnmetDetail,
   UnmetReason,
   Verdict,
 } from './decision.ts';
-export { CLAIMED_CAUSES, MAX_CLAIMANTS, OBSTACLE_CAUSES, WIRE_UNMET_REASON } from './decision.ts';
+export {
+  CLAIMED_CAUSES,
+  MAX_CLAIMANTS,
+  NO_REMAINDERS,
+  OBSTACLE_CAUSES,
+  SHARED_OPTIONS,
+  UNSHARED_OPTIONS,
+  WIRE_UNMET_REASON,
+} from './decision.ts';
 export type { ErrorCode, Problem, Where } from './errors.ts';
 export { BigFleetError, ERRORS, revivedError } from './errors.ts';
 
@@ -94,6 +105,7 @@ export {
   canonicalResources,
   covers,
   formatResources,
+  hasForeignAccelerator,
   isAccelerator,
   isZero,
   NO_RESOURCES,

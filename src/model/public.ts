@@ -10,17 +10,20 @@ export type {
   DecisionInput,
   DecisionOptions,
   DomainCandidate,
+  EconomyOptions,
   Explanation,
   FittingSupply,
   LedgerMachine,
   ObstacleCause,
   Obstacles,
   Plan,
+  RemainderCounts,
+  Share,
   UnmetDetail,
   UnmetReason,
   Verdict,
 } from './decision.ts';
-export { CLAIMED_CAUSES, OBSTACLE_CAUSES } from './decision.ts';
+export { CLAIMED_CAUSES, OBSTACLE_CAUSES, SHARED_OPTIONS, UNSHARED_OPTIONS } from './decision.ts';
 export type { ErrorCode, Problem, Where } from './errors.ts';
 export { BigFleetError, ERRORS, isErrorCode } from './errors.ts';
 export type { CommandMove } from './lifecycle.ts';

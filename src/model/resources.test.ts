@@ -6,6 +6,7 @@ import {
   canonicalResources,
   covers,
   formatResources,
+  hasForeignAccelerator,
   isAccelerator,
   isZero,
   maximum,
@@ -119,6 +120,21 @@ describe('isAccelerator', () => {
     ['node.kubernetes.io/thing', false],
   ])('given %s, then it returns %s', (resource, expected) => {
     expect(isAccelerator(resource)).toBe(expected);
+  });
+});
+
+describe('hasForeignAccelerator', () => {
+  const host = vector({ cpu: 8, 'nvidia.com/gpu': 2, 'example.com/nic': 0, 'kubernetes.io/batch-cpu': 4 });
+
+  it.each([
+    ['that asks for none', { cpu: 4 }, {}, [], true],
+    ['whose aggregate wants some', { cpu: 4, 'nvidia.com/gpu': 1 }, {}, [], false],
+    ['whose largest pod wants some', { cpu: 4 }, { 'nvidia.com/gpu': 1 }, [], false],
+    ['that names it with a zero', { cpu: 4, 'nvidia.com/gpu': 0 }, {}, [], true],
+    ['that asks for another one', { 'example.com/nic': 1 }, {}, [], true],
+    ['that asks for none, where it is ignored', { cpu: 4 }, {}, ['nvidia.com/gpu'], false],
+  ])('given a row %s, then a host with GPUs has a foreign accelerator: %#', (_, want, unit, ignored, is) => {
+    expect(hasForeignAccelerator(host, vector(want), vector(unit), new Set(ignored))).toBe(is);
   });
 });
 

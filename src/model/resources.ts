@@ -77,6 +77,23 @@ export function isAccelerator(resource: string): boolean {
   return slash !== -1 && domain !== 'kubernetes.io' && !domain.endsWith('.kubernetes.io');
 }
 
+/**
+ * Whether a machine has a *foreign accelerator* of a row: a positive amount of an accelerator that is not ignored and of
+ * which the row wants nothing, neither in its aggregate nor in its largest pod.
+ */
+export function hasForeignAccelerator(
+  offer: ResourceVector,
+  aggregate: ResourceVector,
+  minUnit: ResourceVector,
+  ignored: ReadonlySet<string>,
+): boolean {
+  for (const [name, units] of offer) {
+    if (units <= 0 || ignored.has(name) || !isAccelerator(name)) continue;
+    if ((aggregate.get(name) ?? 0) === 0 && (minUnit.get(name) ?? 0) === 0) return true;
+  }
+  return false;
+}
+
 /** One text per value of a vector: names in order, zeros left out. `16Gi` and its byte count give the same text. */
 export function canonicalResources(vector: ResourceVector): string {
   let text = '';

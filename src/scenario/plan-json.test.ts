@@ -34,6 +34,7 @@ function verdict(key: NeedKey, changes: Partial<Verdict>): Verdict {
     satisfied: true,
     deficit: new Map(),
     claimed: [],
+    shares: [],
     bootstraps: [],
     provisions: [],
     preempts: [],
@@ -76,6 +77,8 @@ const PLAN: Plan = {
     ['kept', FIRST],
   ]),
   restamps: new Map([['kept', FIRST]]),
+  retargets: new Map(),
+  onHold: new Map(),
 };
 
 function action(
@@ -158,7 +161,7 @@ describe('a plan as JSON', () => {
       ['a', key],
       ['b', key],
     ]);
-    const plan: Plan = { actions: [], verdicts: [], claims, restamps: new Map() };
+    const plan: Plan = { ...PLAN, actions: [], verdicts: [], claims, restamps: new Map() };
     expect(planJson(plan, pinned).cost.risk).toBe(4_194_304);
   });
 
@@ -171,6 +174,33 @@ describe('a plan as JSON', () => {
     };
     expect(planJson(PLAN, dearer).digest).toBe(digest);
     expect(planJson({ ...PLAN, restamps: new Map() }, INPUT).digest).not.toBe(digest);
+  });
+});
+
+describe('what rows share, in a plan as JSON', () => {
+  const shared: Plan = {
+    ...PLAN,
+    verdicts: [verdict(FIRST, { shares: [{ machine: '9', amount: new Map([['cpu', 1500]]) }] })],
+    retargets: new Map([['drained', FIRST]]),
+    onHold: new Map([['kept', 5]]),
+  };
+
+  it('given shares, new targets and machines on hold, then they are listed and part of the digest', () => {
+    const json = planJson(shared, INPUT);
+    expect(json).toMatchObject({
+      needs: [{ shares: [{ machine: '9', amount: { cpu: '1500m' } }] }],
+      retargets: { drained: FIRST },
+      onHold: { kept: 5 },
+    });
+    for (const part of [{ verdicts: [verdict(FIRST, {})] }, { retargets: new Map() }, { onHold: new Map() }])
+      expect(planJson({ ...shared, ...part }, INPUT).digest).not.toBe(json.digest);
+  });
+
+  it('given none of them, then no field mentions them', () => {
+    const json = planJson(PLAN, INPUT);
+    expect(json).not.toHaveProperty('retargets');
+    expect(json).not.toHaveProperty('onHold');
+    expect(json.needs[0]).not.toHaveProperty('shares');
   });
 });
 

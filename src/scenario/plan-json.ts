@@ -17,6 +17,7 @@ import {
   type NeedKey,
   type PenaltyBucket,
   type Plan,
+  type Share,
   type UnmetDetail,
   type UnmetReason,
   type Verdict,
@@ -28,6 +29,8 @@ interface NeedJson extends NeedKey {
   readonly satisfied: boolean;
   readonly deficit: Readonly<Record<string, string>>;
   readonly claimed: readonly string[];
+  /** Present only for a Need that counts on machines of other rows. */
+  readonly shares?: readonly ShareJson[];
   readonly bootstraps: readonly string[];
   readonly provisions: readonly string[];
   readonly preempts: readonly string[];
@@ -44,6 +47,11 @@ interface NeedJson extends NeedKey {
   readonly fitting?: UnmetDetail['fitting'];
   readonly blocker?: NeedKey | null;
   readonly extraSupply?: UnmetDetail['extraSupply'];
+}
+
+interface ShareJson {
+  readonly machine: string;
+  readonly amount: Readonly<Record<string, string>>;
 }
 
 /** USD per hour, to the millionth. */
@@ -66,7 +74,11 @@ export interface DecidedJson {
   readonly needs: readonly NeedJson[];
   readonly claims: Readonly<Record<string, NeedKey>>;
   readonly restamps: Readonly<Record<string, NeedKey>>;
-  /** SHA-256 of actions, needs, claims and restamps as JSON with sorted keys and no white space. */
+  /** Present only if there are any. */
+  readonly retargets?: Readonly<Record<string, NeedKey>>;
+  /** By machine id, in milliseconds since 1970; present only if there are any. */
+  readonly onHold?: Readonly<Record<string, number>>;
+  /** SHA-256 of all of the above as JSON with sorted keys and no white space. */
   readonly digest: string;
 }
 
@@ -85,6 +97,8 @@ export function decidedJson(plan: Plan): DecidedJson {
     needs: plan.verdicts.map(needJson),
     claims: keysById(plan.claims),
     restamps: keysById(plan.restamps),
+    ...(plan.retargets.size === 0 ? {} : { retargets: keysById(plan.retargets) }),
+    ...(plan.onHold.size === 0 ? {} : { onHold: Object.fromEntries(plan.onHold) }),
   };
   const digest = createHash('sha256').update(canonicalJson(decided)).digest('hex');
   return { ...decided, digest };
@@ -104,6 +118,7 @@ function needJson(verdict: Verdict): NeedJson {
     satisfied: verdict.satisfied,
     deficit: formatResources(verdict.deficit),
     claimed: [...verdict.claimed],
+    ...(verdict.shares.length === 0 ? {} : { shares: verdict.shares.map(shareJson) }),
     bootstraps: [...verdict.bootstraps],
     provisions: [...verdict.provisions],
     preempts: [...verdict.preempts],
@@ -113,6 +128,10 @@ function needJson(verdict: Verdict): NeedJson {
     ...(verdict.foldedInto === null ? {} : { foldedInto: keyJson(verdict.foldedInto) }),
     ...(unmet === null ? {} : unmetJson(verdict, unmet)),
   };
+}
+
+function shareJson({ machine, amount }: Share): ShareJson {
+  return { machine, amount: formatResources(amount) };
 }
 
 function unmetJson(verdict: Verdict, unmet: UnmetDetail): Partial<NeedJson> {

@@ -151,6 +151,7 @@ function readMachine(
         stamp: assigned,
         blocked: held,
         idleSinceMs: idleSince,
+        unclaimedSinceMs: null,
       };
       for (const problem of machineProblems(machine)) {
         if (state === undefined && !STATELESS.has(problem.code)) continue;

@@ -5,6 +5,7 @@ import {
   Operator,
   type Problem,
   type Result,
+  UNSHARED_OPTIONS,
   WhenUnsatisfiable,
 } from '../model/index.ts';
 import { parseScenario, readScenario, type Scenario } from './scenario.ts';
@@ -101,6 +102,7 @@ describe('reading a scenario', () => {
       cannotBind: new Set(['c2']),
       releaseHoldSeconds: new Map([[CapacityType.OnDemand, 300]]),
       weights: { priority: 1, drainSpeed: 0.5, interruption: 0.1, reclamation: 0.1 },
+      ...UNSHARED_OPTIONS,
     });
     expect(machine).toEqual({
       id: 'm1',
@@ -133,6 +135,7 @@ describe('reading a scenario', () => {
       blocked: true,
       idleSinceMs: null,
       drainSeconds: 12,
+      unclaimedSinceMs: null,
     });
     expect(idle).toMatchObject({ idleSinceMs: NOW_MS - 3_600_000 + 250, target: { group: 'g' } });
     const [need] = input.needs;

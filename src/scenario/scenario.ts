@@ -17,6 +17,7 @@ import {
   type Problem,
   type Result,
   refused,
+  UNSHARED_OPTIONS,
   WhenUnsatisfiable,
 } from '../model/index.ts';
 import {
@@ -125,6 +126,7 @@ export function readScenario(value: unknown): Result<Scenario> {
             cannotBind: new Set([...canBind].filter(([, can]) => !can).map(([cluster]) => cluster)),
             releaseHoldSeconds: releaseHolds,
             weights,
+            ...UNSHARED_OPTIONS,
           },
         },
         engine: { retries, workers },

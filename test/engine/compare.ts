@@ -25,9 +25,14 @@ export function difference(input: DecisionInput): string | null {
 
 function outcomeOf(decider: (input: DecisionInput) => Plan, input: DecisionInput): unknown {
   try {
-    const { claims, restamps, verdicts, ...plan } = decider(input);
-    const listed = verdicts.map((verdict) => ({ ...verdict, deficit: [...verdict.deficit] }));
-    return { ...plan, verdicts: listed, claims: [...claims], restamps: [...restamps] };
+    const { claims, restamps, retargets, onHold, verdicts, ...plan } = decider(input);
+    const listed = verdicts.map((verdict) => ({
+      ...verdict,
+      deficit: [...verdict.deficit],
+      shares: verdict.shares.map(({ machine, amount }) => ({ machine, amount: [...amount] })),
+    }));
+    const maps = [claims, restamps, retargets, onHold].map((map) => [...map]);
+    return { ...plan, verdicts: listed, maps };
   } catch (error) {
     return String(error);
   }

@@ -4,7 +4,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { explain } from '../../src/engine/index.ts';
 import { fleetOf } from '../../src/fleet/index.ts';
-import { keyOf, keyText, MachineState, type NeedKey, OBSTACLE_CAUSES } from '../../src/model/index.ts';
+import {
+  keyOf,
+  keyText,
+  MachineState,
+  type NeedKey,
+  NO_REMAINDERS,
+  OBSTACLE_CAUSES,
+} from '../../src/model/index.ts';
 import { obstacles, decide as oracle } from '../../testing/oracle/oracle.ts';
 import { aMachine, aNeed, anInput, fleets, RACK_KEY, resources, same } from '../../testing/support/fleets.ts';
 
@@ -39,6 +46,7 @@ describe('the explanation of a Need', () => {
         machines: { ...NO_OBSTACLES, 'claimed-by-better': 1, unused: 1 },
         claimants: [{ cause: 'claimed-by-better', key: keyOf(first), priority: 9, machines: 1 }],
         claimantsTotal: { ...NO_CLAIMANTS, 'claimed-by-better': 1 },
+        remainders: NO_REMAINDERS,
       },
     });
   });
@@ -55,6 +63,7 @@ describe('the explanation of a Need', () => {
         machines: { ...NO_OBSTACLES, unused: 1 },
         claimants: [],
         claimantsTotal: NO_CLAIMANTS,
+        remainders: NO_REMAINDERS,
       },
     });
   });

@@ -57,7 +57,14 @@ export function decide(input: DecisionInput): Plan {
       if (foreign) restamps.set(slot.id, row.key);
     }
   }
-  return { actions, verdicts: verdictsOf(oracleState, input.needs, rows), claims, restamps };
+  return {
+    actions,
+    verdicts: verdictsOf(oracleState, input.needs, rows),
+    claims,
+    restamps,
+    retargets: new Map(),
+    onHold: new Map(),
+  };
 }
 
 /** Idle → Bootstrap, Speculative → Provision; anything else is in flight or bound already. */

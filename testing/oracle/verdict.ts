@@ -73,6 +73,7 @@ function verdictOf(oracleState: OracleState, need: Need, row: Row): Verdict {
     satisfied,
     deficit,
     claimed: ids(row.claims),
+    shares: [],
     bootstraps: idsIn(MachineState.Idle),
     provisions: idsIn(MachineState.Speculative),
     preempts: ids(row.picks),

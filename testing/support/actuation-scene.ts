@@ -297,7 +297,13 @@ export function batchOf(machines: readonly Machine[]): RecordBatch {
 
 /** A provider's record. */
 export function record(id: string, state: MachineState, given: Partial<Machine> = {}): Machine {
-  const { blocked: _, idleSinceMs: __, drainSeconds: ___, ...machine } = aMachine(id, state, given);
+  const {
+    blocked: _,
+    idleSinceMs: __,
+    drainSeconds: ___,
+    unclaimedSinceMs: ____,
+    ...machine
+  } = aMachine(id, state, given);
   return machine;
 }
 

@@ -8,6 +8,7 @@ import {
   type LedgerMachine,
   MachineState,
   type Need,
+  UNSHARED_OPTIONS,
 } from '../../src/model/index.ts';
 import { FakeCloud, presetSettings } from '../../src/provider/index.ts';
 import { VirtualClock } from '../../src/runtime/virtual-clock.ts';
@@ -24,6 +25,7 @@ export async function coldInput(supply: Supply, needs: readonly Need[]): Promise
       cannotBind: new Set(),
       releaseHoldSeconds: new Map(),
       weights: DEFAULT_SCORE_WEIGHTS,
+      ...UNSHARED_OPTIONS,
     },
   };
 }
@@ -47,5 +49,6 @@ async function machinesOf({ name, offerings, machines }: CloudSupply): Promise<L
     blocked: false,
     idleSinceMs: null,
     drainSeconds: DEFAULT_DRAIN_SECONDS,
+    unclaimedSinceMs: null,
   }));
 }

@@ -22,6 +22,7 @@ import {
   type ResourceVector,
   type Spread,
   type Stamp,
+  UNSHARED_OPTIONS,
   WhenUnsatisfiable,
   withoutSame,
   ZONE_KEY,
@@ -57,6 +58,7 @@ export function aMachine(id: string, state: MachineState, given: Partial<LedgerM
     blocked: false,
     idleSinceMs: null,
     drainSeconds: 30,
+    unclaimedSinceMs: null,
     ...given,
   };
 }
@@ -120,6 +122,7 @@ export function anInput(
       cannotBind: new Set(),
       releaseHoldSeconds: HOLDS,
       weights: DEFAULT_SCORE_WEIGHTS,
+      ...UNSHARED_OPTIONS,
       ...options,
     },
   };

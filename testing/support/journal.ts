@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Decision, Engine } from '../../src/engine/index.ts';
 import { type AppliedChanges, Fleet, type PendingChange, PendingChanges } from '../../src/fleet/index.ts';
-import { DEFAULT_SCORE_WEIGHTS, type DecisionOptions } from '../../src/model/index.ts';
+import { DEFAULT_SCORE_WEIGHTS, type DecisionOptions, UNSHARED_OPTIONS } from '../../src/model/index.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { JOURNAL_LIMITS, type JournalLimits, type JournalSink } from '../../src/shard/journal/format.ts';
 import { JournalFile } from '../../src/shard/journal/journal-file.ts';
@@ -19,6 +19,7 @@ export const ALL_READY: DecisionOptions = {
   cannotBind: new Set(),
   releaseHoldSeconds: new Map(),
   weights: DEFAULT_SCORE_WEIGHTS,
+  ...UNSHARED_OPTIONS,
 };
 
 const NO_ACTIONS = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };

@@ -29,6 +29,7 @@ export function aMetVerdict(need: Need, given: Partial<Verdict> = {}): Verdict {
     satisfied: true,
     deficit: new Map(),
     claimed: [],
+    shares: [],
     bootstraps: [],
     provisions: [],
     preempts: [],

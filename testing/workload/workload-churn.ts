@@ -121,6 +121,7 @@ export class Churn {
       blocked: false,
       target: null,
       idleSinceMs: null,
+      unclaimedSinceMs: null,
     };
   }
 }

@@ -211,6 +211,7 @@ export class MachineMaker {
       blocked: false,
       idleSinceMs: null,
       drainSeconds: DEFAULT_DRAIN_SECONDS,
+      unclaimedSinceMs: null,
     };
   }
 

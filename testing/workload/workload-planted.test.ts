@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { loadProfile } from '../../bench/profiles/load.ts';
 import { WORKLOAD_NOW_MS } from '../../src/demo/workload/rows.ts';
 import { decide } from '../../src/engine/index.ts';
-import { type ActionKind, DEFAULT_SCORE_WEIGHTS, type DecisionOptions } from '../../src/model/index.ts';
+import {
+  type ActionKind,
+  DEFAULT_SCORE_WEIGHTS,
+  type DecisionOptions,
+  UNSHARED_OPTIONS,
+} from '../../src/model/index.ts';
 import { type Beginning, Workload } from './workload.ts';
 import type { ExpectedActions } from './workload-planted.ts';
 
@@ -11,6 +16,7 @@ const OPTIONS: DecisionOptions = {
   cannotBind: new Set(),
   releaseHoldSeconds: new Map(),
   weights: DEFAULT_SCORE_WEIGHTS,
+  ...UNSHARED_OPTIONS,
 };
 
 /** The actions of one cycle on a fleet, and the expected ones. */

@@ -5,7 +5,13 @@
 
 import { deserialize, serialize } from 'node:v8';
 import type { ClassFacts, Fleet, LedgerRecord } from '../../fleet/index.ts';
-import type { DecisionOptions, MachineState, RollupDelta, Stamp } from '../../model/index.ts';
+import {
+  type DecisionOptions,
+  type MachineState,
+  type RollupDelta,
+  type Stamp,
+  UNSHARED_OPTIONS,
+} from '../../model/index.ts';
 import type { Oddity, PackedInput, PackedMachines, PackedOptions } from './format.ts';
 import { RollupRecorder, RollupRecordReader } from './rollup-records.ts';
 
@@ -222,6 +228,7 @@ export class InputUnpacker {
       cannotBind: cannotBind ?? this.#options!.cannotBind,
       releaseHoldSeconds: (others ?? this.#options!).releaseHoldSeconds,
       weights: (others ?? this.#options!).weights,
+      ...UNSHARED_OPTIONS,
     };
     return this.#options;
   }

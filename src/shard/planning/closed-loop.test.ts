@@ -12,6 +12,7 @@ import {
   type HostRef,
   MachineState,
   type Need,
+  UNSHARED_OPTIONS,
   wholeRollup,
 } from '../../model/index.ts';
 import {
@@ -235,7 +236,8 @@ class World {
     if (!reconcile.isReady) return;
     const cannotBind = actuation.cannotBind(['c1', 'c2']);
     const releaseHoldSeconds = new Map([[CapacityType.OnDemand, 60]]);
-    const options = { readyClusters: null, cannotBind, releaseHoldSeconds, weights: DEFAULT_SCORE_WEIGHTS };
+    const weights = DEFAULT_SCORE_WEIGHTS;
+    const options = { readyClusters: null, cannotBind, releaseHoldSeconds, weights, ...UNSHARED_OPTIONS };
     actuation.accept(engine.decide(this.clock.now(), options).actions());
   }
 }

@@ -13,6 +13,7 @@ import {
   type Leaving,
   type NeedKey,
   type RollupDelta,
+  UNSHARED_OPTIONS,
   unmetText,
   type Verdict,
 } from '../../model/index.ts';
@@ -278,6 +279,7 @@ export class Cycles {
       cannotBind: new Set([...actuation.cannotBind(names), ...freezes.cannotBind()]),
       releaseHoldSeconds: parts.options.releaseHoldSeconds,
       weights: parts.options.weights,
+      ...UNSHARED_OPTIONS,
     };
   }
 
