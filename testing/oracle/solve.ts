@@ -88,7 +88,8 @@ function credit(oracleState: OracleState, row: Row, short: Shortage, claim: (slo
     .filter((slot) => row.kind === 'plain' || coversMinUnit(row, slot))
     .sort(boundOrder(oracleState, row));
   const mine = bound.filter((slot) => !isOthersOwn(oracleState, row, slot));
-  const others = bound.filter((slot) => isOthersOwn(oracleState, row, slot));
+  // "Another live row's own machines are taken only if they fit" (R87).
+  const others = bound.filter((slot) => isOthersOwn(oracleState, row, slot) && coversMinUnit(row, slot));
 
   const walkInFlight = (slots: readonly Slot[]): void => {
     for (const slot of slots) {

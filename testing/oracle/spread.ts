@@ -90,7 +90,8 @@ type Claim = (slot: Slot) => void;
 export function creditSpread(oracleState: OracleState, row: Row, short: Shortage, claim: Claim): void {
   const bound = [...creditableBound(oracleState, row)].sort(boundOrder(oracleState, row));
   const mine = bound.filter((slot) => !isOthersOwn(oracleState, row, slot));
-  const others = bound.filter((slot) => isOthersOwn(oracleState, row, slot));
+  // "Another live row's own machines are taken only if they fit" (R87).
+  const others = bound.filter((slot) => isOthersOwn(oracleState, row, slot) && coversMinUnit(row, slot));
 
   walkByDomain(row, mine, short, claim, []);
   takeWhileOpen(oracleState, row, short, claim, [

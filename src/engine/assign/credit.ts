@@ -191,19 +191,16 @@ function walkOthers(
   let rest = cycle.beyond(rankedRow, drains);
   const { machines } = cycle.fleet;
   const key = cycle.rankedRows.key[rankedRow]!;
-  const fold = cycle.rankedRows.kind[rankedRow] === RowKind.Fold;
   const cluster = cycle.rankedRows.cluster[rankedRow]!;
   const walk = early ? cycle.credits.walkUnclaimed(cluster) : cycle.credits.walkUnclaimedAtClose(cluster);
   for (let slot = walk.next(); slot !== NONE && (firstUnit || !rest.sumCovered); slot = walk.next()) {
     if (!cycle.claims.isFree(slot)) continue;
     const classNumber = machines.classOf[slot]!;
-    const serves = pattern.servesAs(classNumber);
-    if (serves === Serves.Not || !cycle.isAnothers(slot, key)) continue;
-    const fits = serves === Serves.InFull;
-    if (!fits && (firstUnit || fold)) continue;
-    if (!rest.adds(classNumber, fits)) continue;
+    // Below the largest pod it would not serve this row, and its own row would buy again in every cycle.
+    if (!pattern.fits(classNumber) || !cycle.isAnothers(slot, key)) continue;
+    if (!rest.adds(classNumber, true)) continue;
     if (early && cycle.credits.contended.has(classNumber, slot)) return false;
-    cycle.credits.credit(rankedRow, slot, fits);
+    cycle.credits.credit(rankedRow, slot, true);
     if (firstUnit) return true;
     rest = cycle.beyond(rankedRow, drains);
   }

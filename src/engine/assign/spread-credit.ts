@@ -53,7 +53,7 @@ export class EvenList {
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.#add(slot);
   }
 
-  /** Collects machines of other live rows that match. With `early`, the cluster is still being credited. */
+  /** Collects machines of other live rows that fit. With `early`, the cluster is still being credited. */
   collectOthers(early: boolean): void {
     this.#clear();
     const cycle = this.#cycle;
@@ -61,8 +61,8 @@ export class EvenList {
     const cluster = cycle.rankedRows.cluster[this.#rankedRow]!;
     const walk = early ? cycle.credits.walkUnclaimed(cluster) : cycle.credits.walkUnclaimedAtClose(cluster);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-      // The match comes first: few machines match, and finding the owner costs more.
-      if (this.#pattern.matches(this.#classOf(slot)) && cycle.isAnothers(slot, key)) this.#add(slot);
+      // The fit comes first: few machines fit, and finding the owner costs more.
+      if (this.#pattern.fits(this.#classOf(slot)) && cycle.isAnothers(slot, key)) this.#add(slot);
     }
   }
 
