@@ -2,7 +2,7 @@
 // together, so that they add up to the shown total, to the cent.
 
 import type { Cost } from './feed.ts';
-import { dollars, inUnits, perHour } from './figures.ts';
+import { CENT, dollars, inUnits, perHour } from './figures.ts';
 import { STATES } from './sentences.ts';
 
 /** Parts of a cost, each with the wire name of the state of its machines. */
@@ -14,8 +14,6 @@ const PARTS = [
   { part: 'deleting', state: 'DELETING' },
   { part: 'failed', state: 'FAILED' },
 ] as const;
-
-const CENT = 0.01;
 
 /** By the wire name of the state of the machines (`CONFIGURED`): `$12.35`. States that cost nothing are left out. */
 export function costByState(cost: Cost): ReadonlyMap<string, string> {

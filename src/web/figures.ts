@@ -16,11 +16,15 @@ export function cutText(shown: number, total: number, noun: string, order: strin
   return shown >= total ? '' : `${count(shown)} of ${counted(total, noun)} shown, ${order}`;
 }
 
+export const CENT = 0.01;
+
 /** `$1,234.50`, `-$0.02`: always with cents, so that figures below one another compare at a glance. */
 export function dollars(amount: number): string {
-  const [whole = '', cents = ''] = Math.abs(amount).toFixed(2).split('.');
-  const sign = amount < 0 && Number(`${whole}.${cents}`) > 0 ? '-' : '';
-  return `${sign}$${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${cents}`;
+  // Rounded as `inUnits` rounds: `toFixed` differs at half a cent, and the parts would not add up to their total.
+  const cents = Math.round(Math.abs(amount) / CENT);
+  const whole = String(Math.floor(cents / 100));
+  const sign = amount < 0 && cents > 0 ? '-' : '';
+  return `${sign}$${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${String(cents % 100).padStart(2, '0')}`;
 }
 
 /** `$1,234.50/h`. */
