@@ -166,7 +166,7 @@ export class DemandLedger extends DemandRows {
       if (need.cluster !== cluster) refuseStray(cluster, need, indexes[i]!);
     }
     const places = placesBefore(before, delta);
-    if (!this.#recognise(number, fresh, indexes, places)) return null;
+    if (!this.#recognise(number, before, fresh, indexes, places)) return null;
     const admitted = admitRows(this.#dimensions, before, delta, indexes);
     const changed = this.#compare(number, admitted.fresh, indexes, places);
     return { before, delta, indexes, places, ...admitted, ...changed };
@@ -202,15 +202,20 @@ export class DemandLedger extends DemandRows {
    * Finds the places of fresh rows that are on record with the same key and `firstSeenMs`. Returns false if two rows of the
    * roll-up share a key.
    */
-  #recognise(cluster: number, fresh: readonly Need[], indexes: Int32Array, places: Int32Array): boolean {
+  #recognise(
+    cluster: number,
+    before: Reported,
+    fresh: readonly Need[],
+    indexes: Int32Array,
+    places: Int32Array,
+  ): boolean {
     if (fresh.length === 0) return true;
     const { offset, length } = this.rowsOf(cluster);
     const taken = this.#staying(places, length);
     const unknown: Need[] = [];
     for (let i = 0; i < fresh.length; i++) {
       const need = fresh[i]!;
-      const key = this.#keys.findIn(cluster, need.profile.fingerprint, need.group);
-      const row = this.rowWith(key, offset, length);
+      const row = this.#rowAtIndex(before, indexes[i]!, need, offset) ?? this.#rowOfNeed(cluster, need);
       if (row === undefined) {
         unknown.push(need);
         continue;
@@ -220,6 +225,22 @@ export class DemandLedger extends DemandRows {
       if (this.firstSeenMs[row] === need.firstSeenMs) places[indexes[i]!] = row - offset;
     }
     return !haveSharedKeys(unknown);
+  }
+
+  /**
+   * The row at the same index of the report before, if it has the key of this Need. Fast path: most rows that change only
+   * change their amounts, and stay at their index.
+   */
+  #rowAtIndex({ needs, places }: Reported, index: number, need: Need, offset: number): number | undefined {
+    if (index >= places.length) return undefined;
+    const former = needs[places[index]!]!;
+    const isSame = former.group === need.group && former.profile.fingerprint === need.profile.fingerprint;
+    return isSame ? offset + places[index]! : undefined;
+  }
+
+  #rowOfNeed(cluster: number, { profile, group }: Need): number | undefined {
+    const { offset, length } = this.rowsOf(cluster);
+    return this.rowWith(this.#keys.findIn(cluster, profile.fingerprint, group), offset, length);
   }
 
   /** By place, `length` entries: 1 if a row of the report had it before. Valid until the next call. */
