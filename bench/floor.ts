@@ -1,5 +1,6 @@
 // The floor: the time to read every hot machine and Need column once, in the same process and on the same memory. No
-// cycle that reads everything can be faster, so a cycle is reported as a multiple of it.
+// cycle that reads everything can be faster, so `bench engine`, `bench ladder` and the gate report a cycle as a
+// multiple of it. The loop of parallel-loop.ts reads the same columns.
 
 import type { Fleet } from '../src/fleet/index.ts';
 import { type Quantiles, quantilesOf } from './quantiles.ts';
@@ -7,14 +8,14 @@ import { type Quantiles, quantilesOf } from './quantiles.ts';
 type Column = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array;
 
 /** A column, and how many of its entries are in use. */
-export interface Part {
+export interface UsedColumn {
   readonly column: Column;
   readonly used: number;
 }
 
 /** All columns of the two ledgers, found by their type. */
-export function columnsOf(fleet: Fleet): readonly Part[] {
-  const columns: Part[] = [];
+export function ledgerColumns(fleet: Fleet): readonly UsedColumn[] {
+  const columns: UsedColumn[] = [];
   for (const ledger of [fleet.machines, fleet.demand]) {
     for (const value of Object.values(ledger) as unknown[]) {
       if (isColumn(value)) columns.push({ column: value, used: Math.min(value.length, ledger.size) });
@@ -41,7 +42,7 @@ function isVectorColumn(value: unknown): value is { readonly data: Float64Array 
 const WARM_UP_MS = 100;
 
 export function floorOf(fleet: Fleet, rounds: number): Quantiles {
-  const columns = columnsOf(fleet);
+  const columns = ledgerColumns(fleet);
   const onePass = (): void => passOver(columns, 1);
   const started = performance.now();
   do onePass();
@@ -56,9 +57,9 @@ export function floorOf(fleet: Fleet, rounds: number): Quantiles {
 }
 
 /** Reads all columns `times` times. */
-export function passOver(parts: readonly Part[], times: number): void {
+export function passOver(columns: readonly UsedColumn[], times: number): void {
   let seen = 0;
-  for (let i = 0; i < times; i++) for (const { column, used } of parts) seen ^= pass(column, used);
+  for (let i = 0; i < times; i++) for (const { column, used } of columns) seen ^= pass(column, used);
   // The result is read, so that the compiler does not eliminate a pass.
   if (Number.isNaN(seen)) throw new Error('unreachable');
 }

@@ -1,7 +1,7 @@
-// `npm run bench:gate`: regression test for cycle times. Runs the small rungs of the ladder and fails if the ratio to the
-// floor is more than double the recorded one. The floor is measured between the cycles, in the same process, so that
-// the result does not depend on the speed or load of the machine. Medians are compared, because on a shared machine the
-// slowest cycle is noise; a factor of two is a real change.
+// `npm run bench:gate`: regression test for cycle times. Runs the small rungs of the ladder and fails if the ratio to
+// the floor is more than double the recorded one. The floor is measured between the cycles, in the same process, so
+// that the result does not depend on the speed or load of the machine. Medians are compared, because on a shared
+// machine the slowest cycle is noise; a factor of two is a real change.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -42,8 +42,8 @@ type Ratios = Readonly<Record<string, number>>;
 const MIN_CPU_MS = 100;
 
 /**
- * The median over the rounds of (median cycle ÷ floor), or mean CPU time of a cycle ÷ floor if that is smaller: on a busy
- * machine every long cycle waits for a processor and hardly any pass over the floor does.
+ * The median over the rounds of (median cycle ÷ floor), or mean CPU time of a cycle ÷ floor if that is smaller: on a
+ * busy machine every long cycle waits for a processor and hardly any pass over the floor does.
  */
 function ratioOf(name: string): number {
   const [profile = '', regime = ''] = name.split(' ');

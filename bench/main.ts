@@ -1,4 +1,4 @@
-// `npm run --silent bench -- NAME [options]`: runs one benchmark with the rest of the command line.
+// `npm run --silent bench -- NAME [options]`: starts one benchmark with the rest of the command line.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Options of a benchmark or a verification on its command line.
+// Reads the command line of benchmarks and of scripts that verify or soak.
 
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 

@@ -1,4 +1,4 @@
-// Quantiles of durations: the median, the 99th percentile and the maximum, in milliseconds.
+// Quantiles of durations, for all benchmarks: the median, the 99th percentile and the maximum, in milliseconds.
 
 export interface Quantiles {
   readonly p50: number;

@@ -1,12 +1,13 @@
-// Waiting in a run, with progress output.
+// Waits in a run of `bench shard` or `bench hostile` (their measure.ts), with progress output, and parses the durations
+// on their command lines.
 
 import type { Progress } from './ladder/progress.ts';
 
 const POLL_MS = 50;
 
-/** Waits for the work and shows progress meanwhile. */
-export async function showing<T>(progress: Progress, work: Promise<T>, text: () => string): Promise<T> {
-  const timer = setInterval(() => progress.say(text()), POLL_MS);
+/** Waits for the work and updates the progress line meanwhile. */
+export async function withProgress<T>(progress: Progress, work: Promise<T>, text: () => string): Promise<T> {
+  const timer = setInterval(() => progress.update(text()), POLL_MS);
   try {
     return await work;
   } finally {
@@ -14,8 +15,8 @@ export async function showing<T>(progress: Progress, work: Promise<T>, text: () 
   }
 }
 
-export async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await pause(POLL_MS);
+export async function until(isMet: () => boolean): Promise<void> {
+  while (!isMet()) await pause(POLL_MS);
 }
 
 export function pause(ms: number): Promise<void> {

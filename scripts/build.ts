@@ -1,4 +1,5 @@
-// `npm run build`: the publishable package. Emits dist/ from src/; nothing here needs it to run.
+// `npm run build`, also before packing: emits dist/, the code of the published package, from src/. A checkout runs
+// without it.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// Checks the published declarations of an entry point: every exported name has a doc comment, and every type that its
-// declarations refer to is exported by the same entry point, so that callers can name what they are given.
+// Checks the published declarations of an entry point, for verify-package.ts: every exported name has a doc comment,
+// and every type that its declarations refer to is exported by the same entry point, so that callers can name what they
+// are given.
 
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';

@@ -1,11 +1,11 @@
-// Polls the machines of the demo several times a second, to compare them with the lines that the demo prints. A machine
-// that changes and changes back between two polls is missed.
+// Polls the machines of the demo several times a second, for verify-demo.ts, and compares them with the lines that the
+// demo prints. A machine that changes and changes back between two polls is missed.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { MachineView, Page, ProviderView, ShortfallView, StatusView } from '../src/shard/index.ts';
 
-/** Machines with a change in the last polls that a line must report. */
-interface Seen {
+/** Machines with a change since the last `judge` that a line must report. */
+interface ExpectedReports {
   readonly failedPurchases: Set<string>;
   readonly losses: Set<string>;
 }
@@ -23,7 +23,7 @@ export class DemoWatch {
   /** Machines with a host, and those that had one since lines were judged last: a machine may be released meanwhile. */
   readonly #hosted = new Set<string>();
   #hostsSeen = new Set<string>();
-  #seen: Seen = { failedPurchases: new Set(), losses: new Set() };
+  #expected: ExpectedReports = { failedPurchases: new Set(), losses: new Set() };
   #problems = new Set<string>();
 
   constructor(url: string) {
@@ -42,10 +42,10 @@ export class DemoWatch {
 
   /** Problems of these lines and of the polls since the last call; resets both. */
   judge(lines: readonly string[]): readonly string[] {
-    const problems = [...this.#problems, ...this.#judgeLines(lines), ...this.#judgeSeen(lines)];
+    const problems = [...this.#problems, ...this.#judgeLines(lines), ...this.#judgeExpected(lines)];
     this.#problems = new Set();
     this.#hostsSeen = new Set(this.#hosted);
-    this.#seen = { failedPurchases: new Set(), losses: new Set() };
+    this.#expected = { failedPurchases: new Set(), losses: new Set() };
     return problems;
   }
 
@@ -69,8 +69,8 @@ export class DemoWatch {
     }
     if (state === 'SPECULATIVE') this.#hosted.delete(id);
     if (state !== 'FAILED' || was === undefined || was.state === 'FAILED') return;
-    if (was.state === 'CREATING' && !this.#hosted.has(id)) this.#seen.failedPurchases.add(id);
-    if (HOSTED.has(was.state)) this.#seen.losses.add(id);
+    if (was.state === 'CREATING' && !this.#hosted.has(id)) this.#expected.failedPurchases.add(id);
+    if (HOSTED.has(was.state)) this.#expected.losses.add(id);
   }
 
   #checkCost({ costPerHour, cost }: StatusView, machines: ReadonlyMap<string, MachineView> | null): void {
@@ -109,8 +109,8 @@ export class DemoWatch {
     }
   }
 
-  *#judgeSeen(lines: readonly string[]): Generator<string> {
-    const { failedPurchases, losses } = this.#seen;
+  *#judgeExpected(lines: readonly string[]): Generator<string> {
+    const { failedPurchases, losses } = this.#expected;
     const failures = total(lines, /failed to buy (?:(\d+) machines|[^ ]+ \()/);
     if (failures < failedPurchases.size)
       yield `${failedPurchases.size} purchases failed, but lines report ${failures}.`;

@@ -1,8 +1,8 @@
-// `npm run generate`: all committed files that are generated: the wire types from api/proto,
-// docs/reference/errors.md from the error catalogue, docs/reference/configuration.md from the settings of a shard,
-// docs/reference/openapi.json and the table in docs/reference/api.md from the routes of its API, the import rules in
-// docs/internals/architecture.md, the invariants in docs/internals/robustness.md from the simulation, and the pages with
-// figures from bench/results. With --check nothing is written and any difference is an error.
+// `npm run generate`: all committed files that are generated: the wire types from api/proto, docs/reference/errors.md
+// from the error catalogue, docs/reference/configuration.md from the settings of a shard, docs/reference/openapi.json
+// and the table in docs/reference/api.md from the routes of its API, the import rules in
+// docs/internals/architecture.md, the invariants in docs/internals/robustness.md from the simulation, and the pages
+// with figures from bench/results. With --check nothing is written and any difference is an error.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // `npm run browser:install`: Chromium for the tests of the page, from the packages of the system (apt). Does nothing if
-// it is installed. Exit code 0: Chromium is installed. 1: it is not, and the last line says why; tests then report that they
-// did not check the page. `-- --seconds N` limits the time it tries.
+// it is installed. Exit code 0: Chromium is installed. 1: it is not, and the last line says why; tests then report that
+// they did not check the page. `-- --seconds N` limits the time it tries.
 
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';

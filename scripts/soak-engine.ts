@@ -1,5 +1,5 @@
-// `npm run soak:engine -- --minutes 10`: the checks of test/engine/loop-checks.ts on new random fleets for the requested
-// time. The first fault ends the run with exit code 1: its smallest scenario is saved as a file that
+// `npm run soak:engine -- --minutes 10`: the checks of test/engine/loop-checks.ts on new random fleets for the
+// requested time. The first fault ends the run with exit code 1: its smallest scenario is saved as a file that
 // `bigfleet decide` opens, and the command that repeats it is printed.
 
 import { readFileSync } from 'node:fs';

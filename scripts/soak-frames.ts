@@ -1,6 +1,6 @@
 // `npm run soak:frames -- --minutes 10`: frames of hostile operators through the byte checks and the decoder, for the
-// requested time. First every single mutation of every field, then several at once, drawn from the seed. The first frame
-// that violates an invariant is written to .cache/ and ends the run with exit code 1.
+// requested time. First every single mutation of every field, then several at once, drawn from the seed. The first
+// frame that violates an invariant is written to .cache/ and ends the run with exit code 1.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { optionsGiven } from '../bench/options.ts';
@@ -52,7 +52,7 @@ process.exitCode = values.repeat === undefined ? soak() : repeat(values.repeat);
 
 function soak(): number {
   const fuzzer = new FrameFuzzer(seed);
-  const lane = new FrameReader(fuzzer);
+  const reader = new FrameReader(fuzzer);
   console.log(`Seed ${seed}, ${count(fuzzer.singles)} single mutations, then several at once.`);
   fuzzer.prepare();
   const startMegabytes = megabytesInUse();
@@ -65,7 +65,7 @@ function soak(): number {
     const frame = fuzzer.at(index, CLUSTER);
     bytes += frame.bytes.length;
     try {
-      lane.check(frame.bytes, index);
+      reader.check(frame.bytes, index);
       if (index % BATCH === BATCH - 1) checkMemory(startMegabytes);
     } catch (error) {
       return report(index, frame.label, frame.bytes, error);
@@ -75,7 +75,7 @@ function soak(): number {
     const megabytes = count(Math.round(bytes / 1e6));
     console.log(`${Math.ceil(secondsLeft())} s left · ${count(index - from)} frames · ${megabytes} MB`);
   }
-  const outcomes = [...lane.outcomes].sort(([, a], [, b]) => b - a);
+  const outcomes = [...reader.outcomes].sort(([, a], [, b]) => b - a);
   for (const [outcome, frames] of outcomes) console.log(`${count(frames).padStart(12)}  ${outcome}`);
   console.log(`Nothing found in ${count(index - from)} frames of seed ${seed}, ${minutes} min.`);
   return 0;
@@ -103,14 +103,14 @@ function report(index: number, label: string, bytes: Uint8Array, error: unknown)
 
 /** Reads the frame in all four ways. */
 function repeat(file: string): number {
-  const lane = new FrameReader(new FrameFuzzer(0));
+  const reader = new FrameReader(new FrameFuzzer(0));
   try {
-    for (const way of [0, 1, 2, 3]) lane.check(readFileSync(file), way);
+    for (const way of [0, 1, 2, 3]) reader.check(readFileSync(file), way);
   } catch (error) {
     console.error(error);
     return 1;
   }
-  console.log(`Nothing found: ${[...lane.outcomes.keys()].join(', ')}.`);
+  console.log(`Nothing found: ${[...reader.outcomes.keys()].join(', ')}.`);
   return 0;
 }
 

@@ -1,5 +1,6 @@
-// `npm run soak`: whole simulated fleets, each from one seed, until one breaks an invariant or the time is up. A fault is
-// printed with the command that replays it, and shrunk. Exit code 0: no fault. 1: one. 2: invalid arguments.
+// `npm run soak`: whole simulated fleets, each from one seed, until one breaks an invariant or the time is up. A fault
+// is printed with the command that replays it, and shrunk; verify-defects.ts reads that line. Exit code 0: no fault. 1:
+// one. 2: invalid arguments.
 
 import { parseArgs } from 'node:util';
 import {
@@ -68,12 +69,12 @@ async function soak({ seeds, minutes, from, 'no-shrink': noShrink }: Options): P
   const first = Number(from ?? (minutes === undefined ? 1 : Date.now() % 2 ** 30));
   const last = seeds === undefined ? Number.POSITIVE_INFINITY : first + Number(seeds) - 1;
   let done = 0;
-  let saidMs = started;
+  let printedMs = started;
   const fault = await firstFault(range(first, last, untilMs), (seed) => {
     done++;
-    if (performance.now() - saidMs < PROGRESS_MS) return;
-    saidMs = performance.now();
-    const perSeed = ((saidMs - started) / done).toFixed(0);
+    if (performance.now() - printedMs < PROGRESS_MS) return;
+    printedMs = performance.now();
+    const perSeed = ((printedMs - started) / done).toFixed(0);
     console.log(
       `${done.toLocaleString('en')} worlds · seed ${seed} · ${perSeed} ms each · ${left(untilMs, last - seed)}`,
     );

@@ -1,6 +1,6 @@
-// `npm run verify:defects`: injects every defect of testing/mutants/defects.ts, one at a time, into a copy of the source
-// and runs the simulation until an invariant is violated. Prints the table of docs/internals/robustness.md. Exit code 0: all
-// were found. 1: one was not. 2: the place of a defect has changed.
+// `npm run verify:defects`: injects every defect of testing/mutants/defects.ts, one at a time, into a copy of the
+// source and runs the simulation until an invariant is violated. Prints the table of docs/internals/robustness.md. Exit
+// code 0: all were found. 1: one was not. 2: the place of a defect has changed.
 
 import { spawn } from 'node:child_process';
 import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ const USAGE = `npm run verify:defects -- [--only TEXT] [--seeds N] [--jobs N]
   --seeds N     maximum number of worlds per defect (default 1000)
   --jobs N      concurrent defects (default 2)`;
 
-interface Found {
+interface SearchResult {
   readonly defect: Defect;
   /** null: not found. */
   readonly seed: number | null;
@@ -44,7 +44,7 @@ if (moved.length > 0) {
   );
   process.exit(2);
 }
-const found: Found[] = [];
+const found: SearchResult[] = [];
 const left = [...chosen];
 await Promise.all(Array.from({ length: Number(options.jobs) }, work));
 const inOrder = chosen.map((defect) => found.find((one) => one.defect === defect)!);
@@ -59,7 +59,7 @@ process.exit(missed.length === 0 ? 0 : 1);
 
 async function work(): Promise<void> {
   for (let defect = left.shift(); defect !== undefined; defect = left.shift()) {
-    const one = await lookFor(defect);
+    const one = await search(defect);
     found.push(one);
     console.error(
       `${found.length}/${chosen.length}  ${defect.name}: ${one.seed ?? 'NOT FOUND'} ${one.invariant}`,
@@ -67,10 +67,10 @@ async function work(): Promise<void> {
   }
 }
 
-async function lookFor(defect: Defect): Promise<Found> {
+async function search(defect: Defect): Promise<SearchResult> {
   const started = performance.now();
   const copy = join(root, '.cache', 'defects', defect.name.replaceAll(' ', '-'));
-  await putBack(defect, copy);
+  await inject(defect, copy);
   const output = await soak(copy);
   await rm(copy, { recursive: true, force: true });
   const [, seed, invariant] = /^FAULT seed (\d+), \d+ ms: ([a-z-]+)/m.exec(output) ?? [];
@@ -94,7 +94,7 @@ async function placeProblem({ file, text, name }: Defect): Promise<string | null
     : `  ${name}: its text occurs ${times} times in ${file}:\n${text.replaceAll(/^/gm, '    ')}`;
 }
 
-async function putBack({ file, text, replacement }: Defect, copy: string): Promise<void> {
+async function inject({ file, text, replacement }: Defect, copy: string): Promise<void> {
   await rm(copy, { recursive: true, force: true });
   await mkdir(join(copy, 'scripts'), { recursive: true });
   for (const folder of COPIED) await cp(join(root, folder), join(copy, folder), { recursive: true });
@@ -112,10 +112,10 @@ function soak(copy: string): Promise<string> {
   const args = ['scripts/soak.ts', '--seeds', options.seeds, '--no-shrink'];
   const child = spawn(process.execPath, args, { cwd: copy, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
-  const take = (text: Buffer): void => {
+  const append = (text: Buffer): void => {
     output = (output + text.toString()).slice(-4000);
   };
-  child.stdout.on('data', take);
-  child.stderr.on('data', take);
+  child.stdout.on('data', append);
+  child.stderr.on('data', append);
   return new Promise((done) => child.on('close', () => done(output)));
 }

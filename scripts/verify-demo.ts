@@ -1,5 +1,6 @@
-// Runs `bigfleet up`, starts every demo scenario of its keys, records its output as text, and compares every line with what
-// the shard's machines did. `npm run verify:demo`; about four minutes. The records are in .cache/demo, one file a key.
+// `npm run verify:demo`: runs `bigfleet up`, starts every demo scenario of its keys, records its output as text, and
+// compares every line with what the shard's machines did (demo-watch.ts). Takes about four minutes. The records are in
+// .cache/demo, one file a key.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

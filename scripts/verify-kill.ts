@@ -1,5 +1,5 @@
-// Kills the process of a shard at every point of every transition, starts it again, and checks that nothing was lost or
-// repeated. `npm run verify:kill [-- POINT…]`; about a quarter of a minute a point, a few at a time.
+// `npm run verify:kill [-- POINT…]`: kills the process of a shard at every point of every transition, starts it again,
+// and checks that nothing was lost or repeated. About a quarter of a minute a point, a few at a time.
 
 import { FAILPOINTS, type Failpoint } from '../src/shard/failpoints.ts';
 import { type KillReport, runKillScenario } from '../test/e2e/kill-scenario.ts';
@@ -23,7 +23,7 @@ process.exit(failed.length === 0 ? 0 : 1);
 async function work(): Promise<void> {
   for (let point = waiting.shift(); point !== undefined; point = waiting.shift()) {
     const began = performance.now();
-    const report = await told(point);
+    const report = await reportOf(point);
     const seconds = ((performance.now() - began) / 1000).toFixed(1);
     const verdict = report.problems.length === 0 ? 'fine' : report.problems.join('; ');
     if (report.problems.length > 0) failed.push(point);
@@ -33,7 +33,7 @@ async function work(): Promise<void> {
   }
 }
 
-async function told(point: Failpoint): Promise<KillReport> {
+async function reportOf(point: Failpoint): Promise<KillReport> {
   const closers: (() => unknown)[] = [];
   try {
     return await runKillScenario(

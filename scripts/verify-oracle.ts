@@ -1,5 +1,5 @@
-// `npm run verify:oracle`: the engine against the oracle on rungs of the scale ladder, to the byte, for several numbers of
-// threads and lanes. The oracle is naive: a rung of uber-5k takes it a minute.
+// `npm run verify:oracle`: the engine against the oracle on rungs of the scale ladder, to the byte, for several numbers
+// of threads and lanes. The oracle is naive: a rung of uber-5k takes it a minute.
 
 import { optionsGiven } from '../bench/options.ts';
 import { Engine } from '../src/engine/index.ts';

@@ -1,5 +1,6 @@
-// `npm run verify:package`: packs the package, installs it into an empty folder and uses it there as a new user would. Every
-// example is type-checked against the published declarations and run, and its output compared with its expected.txt.
+// `npm run verify:package`: packs the package, installs it into an empty folder and uses it there as a new user would.
+// Every example is type-checked against the published declarations and run, and its output compared with its
+// expected.txt.
 
 import { execFileSync, spawn } from 'node:child_process';
 import {

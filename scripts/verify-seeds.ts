@@ -1,5 +1,5 @@
-// `npm run verify:seeds`: the tests that draw their cases from seeds, with more cases than `npm test` has time for. Some
-// minutes. `npm run soak` and `npm run soak:engine` run for the requested time.
+// `npm run verify:seeds`: the tests that draw their cases from seeds, with more cases than `npm test` has time for.
+// Some minutes. `npm run soak` and `npm run soak:engine` run for the requested time.
 
 import { spawnSync } from 'node:child_process';
 

@@ -1,6 +1,7 @@
-// `npm run verify:web`: the page of a real demo in a real browser. Starts `bigfleet up` on a free port with a directory of
-// its own, opens the page in Chromium, and runs every check; about two minutes. Texts and screenshots of the page are
-// left in .cache/web. Exit code 0: all checks passed. 1: one failed. 3: there is no Chromium, and nothing was checked.
+// `npm run verify:web`: the page of a real demo in a real browser. Starts `bigfleet up` on a free port with a directory
+// of its own, opens the page in Chromium, and runs every check; about two minutes. Texts and screenshots of the page
+// are left in .cache/web. Exit code 0: all checks passed. 1: one failed. 3: there is no Chromium, and nothing was
+// checked.
 
 import { rmSync } from 'node:fs';
 import { styleText } from 'node:util';

@@ -1,4 +1,5 @@
-// Inputs made with the older six-archetype catalogue, and the co-located shape of the reference's own gate.
+// Cases of `bench engine` that cases.ts lists: inputs with the older six-archetype catalogue, and the co-located shape
+// of the Go reference implementation's own benchmark gate.
 
 import { catalogueOf } from '../../src/demo/catalogues/index.ts';
 import { type LedgerMachine, MachineState, type Need } from '../../src/model/index.ts';
@@ -116,7 +117,7 @@ function offersOf({ pod, perMachine }: Kind): ReturnType<typeof resources> {
   return new Map([...pod].map(([name, units]) => [name, units * perMachine]));
 }
 
-/** Phase1_Uber5K_CoLocated, the reference's gate: 98 % of the rows ask for one rack, zone a only. */
+/** Phase1_Uber5K_CoLocated, the gate of the Go reference: 98 % of the rows ask for one rack, zone a only. */
 export function coLocated(): Case {
   return {
     name: 'uber5k-co-located',

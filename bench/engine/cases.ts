@@ -1,6 +1,6 @@
-// The inputs of the engine benchmark: the tables of the reference's own micro-benchmarks rebuilt (their input of one
-// phase is our input of a whole cycle), and the first rung of the realistic ladder. Every input states its counts, which
-// are checked before anything is timed.
+// The cases of `bench engine`, run by main.ts: inputs of the micro-benchmarks of the Go reference implementation,
+// rebuilt (their input of one phase is our input of a whole cycle), and the first rung of the ladder. Every case states
+// its counts, which main.ts checks before it times anything.
 
 import type { Fleet } from '../../src/fleet/index.ts';
 import {
@@ -90,8 +90,8 @@ function sameRack(
 }
 
 /**
- * The reference passes the deficits to its second phase. Here they come from clusters without machines, and those that
- * have the machines have not reported, so that machines are theirs only by stamp: a whole cycle has the same result.
+ * The Go reference passes the deficits to its second phase. Here they come from clusters without machines, and those
+ * that have the machines have not reported, so that machines are theirs only by stamp: a whole cycle has the same result.
  */
 const inversions: Case = {
   ...plain(
@@ -206,7 +206,7 @@ const acquirable = plain(
   }),
 );
 
-/** The realistic ladder's first rung, as workload.ts makes it. */
+/** The first rung of the ladder, as testing/workload/workload.ts generates it. */
 function uber5k(beginning: Beginning): Case {
   return {
     name: `uber-5k-${beginning}`,

@@ -1,4 +1,4 @@
-// Helpers for benchmark inputs: a machine, a Need, and a fleet whose counts are checked before it is timed.
+// Makes the machines, Needs and fleets of the cases of `bench engine` (cases.ts, cases-six-archetypes.ts).
 
 import { Fleet } from '../../src/fleet/index.ts';
 import {
@@ -31,7 +31,7 @@ export function resources(cpu: number, memoryGi = 0, gpus = 0): ResourceVector {
   return vector;
 }
 
-/** The five machine types that benchmarks without a catalogue take in turn. */
+/** The five machine types that cases without a catalogue use in rotation. */
 export const ROTATION: readonly { readonly type: string; readonly offers: ResourceVector }[] = [
   { type: 'a3-highgpu-8g', offers: resources(0, 0, 8) },
   { type: 'm6i.large', offers: resources(2, 8) },
@@ -96,7 +96,7 @@ export interface NeedParts {
   /** One pod, and how many of them. */
   readonly pod: ResourceVector;
   readonly pods: number;
-  /** The aggregate, where it differs from pod × count. */
+  /** min_unit, where it is not the pod. */
   readonly largestPod?: ResourceVector;
   readonly sameRack?: boolean;
   readonly group?: string;
@@ -135,7 +135,7 @@ export function need(cluster: string, parts: NeedParts): Need {
   };
 }
 
-/** A stamp with a priority and nothing else. */
+/** A stamp that names no row. */
 export function stamped(priority: number, penaltyDollars: number): Stamp {
   return {
     priority,

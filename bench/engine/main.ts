@@ -1,5 +1,5 @@
-// The engine benchmark: whole decisions on rebuilt inputs, one after the other on one thread. Each case runs in a
-// process of its own, because type feedback of one case would make the next one slower or faster.
+// `npm run bench -- engine`: whole decisions on the inputs of cases.ts, one after the other on one thread. Each case
+// runs in a process of its own, because type feedback of one case would make the next one slower or faster.
 
 import { spawnSync } from 'node:child_process';
 import { type Decision, Engine } from '../../src/engine/index.ts';
@@ -40,7 +40,7 @@ const OPTIONS: DecisionOptions = {
   ...UNSHARED_OPTIONS,
 };
 const WARM_UP_CYCLES = 5;
-const LEAST_CYCLES = 3;
+const MIN_CYCLES = 3;
 
 interface Settings {
   readonly cycles: number;
@@ -88,7 +88,7 @@ function runCase(benchCase: Case, settings: Settings): CaseResult {
   const outOfTime = (): boolean => performance.now() - started > settings.seconds * 1000;
   for (let i = 0; i < WARM_UP_CYCLES && !outOfTime(); i++) cycle();
   const durations: number[] = [];
-  while (durations.length < settings.cycles && (durations.length < LEAST_CYCLES || !outOfTime())) {
+  while (durations.length < settings.cycles && (durations.length < MIN_CYCLES || !outOfTime())) {
     const start = performance.now();
     cycle();
     durations.push(performance.now() - start);
@@ -137,7 +137,7 @@ function assertEqual(name: string, what: string, actual: number, expected: numbe
 }
 
 /** The case in a process of its own. */
-function runApart(name: string, settings: Settings): CaseResult {
+function runInOwnProcess(name: string, settings: Settings): CaseResult {
   const { cycles, seconds, seed } = settings;
   const args = ['--case', name, '--cycles', `${cycles}`, '--seconds', `${seconds}`, '--seed', `${seed}`];
   const child = spawnSync(process.execPath, [import.meta.filename, ...args, '--inline', '--json'], {
@@ -201,7 +201,7 @@ if (import.meta.main) {
   } else {
     const results = CASES.filter(({ name }) => wanted.includes(name)).map((benchCase) => {
       if (!values.json) console.error(`${benchCase.name} …`);
-      return values.inline ? runCase(benchCase, settings) : runApart(benchCase.name, settings);
+      return values.inline ? runCase(benchCase, settings) : runInOwnProcess(benchCase.name, settings);
     });
     if (values.json) {
       console.log(

@@ -31,7 +31,7 @@ export type AttackerOrder =
 const MAX_UNDER_WAY = 200;
 const POLL_MS = 5;
 
-class Attacking {
+class AttackLoop {
   readonly #attack: Attack;
   readonly #settings: Settings;
   readonly #over = new AbortController();
@@ -105,12 +105,12 @@ class Attacking {
 
 if (import.meta.main) {
   const { settings, attack } = JSON.parse(process.argv[2]!) as AttackerSetup;
-  const attacking = new Attacking(ATTACKS[attack]!, settings);
+  const loop = new AttackLoop(ATTACKS[attack]!, settings);
   const send = (message: AttackerMessage): void => void process.send!(message);
   process.on('message', (order: AttackerOrder) => {
-    if (order.kind === 'prepare') attacking.prepare(order.target);
-    else if (order.kind === 'begin') attacking.begin(order.target);
-    else void attacking.end().then(send);
+    if (order.kind === 'prepare') loop.prepare(order.target);
+    else if (order.kind === 'begin') loop.begin(order.target);
+    else void loop.end().then(send);
   });
   process.on('disconnect', () => process.exit());
   send({ kind: 'ready' });

@@ -1,5 +1,6 @@
-// The attacks, each as a single attempt that the attacker repeats at a fixed rate. Most open a new connection for every
-// attempt. They share their parts with `test/hostile`, which asserts that each attack is refused correctly.
+// The attacks of `bench hostile`, each as a single attempt that attacker.ts repeats at a fixed rate. Most open a new
+// connection for every attempt. They share their parts with `test/hostile`, which asserts that each attack is refused
+// correctly.
 
 import { status } from '@grpc/grpc-js';
 import type { Random } from '../../src/runtime/random.ts';

@@ -1,9 +1,10 @@
-// Computes the figures of one attack from the measurements of all processes.
+// Computes the figures of one attack of `bench hostile` from the measurements of all processes, for measure.ts. They
+// are what `--json` prints and `bench record` keeps.
 
 import { type Quantiles, rounded } from '../quantiles.ts';
 import { lagIn, type ProcessFigures, processFigures, type Timed, timed, tookMs } from '../shard/figures.ts';
 import type { Usage } from '../shard/processes.ts';
-import type { Cycle } from '../shard/shard.ts';
+import type { Cycle } from '../shard/shard-process.ts';
 import type { AttackerMessage } from './attacker.ts';
 import { ATTACKS } from './attacks.ts';
 import type { NeighboursReport } from './neighbours.ts';
@@ -42,7 +43,7 @@ export interface AttackFigures {
   readonly sessionsLost: Readonly<Record<string, number>>;
   /** Roll-ups of neighbours without an ack, over all periods. */
   readonly unacknowledged: number;
-  /** Lag of the neighbours' process, over all periods: it is part of the measured ack times, and not caused by the shard. */
+  /** Lag of the neighbours' process, over all periods; part of the measured ack times, and not caused by the shard. */
   readonly neighbourLagMs: Quantiles;
   readonly before: Period;
   readonly during: Period;
@@ -53,7 +54,7 @@ export interface AttackFigures {
   readonly cycleRatio: number;
 }
 
-interface Seen {
+interface Measurements {
   readonly attack: string;
   /** At the start and after each of the three periods. */
   readonly snapshots: readonly [Snapshot, Snapshot, Snapshot, Snapshot];
@@ -62,7 +63,7 @@ interface Seen {
   readonly cycles: readonly Cycle[];
 }
 
-export function figuresOf({ attack, snapshots, ended, report, cycles }: Seen): AttackFigures {
+export function figuresOf({ attack, snapshots, ended, report, cycles }: Measurements): AttackFigures {
   const [first, before, during, after] = snapshots;
   const periods = {
     before: periodOf(first, before, report, cycles),

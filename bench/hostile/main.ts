@@ -1,5 +1,5 @@
-// The hostile benchmark: latencies of well-behaved clusters (the neighbours) during an attack. Every party is a process
-// of its own.
+// `npm run bench -- hostile`: latencies of well-behaved clusters (the neighbours) during an attack. Every party is a
+// process of its own.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, setPriority, tmpdir, totalmem } from 'node:os';
@@ -77,7 +77,7 @@ const settings: Settings = {
 };
 
 /** The problem of the command line; null if there is none. */
-function mistake(): string | null {
+function usageProblem(): string | null {
   const unknown = values.attack.find((name) => !Object.hasOwn(ATTACKS, name));
   if (unknown !== undefined) return `There is no attack ${unknown}. --help names them.`;
   const wrong = Object.entries(settings).find(
@@ -137,7 +137,7 @@ async function run(): Promise<void> {
   process.exit();
 }
 
-const problem = mistake();
+const problem = usageProblem();
 if (values.help) console.log(HELP);
 else if (problem === null) await run();
 else {

@@ -1,12 +1,12 @@
-// One attack: starts provider, neighbours, attacker and a shard, waits until they settle, and times the neighbours' acks
-// before, during and after the attack. Every attack has a new shard.
+// Measures one attack for main.ts: starts provider, neighbours, attacker and a shard, waits until they settle, and
+// times the neighbours' acks before, during and after the attack. Every attack has a new shard.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Progress } from '../ladder/progress.ts';
 import { LAG_RESOLUTION_MS, lagOf } from '../shard/lag.ts';
-import { NICER, nowMs, startWorker, type Usage, usageOf, type Worker } from '../shard/processes.ts';
-import { ShardProcess } from '../shard/shard.ts';
-import { pause, showing } from '../waiting.ts';
+import { type Child, NICER, nowMs, startChild, type Usage, usageOf } from '../shard/processes.ts';
+import { ShardProcess } from '../shard/shard-process.ts';
+import { pause, withProgress } from '../waiting.ts';
 import type { AttackerMessage, AttackerOrder } from './attacker.ts';
 import type { Target } from './attacks.ts';
 import { type AttackFigures, figuresOf, type Snapshot } from './figures.ts';
@@ -27,9 +27,9 @@ interface Stage {
   readonly settings: Settings;
   readonly attack: string;
   readonly options: RunOptions;
-  readonly provider: Worker<ProviderMessage, never>;
-  readonly neighbours: Worker<NeighboursMessage, NeighboursOrder>;
-  readonly attacker: Worker<AttackerMessage, AttackerOrder>;
+  readonly provider: Child<ProviderMessage, never>;
+  readonly neighbours: Child<NeighboursMessage, NeighboursOrder>;
+  readonly attacker: Child<AttackerMessage, AttackerOrder>;
   /** Resolves to the address of the provider once all processes are ready. */
   readonly ready: Promise<string>;
 }
@@ -62,17 +62,17 @@ function startStage(
   const { certificates } = options;
   const { niceness } = settings;
   const same = { heapMiB: HEAP_MIB, onExit };
-  const provider: Stage['provider'] = startWorker(
+  const provider: Stage['provider'] = startChild(
     `${HERE}/provider.ts`,
     { settings, certificates },
     { ...same, niceness },
   );
-  const neighbours: Stage['neighbours'] = startWorker(
+  const neighbours: Stage['neighbours'] = startChild(
     `${HERE}/neighbours.ts`,
     { settings, certificates },
     { ...same, niceness },
   );
-  const attacker: Stage['attacker'] = startWorker(
+  const attacker: Stage['attacker'] = startChild(
     `${HERE}/attacker.ts`,
     { settings, attack },
     { ...same, niceness: niceness + NICER },
@@ -97,15 +97,15 @@ async function runOn(stage: Stage, onExit: (error: Error) => void): Promise<Atta
   try {
     const acked = neighbours.received('acked');
     neighbours.send({ kind: 'dial', address: shard.sessions });
-    await showing(progress, acked, () => `${attack}: neighbours connect`);
+    await withProgress(progress, acked, () => `${attack}: neighbours connect`);
     const target = {
       sessions: shard.sessions,
       api: new URL(shard.api).host,
       ...{ provider, certificates: stage.options.certificates },
     };
     stage.attacker.send({ kind: 'prepare', target });
-    await showing(progress, pause(settings.settleMs), () => `${attack}: settles`);
-    return await watch(stage, shard, target);
+    await withProgress(progress, pause(settings.settleMs), () => `${attack}: settles`);
+    return await measurePeriods(stage, shard, target);
   } finally {
     // Before the shard, because neighbours would reconnect otherwise.
     stopAll(stage);
@@ -114,7 +114,7 @@ async function runOn(stage: Stage, onExit: (error: Error) => void): Promise<Atta
 }
 
 function stopAll({ provider, neighbours, attacker }: Stage): void {
-  for (const worker of [provider, neighbours, attacker]) worker.stop();
+  for (const child of [provider, neighbours, attacker]) child.stop();
 }
 
 /** The API stays without TLS: the attack with certificates is on sessions. */
@@ -122,7 +122,7 @@ function tlsFlags({ shard: { cert, key, ca } }: Certificates): string[] {
   return ['--tls-cert', cert, '--tls-key', key, '--tls-ca', ca, '--tls-api=false'];
 }
 
-async function watch(stage: Stage, shard: ShardProcess, target: Target): Promise<AttackFigures> {
+async function measurePeriods(stage: Stage, shard: ShardProcess, target: Target): Promise<AttackFigures> {
   const { attack, attacker, neighbours } = stage;
   const idle = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   idle.enable();
@@ -135,7 +135,7 @@ async function watch(stage: Stage, shard: ShardProcess, target: Target): Promise
   const period = async (name: string): Promise<Snapshot> => {
     const lastMs = nowMs() + stage.settings.seconds * 1000;
     const left = (): number => Math.max(0, Math.round((lastMs - nowMs()) / 1000));
-    await showing(
+    await withProgress(
       stage.options.progress,
       pause(lastMs - nowMs()),
       () => `${attack}: ${name}, ${left()} s to go`,

@@ -1,5 +1,5 @@
-// The neighbours in a process of their own: small clusters that report several times a second, each time another row, so
-// that every roll-up is decoded, made durable and acknowledged.
+// The neighbours of `bench hostile`: a child process, started by measure.ts, with small clusters that report about once
+// a second, each time another row, so that every roll-up is decoded, made durable and acknowledged.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { CapacityNeed } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';

@@ -1,4 +1,5 @@
-// A provider in a process of its own, with machines that no cluster requests: only the latency of sessions is measured.
+// The provider of `bench hostile`: a child process, started by measure.ts. No cluster requests its machines, because
+// only the latency of sessions is measured.
 
 import { serveCloud } from '../../test/hostile/cloud.ts';
 import type { Certificates, Settings } from './settings.ts';

@@ -1,4 +1,4 @@
-// The settings of a run, passed to all of its processes.
+// Settings of `bench hostile`, which main.ts reads from the command line and measure.ts passes to all processes.
 
 import type { TlsFiles } from '../../src/wire/index.ts';
 

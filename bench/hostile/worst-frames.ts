@@ -1,5 +1,6 @@
-// Twenty clusters that send the worst frames a shard accepts and the worst it refuses, back to back: each as soon as
-// the transport has accepted the previous one. Frames alternate in pairs, so that every one is new to the shard.
+// The attack `worst-frames` of attacks.ts: twenty clusters that send the worst frames a shard accepts and the worst it
+// refuses, back to back: each as soon as the transport has accepted the previous one. Frames alternate in pairs, so
+// that every one is new to the shard.
 
 import {
   type CapacityNeed,
@@ -25,10 +26,10 @@ const IN_ZONES = [
   },
 ];
 
-/** Rows like those of real clusters; `turn`, 0 or 1, makes all of them different. */
-function plainRows(count: number, turn: number, changes: Partial<CapacityNeed> = {}): CapacityNeed[] {
+/** Rows like those of real clusters; `variant`, 0 or 1, makes all of them different. */
+function plainRows(count: number, variant: number, changes: Partial<CapacityNeed> = {}): CapacityNeed[] {
   return Array.from({ length: count }, (_, i) =>
-    aRow(turn * count + i, {
+    aRow(variant * count + i, {
       requirements: IN_ZONES,
       aggregateResources: new Map([['cpu', '0']]),
       ...changes,
@@ -43,50 +44,50 @@ function wideRow(priority: number): CapacityNeed {
   return aRow(priority, { requirements, aggregateResources: new Map([['cpu', '0']]) });
 }
 
-function frames(make: (turn: number) => Uint8Array): Frames {
+function frames(make: (variant: number) => Uint8Array): Frames {
   return [make(0), make(1)];
 }
 
 /** The pair of frames of each kind of cluster; half of the kinds are refused. */
 const KINDS: Readonly<Record<string, (cluster: string) => Frames>> = {
-  'all rows new': (cluster) => frames((turn) => rollupFrame(cluster, plainRows(ROWS, turn))),
+  'all rows new': (cluster) => frames((variant) => rollupFrame(cluster, plainRows(ROWS, variant))),
   'all rows moved': (cluster) =>
-    frames((turn) => {
+    frames((variant) => {
       const all = plainRows(ROWS, 0);
-      return rollupFrame(cluster, turn === 0 ? all : all.toReversed());
+      return rollupFrame(cluster, variant === 0 ? all : all.toReversed());
     }),
   'all allowed values': (cluster) =>
-    frames((turn) =>
+    frames((variant) =>
       rollupFrame(
         cluster,
-        Array.from({ length: 380 }, (_, i) => wideRow(turn * 380 + i)),
+        Array.from({ length: 380 }, (_, i) => wideRow(variant * 380 + i)),
       ),
     ),
   'all rows set aside': (cluster) =>
-    frames((turn) =>
-      rollupFrame(cluster, plainRows(ROWS, turn, { aggregateResources: new Map([['cpu', '1e30']]) })),
+    frames((variant) =>
+      rollupFrame(cluster, plainRows(ROWS, variant, { aggregateResources: new Map([['cpu', '1e30']]) })),
     ),
   'a group of 15 MB': (cluster) =>
-    frames((turn) => rollupFrame(cluster, [aRow(turn, { group: '\0'.repeat(15 * MIB) })])),
-  'a row too many': (cluster) => frames((turn) => rollupFrame(cluster, plainRows(ROWS + 1, turn))),
+    frames((variant) => rollupFrame(cluster, [aRow(variant, { group: '\0'.repeat(15 * MIB) })])),
+  'a row too many': (cluster) => frames((variant) => rollupFrame(cluster, plainRows(ROWS + 1, variant))),
   'the last row wrong': (cluster) =>
-    frames((turn) => {
+    frames((variant) => {
       const wrong = aRow(1, { interruptionPenaltyBucket: 99 as PenaltyBucket });
-      return rollupFrame(cluster, [...plainRows(ROWS - 1, turn), wrong]);
+      return rollupFrame(cluster, [...plainRows(ROWS - 1, variant), wrong]);
     }),
   'a cluster id of 15 MB': () => frames(() => rollupFrame('\0'.repeat(15 * MIB), [])),
   'broken at the end': (cluster) =>
-    frames((turn) => {
-      const bytes = rollupFrame(cluster, [...plainRows(ROWS - 1, turn), aRow(9, { group: 'last' })]);
+    frames((variant) => {
+      const bytes = rollupFrame(cluster, [...plainRows(ROWS - 1, variant), aRow(9, { group: 'last' })]);
       // The group of the last row is not UTF-8.
       return bytes.with(bytes.length - 1, 0xff);
     }),
   '400,000 resources and a bad operator': (cluster) =>
-    frames((turn) => {
+    frames((variant) => {
       const many = Array.from({ length: 400_000 }, (_, i) => [`r${i}`, '1'] as const);
       const bad = [{ key: 'k', operator: 9 as never, values: [] }];
       return rollupFrame(cluster, [
-        aRow(turn, { aggregateResources: new Map(many) }),
+        aRow(variant, { aggregateResources: new Map(many) }),
         aRow(2, { requirements: bad }),
       ]);
     }),
@@ -97,7 +98,7 @@ interface Sender {
   readonly frames: Frames;
 }
 
-/** Connects and sends the first frame of each cluster, so that its accepted demand exists before anything is measured. */
+/** Connects each cluster and sends its first frame, so that its accepted demand exists before anything is measured. */
 export function openWorst({ target, over }: Pick<Attacker, 'target' | 'over'>): readonly Sender[] {
   const makers = Object.values(KINDS);
   return Array.from({ length: WORST_CLUSTERS }, (_, i) => {

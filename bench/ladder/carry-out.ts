@@ -1,5 +1,5 @@
-// Executes a plan between two cycles, as a shard and its providers would: yields the changes that result from it.
-// Every transition completes at once, so that the benchmark measures decisions and not waiting.
+// Executes a plan between two cycles of a rung (rung.ts), as a shard and its providers would: yields the changes that
+// result from it. Every transition completes at once, so that the benchmark measures decisions and not waiting.
 
 import type { Decision } from '../../src/engine/index.ts';
 import type { Fleet, PendingChange } from '../../src/fleet/index.ts';
@@ -21,7 +21,7 @@ const { Configured, Idle, Speculative } = MachineState;
 type End = Pick<Machine, 'state' | 'cluster' | 'stamp'>;
 
 const FREE: End = { state: Idle, cluster: '', stamp: null };
-const GIVEN_BACK: End = { state: Speculative, cluster: '', stamp: null };
+const RELEASED: End = { state: Speculative, cluster: '', stamp: null };
 
 export class CarryOut {
   readonly #fleet: Fleet;
@@ -56,7 +56,7 @@ export class CarryOut {
         yield this.#end(id, FREE, atMs);
         break;
       case 'Delete':
-        yield this.#end(id, GIVEN_BACK, atMs);
+        yield this.#end(id, RELEASED, atMs);
         break;
     }
   }

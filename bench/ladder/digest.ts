@@ -1,5 +1,6 @@
 // The digest of a plan: SHA-256 over its actions in order. Two runs with equal digests decided the same, whatever the
-// number of workers. Computed action by action, because a cold fleet has megabytes of them.
+// number of workers: measure.ts reports it, speedup.ts and verify-digests.ts compare it. Computed action by action,
+// because a cold fleet has megabytes of them.
 
 import { createHash } from 'node:crypto';
 import type { Action } from '../../src/model/index.ts';

@@ -1,5 +1,5 @@
-// Writes the input of the last cycle of a rung as a scenario file. A decision on that file has the actions that
-// the rung's digest was computed from, so `bigfleet decide` and other checkers can verify the plan.
+// `bench ladder --export`: writes the input of the last cycle of a rung as a scenario file. A decision on that file has
+// the actions that the rung's digest was computed from, so `bigfleet decide` and other checkers can verify the plan.
 
 import { writeFileSync } from 'node:fs';
 import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
@@ -27,10 +27,10 @@ export function exportRung(rung: Rung, file: string): void {
   writeFileSync(file, writeScenario(inputOf(rung)));
 }
 
-function inputOf({ fleet, nowMs, rollUpsSince, workload }: Rung): DecisionInput {
+function inputOf({ fleet, nowMs, lastRollUps, workload }: Rung): DecisionInput {
   const needs: Need[] = [];
   for (let cluster = 0; cluster < workload.profile.clusters; cluster++) {
-    needs.push(...(rollUpsSince.get(workload.clusterName(cluster)) ?? workload.needsOf(cluster)));
+    needs.push(...(lastRollUps.get(workload.clusterName(cluster)) ?? workload.needsOf(cluster)));
   }
   const machines = [...workload.machines()].map(({ id }) => machineOf(fleet, id));
   return { nowMs, machines, needs, options: OPTIONS };

@@ -1,10 +1,10 @@
-// Whether the cost of a Need is independent of the size of the fleet: the same workload in three sizes, each ten times
-// the one before.
+// `bench ladder --linear`: whether the cost of a Need is independent of the size of the fleet. Compares the same
+// workload in three sizes, each ten times the one before.
 
 import type { Regime } from '../../testing/workload/regimes.ts';
 import { short } from '../record/markdown.ts';
-import type { RungName } from './climb.ts';
 import type { RungResult } from './measure.ts';
+import type { RungName } from './rung-process.ts';
 
 const SIZES = ['uber-5k', 'uber-50k', 'uber-500k'];
 

@@ -1,16 +1,17 @@
-// The ladder: cycles on generated fleets of every size, in every regime. See docs/reference/performance.md.
+// `npm run bench -- ladder`: cycles on generated fleets of every size, in every regime. Results are in
+// docs/reference/performance.md, the method in docs/internals/performance-method.md.
 
 import { saveDifference } from '../../src/scenario/save-difference.ts';
 import { isRegime, REGIMES } from '../../testing/workload/regimes.ts';
 import { optionsGiven } from '../options.ts';
 import { loadProfile, profileNames } from '../profiles/load.ts';
 import { short } from '../record/markdown.ts';
-import { climb, rungsOf } from './climb.ts';
 import { exportProblem, exportRung } from './export.ts';
 import { linearityOf, linearityTable, linearRungs } from './linear.ts';
 import { measure, type RungResult, type Settings } from './measure.ts';
 import { progressOn, SILENT } from './progress.ts';
-import { type LadderRow, ladderTable, machineLine, printResult, verdictsOn } from './report.ts';
+import { type LadderRow, ladderTable, limitChecksOf, machineLine, printResult } from './report.ts';
+import { measureInOwnProcess, rungsOf } from './rung-process.ts';
 
 const HELP = `bench ladder: cycles on generated fleets, from dev-50 to uber-500k
 
@@ -108,8 +109,8 @@ function usageProblem(): string | null {
 function list(): void {
   for (const name of profileNames()) {
     const { about, thresholds } = loadProfile(name);
-    const held = thresholds.map(({ regime, p99Ms }) => `${regime} ≤ ${p99Ms} ms`);
-    console.log(`${name.padEnd(20)} ${about}${held.length === 0 ? '' : ` (${held.join(', ')})`}`);
+    const limits = thresholds.map(({ regime, p99Ms }) => `${regime} ≤ ${p99Ms} ms`);
+    console.log(`${name.padEnd(20)} ${about}${limits.length === 0 ? '' : ` (${limits.join(', ')})`}`);
   }
 }
 
@@ -126,9 +127,9 @@ async function runOne(): Promise<void> {
   const progress = values.json ? SILENT : progressOn(process.stderr, `${profile.name} ${regime}`);
   const { result, rung, cut } = measure(profile, regime, settings, progress);
   progress.done();
-  const verdicts = verdictsOn(result, profile);
+  const limitChecks = limitChecksOf(result, profile);
   if (values.json) console.log(JSON.stringify(result, null, 2));
-  else printResult(result, verdicts);
+  else printResult(result, limitChecks);
   if (cut) {
     // Where something changes between cycles, the last cycle is then another one.
     const digest = rung.everything || regime === 'steady' ? '' : '; the digest is not comparable';
@@ -138,7 +139,7 @@ async function runOne(): Promise<void> {
     exportRung(rung, values.export);
     console.error(`Wrote ${values.export}; the digest is that of a decision on it.`);
   }
-  if (values.enforce && verdicts.some(({ isWithin }) => !isWithin)) process.exitCode = 1;
+  if (values.enforce && limitChecks.some(({ isWithin }) => !isWithin)) process.exitCode = 1;
   const { checkMs, checks, differences } = rung.engine.metrics;
   if (checks > 0) {
     const meanMs = short(checkMs.sum / checks);
@@ -152,7 +153,7 @@ async function runAll(): Promise<void> {
   const rows: LadderRow[] = [];
   const before = machineLine();
   for (const rung of rungsOf(values.profile, values.regime)) {
-    const row = await climb(rung, settings);
+    const row = await measureInOwnProcess(rung, settings);
     const outcome = row.result === null ? row.problem : `p50 ${short(row.result.cycleMs.p50)} ms`;
     console.error(`${rung.profile} ${rung.regime}: ${outcome}`);
     rows.push(row);
@@ -176,7 +177,8 @@ async function runAll(): Promise<void> {
   const text = `${ladderTable(rows)}\n\n\`${command}\`\n\n${before} at the start, ${machineLine().replace(/.*, load/, 'load')} at the end.`;
   console.log(text);
   const broken = rows.some(
-    ({ profile, result }) => result === null || verdictsOn(result, profile).some(({ isWithin }) => !isWithin),
+    ({ profile, result }) =>
+      result === null || limitChecksOf(result, profile).some(({ isWithin }) => !isWithin),
   );
   if (values.enforce && broken) process.exitCode = 1;
 }
@@ -185,7 +187,7 @@ async function runAll(): Promise<void> {
 async function runLinear(): Promise<void> {
   const results: RungResult[] = [];
   for (const rung of linearRungs(values.regime?.[0])) {
-    const { problem, result } = await climb(rung, settings);
+    const { problem, result } = await measureInOwnProcess(rung, settings);
     console.error(
       `${rung.profile} ${rung.regime}: ${result === null ? problem : `${result.perNeedUs} µs a Need`}`,
     );

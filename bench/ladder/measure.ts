@@ -1,5 +1,5 @@
-// Measures a rung: a first cycle whose result is checked, warm-up cycles, timed cycles, and the floor in the same
-// process.
+// Measures a rung for main.ts: a first cycle whose result is checked, warm-up cycles, timed cycles, and the floor in
+// the same process.
 
 import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
 import {
@@ -74,15 +74,15 @@ export interface RungResult {
 }
 
 /**
- * Microseconds per row on each path; 0 where no row took it: credited (`absorb`), served from the
- * pools with nothing (`shortfall`), or with machines (`score`).
+ * Microseconds per row on each path; 0 where no row took it: credited (`absorb`), or in need of free machines and given
+ * none (`shortfall`) or some (`score`).
  */
 export type PathsUs = Readonly<Record<Path, number>>;
 
-const LEAST_CYCLES = 3;
+const MIN_CYCLES = 3;
 /** Poll interval and maximum number of polls for threads to start: 20 s in total. */
-const LOOK_MS = 10;
-const MOST_TRIES = 2_000;
+const POLL_MS = 10;
+const MAX_POLLS = 2_000;
 const FLOOR_ROUNDS = 30;
 /** Warm-up cycles, the last ones, whose row timings are reported: timing rows would slow down the timed cycles. */
 const ROW_TIMED_CYCLES = 5;
@@ -100,11 +100,11 @@ export function measure(
   settings: Settings,
   progress: Progress,
 ): Measured {
-  progress.say('generating the fleet');
-  const { seed, exports: remembers } = settings;
-  const rung = new Rung(profile, regime, seed, { engine: engineOptionsOf(settings), remembers });
-  comeUp(rung, settings.workers);
-  progress.say('first cycle');
+  progress.update('generating the fleet');
+  const { seed, exports: keepsRollUps } = settings;
+  const rung = new Rung(profile, regime, seed, { engine: engineOptionsOf(settings), keepsRollUps });
+  waitForThreads(rung, settings.workers);
+  progress.update('first cycle');
   let last = rung.first();
   let spentMs = last.ms;
   const warmUp: CycleStats[] = [];
@@ -112,28 +112,28 @@ export function measure(
     last = rung.next(true);
     spentMs += last.ms;
     warmUp.push(last.stats);
-    progress.say(`warm-up ${warmUp.length} of ${settings.warmUp}, ${Math.round(last.ms)} ms`);
+    progress.update(`warm-up ${warmUp.length} of ${settings.warmUp}, ${Math.round(last.ms)} ms`);
   }
   const cycles: TimedCycleSummary[] = [];
-  const mayGoOn = (): boolean => cycles.length < LEAST_CYCLES || spentMs < settings.seconds * 1000;
+  const mayGoOn = (): boolean => cycles.length < MIN_CYCLES || spentMs < settings.seconds * 1000;
   while (cycles.length < settings.cycles && mayGoOn()) {
     last = rung.next();
     spentMs += last.ms;
     cycles.push(summaryOf(last));
-    progress.say(`cycle ${cycles.length} of ${settings.cycles}, ${Math.round(last.ms)} ms`);
+    progress.update(`cycle ${cycles.length} of ${settings.cycles}, ${Math.round(last.ms)} ms`);
   }
   const cut = warmUp.length < settings.warmUp || cycles.length < settings.cycles;
-  progress.say('floor and digest');
+  progress.update('floor and digest');
   const rowTimed = warmUp.slice(-ROW_TIMED_CYCLES);
   return { rung, cut, result: resultOf(rung, settings, cycles, rowTimed, last) };
 }
 
 /** Waits until all threads run. Small rungs could otherwise finish before the threads have started. */
-function comeUp({ engine }: Rung, workers: number): void {
+function waitForThreads({ engine }: Rung, workers: number): void {
   const never = new Int32Array(new SharedArrayBuffer(4));
-  for (let tries = 0; engine.threads < workers; tries++) {
-    if (tries === MOST_TRIES) throw new Error(`only ${engine.threads} of ${workers} threads started`);
-    Atomics.wait(never, 0, 0, LOOK_MS);
+  for (let polls = 0; engine.threads < workers; polls++) {
+    if (polls === MAX_POLLS) throw new Error(`only ${engine.threads} of ${workers} threads started`);
+    Atomics.wait(never, 0, 0, POLL_MS);
   }
 }
 

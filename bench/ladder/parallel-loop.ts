@@ -1,10 +1,10 @@
-// A plain parallel loop: reads every column of the fleet once, on this thread alone or split evenly among several. Its
-// speed-up is what the machine provides at that moment; cycles are compared with it and not with the number of cores.
-// As a worker, this file is one of the threads.
+// A plain parallel loop for speedup.ts: reads every column of the fleet once, on this thread alone or split evenly
+// among several. Its speed-up is what the machine provides at that moment; cycles are compared with it and not with the
+// number of cores. As a worker thread, this file reads one share.
 
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import type { Fleet } from '../../src/fleet/index.ts';
-import { columnsOf, type Part, passOver } from '../floor.ts';
+import { ledgerColumns, passOver, type UsedColumn } from '../floor.ts';
 
 /** Places in the block of numbers that all threads share. */
 const Control = { Round: 0, Done: 1 } as const;
@@ -12,7 +12,7 @@ const STOP = -1;
 
 interface Share {
   readonly control: Int32Array;
-  readonly parts: readonly Part[];
+  readonly columns: readonly UsedColumn[];
   readonly passes: number;
 }
 
@@ -21,20 +21,20 @@ const LOOP_MS = 40;
 
 export class ParallelLoop {
   readonly #control = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
-  readonly #whole: readonly Part[];
-  readonly #own: readonly Part[];
+  readonly #whole: readonly UsedColumn[];
+  readonly #own: readonly UsedColumn[];
   readonly #passes: number;
   readonly #workers: readonly Worker[];
   readonly #up: Promise<unknown>;
 
   /** `threads` in all, this one included. */
   constructor(fleet: Fleet, threads: number) {
-    this.#whole = columnsOf(fleet);
+    this.#whole = ledgerColumns(fleet);
     this.#passes = passesFor(this.#whole);
     this.#own = shareOf(this.#whole, 0, threads);
     this.#workers = Array.from({ length: threads - 1 }, (_, i) => {
-      const parts = shareOf(this.#whole, i + 1, threads);
-      const share: Share = { control: this.#control, parts, passes: this.#passes };
+      const columns = shareOf(this.#whole, i + 1, threads);
+      const share: Share = { control: this.#control, columns, passes: this.#passes };
       return new Worker(new URL(import.meta.url), { workerData: share });
     });
     this.#up = Promise.all(
@@ -77,33 +77,33 @@ export class ParallelLoop {
 }
 
 /** An even share of every column: the same work for each thread, since the kinds of column differ in cost. */
-function shareOf(parts: readonly Part[], index: number, of: number): readonly Part[] {
-  return parts.map(({ column, used }) => {
+function shareOf(columns: readonly UsedColumn[], index: number, of: number): readonly UsedColumn[] {
+  return columns.map(({ column, used }) => {
     const from = Math.floor((used * index) / of);
     const to = Math.floor((used * (index + 1)) / of);
     return { column: column.subarray(from, to), used: to - from };
   });
 }
 
-function passesFor(parts: readonly Part[]): number {
+function passesFor(columns: readonly UsedColumn[]): number {
   let passes = 1;
   for (;;) {
     const start = performance.now();
-    passOver(parts, passes);
+    passOver(columns, passes);
     if (performance.now() - start >= LOOP_MS) return passes;
     passes *= 2;
   }
 }
 
-function work({ control, parts, passes }: Share): void {
+function work({ control, columns, passes }: Share): void {
   // The loops should be compiled before anything is timed.
-  passOver(parts, passes);
+  passOver(columns, passes);
   parentPort?.postMessage('up');
   for (let round = 0; ; ) {
     Atomics.wait(control, Control.Round, round);
     round = Atomics.load(control, Control.Round);
     if (round === STOP) return;
-    passOver(parts, passes);
+    passOver(columns, passes);
     Atomics.add(control, Control.Done, 1);
     Atomics.notify(control, Control.Done);
   }

@@ -1,11 +1,11 @@
-// Reports the progress of a run on standard error: one line that is overwritten on a terminal, else a plain line every few
-// seconds, so that a log stays short.
+// Shows the progress of a long run (`bench ladder`, speedup, shard and hostile, verify:digests) on standard error: one
+// line that is overwritten on a terminal, else a plain line every few seconds, so that a log stays short.
 
 const TERMINAL_MS = 100;
 const PLAIN_MS = 5000;
 
 export interface Progress {
-  say(text: string): void;
+  update(text: string): void;
   /** Ends the line. */
   done(): void;
 }
@@ -15,7 +15,7 @@ export function progressOn(stream: NodeJS.WriteStream, label: string): Progress 
   const everyMs = terminal ? TERMINAL_MS : PLAIN_MS;
   let last = Number.NEGATIVE_INFINITY;
   return {
-    say(text) {
+    update(text) {
       if (performance.now() - last < everyMs) return;
       last = performance.now();
       stream.write(terminal ? `\r\u001B[K${label}: ${text}` : `${label}: ${text}\n`);
@@ -26,4 +26,4 @@ export function progressOn(stream: NodeJS.WriteStream, label: string): Progress 
   };
 }
 
-export const SILENT: Progress = { say: () => {}, done: () => {} };
+export const SILENT: Progress = { update: () => {}, done: () => {} };

@@ -1,4 +1,5 @@
-// How results are shown: a table and a few lines on the terminal, and the ladder as a table of docs/reference/performance.md.
+// Shows results of `bench ladder`: a table and a few lines on the terminal (main.ts), and the table of the ladder in
+// docs/reference/performance.md (record/page.ts).
 
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import type { ScaleProfile, Threshold } from '../../src/demo/workload/scale-profile.ts';
@@ -7,7 +8,7 @@ import type { RungResult } from './measure.ts';
 import { PARTS } from './rung.ts';
 
 /** A limit of the profile that a change may not exceed; not a goal, for which see bench/record/goals.ts. */
-export interface Verdict {
+export interface LimitCheck {
   readonly threshold: Threshold;
   readonly isWithin: boolean;
 }
@@ -28,13 +29,13 @@ export type RungFigures = Pick<
 > & { readonly cycleMs: { readonly p50: number; readonly p99: number } };
 
 /** The limits of the profile for this regime, and whether the result is within them. */
-export function verdictsOn({ regime, cycleMs }: RungFigures, profile: ScaleProfile): Verdict[] {
+export function limitChecksOf({ regime, cycleMs }: RungFigures, profile: ScaleProfile): LimitCheck[] {
   return profile.thresholds
     .filter((threshold) => threshold.regime === regime)
     .map((threshold) => ({ threshold, isWithin: cycleMs.p99 <= threshold.p99Ms }));
 }
 
-export function printResult(result: RungResult, verdicts: readonly Verdict[]): void {
+export function printResult(result: RungResult, limitChecks: readonly LimitCheck[]): void {
   const { cycleMs, pathsUs, phasesMs } = result;
   console.table({
     [`${result.profile} ${result.regime}`]: {
@@ -66,7 +67,7 @@ export function printResult(result: RungResult, verdicts: readonly Verdict[]): v
   );
   console.log(`workers ${result.workers}, lanes ${result.lanes}, seed ${result.seed}`);
   console.log(`digest ${result.digest}`);
-  for (const { threshold, isWithin } of verdicts) {
+  for (const { threshold, isWithin } of limitChecks) {
     const outcome = isWithin ? 'within the limit' : 'ABOVE THE LIMIT';
     console.log(`${outcome}: p99 ${cycleMs.p99} ms, at most ${threshold.p99Ms} ms (${threshold.why})`);
   }
@@ -107,7 +108,7 @@ function cellsOf({ profile, regime, result, problem }: LadderRow): string[] {
     return [profile.name, regime, problem, ...cells.slice(3)];
   }
   const { cycleMs, phasesMs } = result;
-  const thresholds = verdictsOn(result, profile).map(
+  const thresholds = limitChecksOf(result, profile).map(
     ({ threshold, isWithin }) => `${threshold.p99Ms}${isWithin ? '' : ' **exceeded**'}`,
   );
   return [

@@ -1,9 +1,10 @@
-// A rung of the ladder: one profile in one regime. Generates the fleet, then runs cycles with the changes between them.
-// The timed cycle is the commit of the changes (reported as `freeze`, appending included) and the decision. Creating them
-// replaces reading them from the wire, and is not timed. If a regime has changes, plans are also executed between
-// cycles, as on a shard; otherwise unmet rows would accumulate.
+// A rung of the ladder: one profile in one regime. Generates the fleet, then runs cycles with the changes between them,
+// for measure.ts, speedup.ts, verify-digests.ts and the gate. The timed cycle is the commit of the changes (reported as
+// `freeze`, appending included) and the decision. Creating the changes replaces reading them from the wire, and is not
+// timed. If a regime has changes, plans are also executed between cycles, as on a shard; otherwise unmet rows would
+// accumulate.
 //
-// A decision holds its actions in columns. The sender converts them to objects, a few at a time; that is not part of the
+// A decision has its actions in columns. The sender converts them to objects, a few at a time; that is not part of the
 // cycle.
 
 import { WORKLOAD_NOW_MS } from '../../src/demo/workload/rows.ts';
@@ -49,8 +50,8 @@ export interface TimedCycle {
 export interface RungOptions {
   /** Options of its engine. Self-checks are off by default: a check takes longer than the cycle it is in. */
   readonly engine?: EngineOptions;
-  /** It will be exported. Otherwise it uses no more memory than a shard would. */
-  readonly remembers?: boolean;
+  /** For exports; otherwise a rung uses no more memory than a shard would. */
+  readonly keepsRollUps?: boolean;
 }
 
 export class Rung {
@@ -65,15 +66,15 @@ export class Rung {
   readonly #carryOut: CarryOut;
   /** The last decision of the rung's own engine, if it has not been executed yet. */
   #decided: Decision | null = null;
+  readonly #keepsRollUps: boolean;
   /** For exports: the last roll-up of each cluster that sent one. */
-  readonly #remembers: boolean;
-  readonly rollUpsSince = new Map<string, readonly Need[]>();
+  readonly lastRollUps = new Map<string, readonly Need[]>();
   #cycles = 0;
 
   constructor(profile: ScaleProfile, regime: Regime, seed: number, options: RungOptions = {}) {
-    const { engine = {}, remembers = false } = options;
+    const { engine = {}, keepsRollUps = false } = options;
     this.regime = regime;
-    this.#remembers = remembers;
+    this.#keepsRollUps = keepsRollUps;
     this.workload = new Workload(profile, seed, beginningOf(regime));
     this.fleet = new Fleet();
     const loaded = this.workload.load(this.fleet);
@@ -103,7 +104,7 @@ export class Rung {
     return cycle;
   }
 
-  /** The changes between two cycles, then a cycle; `timesRows`: each row that is served from the pools is timed as well. */
+  /** The changes between two cycles, then a cycle; `timesRows`: also times each row that needs free machines. */
   next(timesRows = false): TimedCycle {
     this.#cycles++;
     this.#change();
@@ -144,7 +145,7 @@ export class Rung {
     for (const machine of machines) this.#changes.push({ kind: 'observe', machine, atMs });
     for (const { cluster, needs, delta } of rollUps) {
       this.#changes.push({ kind: 'demand', delta });
-      if (this.#remembers) this.rollUpsSince.set(cluster, needs);
+      if (this.#keepsRollUps) this.lastRollUps.set(cluster, needs);
     }
   }
 

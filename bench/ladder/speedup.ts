@@ -1,6 +1,6 @@
-// The speed-up by threads: cycles with one worker and with several alternate on one fleet, and between them a plain
-// parallel loop over the same columns, on one thread and on several. A noisy neighbour slows all of them alike, so the
-// speed-up of the cycle is reported as a fraction of that of the loop.
+// `npm run bench -- speedup`: the speed-up by threads. Cycles with one worker and with several alternate on one fleet,
+// and between them a plain parallel loop over the same columns, on one thread and on several. A noisy neighbour slows
+// all of them alike, so the speed-up of the cycle is reported as a fraction of that of the loop.
 
 import type { Decision, Engine } from '../../src/engine/index.ts';
 import { isRegime, REGIMES } from '../../testing/workload/regimes.ts';
@@ -14,9 +14,9 @@ import { machineLine } from './report.ts';
 import { Rung } from './rung.ts';
 
 /** Minimum speed-up of the cycle relative to that of the loop, in regimes that solve everything. */
-const LEAST_RATIO = 0.75;
+const MIN_RATIO = 0.75;
 /** Maximum slowdown by more threads, as a fraction of the time, in any regime. */
-const MOST_LOSS = 0.05;
+const MAX_LOSS = 0.05;
 
 const HELP = `bench speedup: cycles with one worker and with several, against a plain parallel loop over the same columns
 
@@ -28,7 +28,7 @@ const HELP = `bench speedup: cycles with one worker and with several, against a 
   --warm-up N      rounds before them (default 10)
   --seed N         seed of the fleet and its changes (default 1)
   --json           one JSON document on standard output
-  --enforce        exit with 1 if the ratio is below ${LEAST_RATIO} in the regime full, or the loss above ${MOST_LOSS * 100} %
+  --enforce        exit with 1 if the ratio is below ${MIN_RATIO} in the regime full, or the loss above ${MAX_LOSS * 100} %
 
 examples:
   npm run --silent bench -- speedup --profile uber-500k --regime full
@@ -78,7 +78,7 @@ function usageProblem(): string | null {
   return null;
 }
 
-async function comeUp(engine: Engine, workers: number): Promise<void> {
+async function waitForThreads(engine: Engine, workers: number): Promise<void> {
   while (engine.threads < workers) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
@@ -101,13 +101,13 @@ async function compare(): Promise<SpeedUp> {
   const rounds = Number(values.rounds);
   const warmUp = Number(values['warm-up']);
   const progress = values.json ? SILENT : progressOn(process.stderr, `${profile} ${regime}`);
-  progress.say('generating the fleet');
+  progress.update('generating the fleet');
   const lanes = values.lanes === 'auto' ? 'auto' : Number(values.lanes);
   const rung = new Rung(loadProfile(profile), regime, Number(values.seed), { engine: { lanes } });
   rung.first();
   const one = rung.engine;
   const several = rung.newEngine({ workers, lanes });
-  await comeUp(several, workers);
+  await waitForThreads(several, workers);
   const loop = new ParallelLoop(rung.fleet, workers);
   await loop.ready();
   const times = {
@@ -117,7 +117,7 @@ async function compare(): Promise<SpeedUp> {
     together: [] as number[],
   };
   for (let round = 0; round < warmUp + rounds; round++) {
-    progress.say(`round ${round + 1} of ${warmUp + rounds}`);
+    progress.update(`round ${round + 1} of ${warmUp + rounds}`);
     rung.advance();
     // The first engine of a round finds colder caches, so the order alternates.
     const engines = round % 2 === 0 ? [one, several] : [several, one];
@@ -155,7 +155,7 @@ function summaryOf(
   const loopSpeedUp = medianRatio(times.alone, times.together);
   const ratio = speedUp / loopSpeedUp;
   const loss = 1 / speedUp - 1;
-  const met = loss <= MOST_LOSS && (regime !== 'full' || ratio >= LEAST_RATIO);
+  const met = loss <= MAX_LOSS && (regime !== 'full' || ratio >= MIN_RATIO);
   const cycles = { oneMs, severalMs, speedUp: rounded(speedUp) };
   const loops = { loopOneMs, loopSeveralMs, loopSpeedUp: rounded(loopSpeedUp) };
   return {
@@ -183,7 +183,7 @@ function print(result: SpeedUp): void {
   });
   console.log(`${result.profile} ${result.regime}, ${result.rounds} rounds, ${machineLine()}`);
   console.log(
-    `ratio ${result.ratio} (at least ${LEAST_RATIO} in full), loss ${result.loss} (at most ${MOST_LOSS})`,
+    `ratio ${result.ratio} (at least ${MIN_RATIO} in full), loss ${result.loss} (at most ${MAX_LOSS})`,
   );
   console.log(result.met ? 'met' : 'NOT met');
 }

@@ -1,4 +1,4 @@
-// Reads the profiles of this folder.
+// Reads the profiles of this folder, for benchmarks and for the tests of generated fleets.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';

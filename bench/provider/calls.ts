@@ -1,5 +1,6 @@
-// Calls: a thousand concurrent transitions, with fencing; and the cost of one call with the kit against a bare grpc-js
-// server in the same process, measured alternately, so that both see the same load of the machine.
+// The parts `transitions` and `overhead` of `bench provider` (main.ts): a thousand concurrent transitions, with
+// fencing; and the cost of one call with the kit against a bare grpc-js server in the same process, measured
+// alternately, so that both see the same load of the machine.
 
 import { Client, credentials } from '@grpc/grpc-js';
 import { grpcTransport, ProviderClient } from '../../src/provider/index.ts';
@@ -7,14 +8,14 @@ import { Random } from '../../src/runtime/random.ts';
 import { systemClock } from '../../src/runtime/system-clock.ts';
 import { CreateRequest, MachineRef } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
 import { type Quantiles, quantilesOf, rounded } from '../quantiles.ts';
-import { ECHO_PATH, type Host, type HostOptions, startHost } from './host.ts';
-import { slotsOf } from './machines.ts';
+import { quotaSlotsOf } from './cloud.ts';
+import { ECHO_PATH, type ProviderOptions, type ProviderProcess, startProvider } from './provider-process.ts';
 
 const SERVICE = '/bigfleet.v1alpha1.CapacityProvider';
 const MACHINES = 20_000;
 
 export interface TransitionFigures {
-  readonly store: HostOptions['store'];
+  readonly store: ProviderOptions['store'];
   /** Number of concurrent calls. */
   readonly atOnce: number;
   readonly calls: number;
@@ -24,15 +25,15 @@ export interface TransitionFigures {
 }
 
 export async function measureTransitions(
-  store: HostOptions['store'],
+  store: ProviderOptions['store'],
   atOnce: number,
   rounds: number,
 ): Promise<TransitionFigures> {
-  const host = await startHost({ machines: MACHINES, seed: 1, store });
-  const ids = slotsOf(1, atOnce);
+  const provider = await startProvider({ machines: MACHINES, seed: 1, store });
+  const ids = quotaSlotsOf(1, atOnce);
   let sequence = 0n;
   const client = new ProviderClient({
-    transport: grpcTransport({ address: host.address, tls: null }),
+    transport: grpcTransport({ address: provider.address, tls: null }),
     fence: { shardId: 'bench', epoch: 1n, nextSequence: () => ++sequence },
     clock: systemClock,
     random: new Random(1),
@@ -59,11 +60,11 @@ export async function measureTransitions(
         busyMs += performance.now() - started;
         tookMs.push(...took);
       }
-      await host.settle();
+      await provider.settle();
     }
   }
   client.close();
-  host.stop();
+  provider.stop();
   const callsPerSecond = Math.round((tookMs.length / busyMs) * 1000);
   return { store, atOnce, calls: tookMs.length, callsPerSecond, ackMs: quantilesOf(tookMs) };
 }
@@ -82,8 +83,8 @@ export interface OverheadFigures {
 const MANY = 64;
 
 export async function measureOverhead(rounds: number): Promise<readonly OverheadFigures[]> {
-  const host = await startHost({ machines: MACHINES, seed: 1, store: 'none' });
-  const cases = casesOn(host);
+  const provider = await startProvider({ machines: MACHINES, seed: 1, store: 'none' });
+  const cases = casesOn(provider);
   const alone = new Map(cases.map(({ name }) => [name, [] as number[]]));
   const busyMs = new Map(cases.map(({ name }) => [name, 0]));
   for (let round = 0; round <= rounds; round++) {
@@ -96,7 +97,7 @@ export async function measureOverhead(rounds: number): Promise<readonly Overhead
       busyMs.set(name, busyMs.get(name)! + tookBusyMs);
     }
   }
-  host.stop();
+  provider.stop();
   const figures = cases.map(({ name }) => ({
     name,
     ms: quantilesOf(alone.get(name)!),
@@ -112,8 +113,11 @@ export async function measureOverhead(rounds: number): Promise<readonly Overhead
 
 type Call = () => Promise<unknown>;
 
-function casesOn({ address, echoAddress }: Host): readonly { readonly name: string; readonly call: Call }[] {
-  const id = slotsOf(1, 1)[0]!;
+function casesOn({
+  address,
+  echoAddress,
+}: ProviderProcess): readonly { readonly name: string; readonly call: Call }[] {
+  const id = quotaSlotsOf(1, 1)[0]!;
   const bareEcho = bareCall(echoAddress, ECHO_PATH);
   const bareGet = bareCall(address, `${SERVICE}/Get`);
   const bareCreate = bareCall(address, `${SERVICE}/Create`);
@@ -173,9 +177,9 @@ async function oneAtATime(call: Call, count: number): Promise<number[]> {
 async function manyAtATime(call: Call, count: number): Promise<number> {
   const started = performance.now();
   let left = count;
-  const lane = async (): Promise<void> => {
+  const caller = async (): Promise<void> => {
     while (left-- > 0) await call();
   };
-  await Promise.all(Array.from({ length: MANY }, lane));
+  await Promise.all(Array.from({ length: MANY }, caller));
   return performance.now() - started;
 }

@@ -1,5 +1,6 @@
-// Lists: whole inventories and changes, read on a list thread while the thread that would serve sessions receives
-// the differences; for comparison, the same list decoded as objects on that thread.
+// The parts `lists` and `fleet` of `bench provider` (main.ts): whole inventories and changes, read on a list thread
+// while the thread that would serve sessions receives the differences; for comparison, the same list decoded as objects
+// on that thread.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import {
@@ -14,7 +15,7 @@ import {
 import { Random } from '../../src/runtime/random.ts';
 import { systemClock } from '../../src/runtime/system-clock.ts';
 import { rounded } from '../quantiles.ts';
-import { type Host, startHost } from './host.ts';
+import { type ProviderProcess, startProvider } from './provider-process.ts';
 
 export interface ListFigures {
   readonly name: string;
@@ -60,7 +61,7 @@ async function observe(name: string, work: () => Promise<Read>): Promise<ListFig
 /** Decodes machines as a shard does, and drops them. */
 const DECODING: ListSink = { changed: (batch) => void machinesOf(batch), gone: () => {} };
 
-const threadTo = ({ address }: Host): ListThread =>
+const threadTo = ({ address }: ProviderProcess): ListThread =>
   new ListThread({ provider: { address, tls: null }, seed: 1 });
 
 export interface ListsResult {
@@ -73,8 +74,8 @@ export interface ListsResult {
 
 /** One provider with this many machines. */
 export async function measureLists(machines: number, seed: number): Promise<ListsResult> {
-  const host = await startHost({ machines, seed, store: 'none' });
-  const thread = threadTo(host);
+  const provider = await startProvider({ machines, seed, store: 'none' });
+  const thread = threadTo(provider);
   const read = (name: string, kind: ListKind) => observe(name, () => thread.read(kind, DECODING));
   try {
     const idle = await observe('nothing: noise of the machine', doNothing);
@@ -82,25 +83,25 @@ export async function measureLists(machines: number, seed: number): Promise<List
     const heldBytesPerMachine = Math.round(thread.heldBytes / machines);
     lists.push(await read('full list, nothing changed', 'full'));
     lists.push(await read('changes, none', 'changes'));
-    await host.move(0.01);
+    await provider.reprice(0.01);
     lists.push(await read('changes, 1 % of the machines', 'changes'));
-    await host.move(0.01);
+    await provider.reprice(0.01);
     lists.push(await read('full list, 1 % changed', 'full'));
     const { messages, megabytes } = lists[0]!;
     if (messages === 1) {
-      const asObjects = () => listAsObjects(host, megabytes * 1e6);
+      const asObjects = () => listAsObjects(provider, megabytes * 1e6);
       lists.push(await observe('as objects on the main thread', asObjects));
     }
-    const providerRssMiB = Math.round(await host.memory());
+    const providerRssMiB = Math.round(await provider.memory());
     return {
       lists: [...lists, idle],
       heldBytesPerMachine,
       providerRssMiB,
-      providerReadySeconds: rounded(host.readySeconds),
+      providerReadySeconds: rounded(provider.readySeconds),
     };
   } finally {
     await thread.close();
-    host.stop();
+    provider.stop();
   }
 }
 
@@ -109,7 +110,7 @@ async function doNothing(): Promise<Read> {
   return { messages: 0, bytes: 0, records: 0, added: 0, changed: 0 };
 }
 
-async function listAsObjects({ address }: Host, bytes: number): Promise<Read> {
+async function listAsObjects({ address }: ProviderProcess, bytes: number): Promise<Read> {
   const client = new ProviderClient({
     transport: grpcTransport({ address, tls: null }),
     fence: { shardId: 'bench', epoch: 1n, nextSequence: () => 1n },
@@ -123,11 +124,11 @@ async function listAsObjects({ address }: Host, bytes: number): Promise<Read> {
 
 /** Several providers at once, each with its own list thread, as a shard of a large fleet has them. */
 export async function measureFleet(providers: number, machinesEach: number): Promise<readonly ListFigures[]> {
-  const hosts: Host[] = [];
+  const processes: ProviderProcess[] = [];
   for (let i = 0; i < providers; i++) {
-    hosts.push(await startHost({ machines: machinesEach, seed: i + 1, store: 'none' }));
+    processes.push(await startProvider({ machines: machinesEach, seed: i + 1, store: 'none' }));
   }
-  const threads = hosts.map(threadTo);
+  const threads = processes.map(threadTo);
   const inSequence = async (kind: ListKind) => {
     const reports: ListReport[] = [];
     for (const thread of threads) reports.push(await thread.read(kind, DECODING));
@@ -144,7 +145,7 @@ export async function measureFleet(providers: number, machinesEach: number): Pro
     ];
   } finally {
     await Promise.all(threads.map((thread) => thread.close()));
-    for (const host of hosts) host.stop();
+    for (const provider of processes) provider.stop();
   }
 }
 

@@ -1,5 +1,5 @@
-// The provider benchmark: Lists of whole inventories, a thousand concurrent transitions, and the overhead of the kit.
-// Each part runs in a process of its own, so that memory peaks are not shared; providers run in other processes.
+// `npm run bench -- provider`: Lists of whole inventories, a thousand concurrent transitions, and the overhead of the
+// kit. Each part runs in a process of its own, so that memory peaks are not shared; providers run in other processes.
 
 import { spawnSync } from 'node:child_process';
 import { cpus, loadavg, totalmem } from 'node:os';

@@ -1,5 +1,6 @@
-// The goals that the README states, and the recorded figure that each is compared with. A page calls a goal met only by
-// `isMet`. Limits that a change may not exceed are separate: the `thresholds` of a profile.
+// The goals that the README states, and the recorded figure that each is compared with, for the tables of page.ts. A
+// page calls a goal met only by `isMet`. Limits that a change may not exceed are separate: the `thresholds` of a
+// profile.
 
 import type { RecordedShard, Results } from './results.ts';
 

@@ -1,5 +1,6 @@
-// `npm run bench -- record [NAME…]`: runs benchmarks with fixed options, keeps their JSON in bench/results, and renders the
-// pages that show it. One run of everything takes about an hour on two cores; nothing else should run on the machine.
+// `npm run bench -- record [NAME…]`: runs benchmarks with fixed options, keeps their JSON in bench/results, and renders
+// the pages that show it. One run of everything takes about an hour on two cores; nothing else should run on the
+// machine.
 
 import { spawnSync } from 'node:child_process';
 import { loadavg } from 'node:os';

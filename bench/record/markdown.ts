@@ -1,4 +1,5 @@
-// Tables and markers of Markdown pages.
+// Makes tables of Markdown pages and replaces text between markers in them, for page.ts, `bench ladder` and `npm run
+// generate`.
 
 export interface Column {
   readonly header: string;

@@ -1,4 +1,5 @@
-// Renders docs/reference/performance.md, and the speed table of README.md, from the recorded results.
+// Renders docs/reference/performance.md, and the speed table of README.md, from the recorded results; write.ts writes
+// them.
 
 import { ladderTable } from '../ladder/report.ts';
 import { PARTS } from '../ladder/rung.ts';
@@ -167,7 +168,7 @@ function attackSection(recorded: Recorded<RecordedAttacks>): string {
 function worstFramesSection(recorded: Recorded<RecordedAttacks>): string {
   const [attack] = recorded.result.attacks;
   const { before, during } = attack!;
-  const rss = (phase: typeof before): string => whole(shardOf(phase.processes)?.rssMiB ?? 0);
+  const rss = (period: typeof before): string => whole(shardOf(period.processes)?.rssMiB ?? 0);
   const rows = [
     ['ack of a neighbour, p50', short(before.ackMs.p50), short(during.ackMs.p50)],
     ['ack of a neighbour, p99', short(before.ackMs.p99), short(during.ackMs.p99)],

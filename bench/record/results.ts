@@ -1,5 +1,5 @@
-// Recorded results of the benchmarks: one JSON file per benchmark in bench/results, committed. `bench record` writes them;
-// docs/reference/performance.md and the speed table of README.md are rendered from them and from nothing else.
+// Recorded results of the benchmarks: one JSON file per benchmark in bench/results, committed. `bench record` writes
+// them; docs/reference/performance.md and the speed table of README.md are rendered from them and from nothing else.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
@@ -137,7 +137,7 @@ export function writeResult(
   writeFileSync(`${FOLDER}/${name}.json`, `${JSON.stringify(recorded, null, 2)}\n`);
 }
 
-/** Memory of the shard process in a period, in MiB. */
+/** The figures of the shard among those of all processes. */
 export function shardOf(processes: Period['processes']): Period['processes'][number] | undefined {
   return processes.find(({ name }) => name === 'shard');
 }

@@ -1,4 +1,5 @@
 // The two pages that show recorded figures: docs/reference/performance.md as a whole, README.md between its markers.
+// `bench record` writes them, `npm run generate` writes or checks them.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { betweenMarkers } from './markdown.ts';

@@ -1,12 +1,13 @@
-// Computes the figures of a report from the measurements of all processes of a run.
+// Computes the figures of `bench shard` from the measurements of all its processes, for measure.ts. `bench hostile`
+// computes those of its periods with parts of it.
 
 import { type Quantiles, quantilesOf, rounded } from '../quantiles.ts';
-import type { LoadReport } from './load.ts';
+import type { LoadReport } from './load-generator.ts';
 import type { Ack, NodeObservation } from './load-operator.ts';
 import type { Usage } from './processes.ts';
 import type { Arrival } from './provider.ts';
 import type { Settings } from './settings.ts';
-import { type Cycle, type ShardProcess, seriesIn } from './shard.ts';
+import { type Cycle, type ShardProcess, seriesIn } from './shard-process.ts';
 
 export interface ProcessFigures {
   readonly name: string;
@@ -58,7 +59,7 @@ export interface Figures {
 }
 
 /** Measurements of a run. */
-export interface Watched {
+export interface Measurements {
   readonly before: ReadonlyMap<string, Usage>;
   readonly after: ReadonlyMap<string, Usage>;
   readonly beganMs: number;
@@ -94,11 +95,11 @@ export function coldFigures(seen: {
   };
 }
 
-export function watchedFigures(
+export function steadyFigures(
   { seconds }: Settings,
-  watched: Watched,
+  measurements: Measurements,
 ): Omit<Figures, 'cold' | 'providerReadySeconds'> {
-  const { reports, probeReport, cycles, arrivals, probes, beganMs } = watched;
+  const { reports, probeReport, cycles, arrivals, probes, beganMs } = measurements;
   const acks = reports.flatMap((report) => report.acks).filter(({ sentMs }) => sentMs >= beganMs);
   const changed = acks.filter(({ isChanged }) => isChanged);
   const nodes = [...reports, probeReport].flatMap((report) => report.nodes);
@@ -109,18 +110,18 @@ export function watchedFigures(
     ackProbeMs: timed(probeReport.acks.map(tookMs)),
     appliedMs: timed(changed.flatMap((ack) => appliedAfter(ack, cycles))),
     cycleMs: timed(cycles.map(({ durationMs }) => durationMs)),
-    publishMs: published(arrivals, nodes, watched.endedMs),
-    lagMs: lagIn(watched.metrics),
+    publishMs: published(arrivals, nodes, measurements.endedMs),
+    lagMs: lagIn(measurements.metrics),
     demandToCallMs: { ...timed(called), missed: probes.length - called.length },
     rollupsPerSecond: rounded(acks.length / seconds),
     actions: summed(cycles.map(({ decided }) => Object.entries(decided))),
-    calls: watched.calls,
+    calls: measurements.calls,
     unmet: cycles.at(-1)?.unmet ?? 0,
     sessionsLost: summed([...reports, probeReport].map(({ lost }) => [...lost])),
     generatorLagMs: worst(reports.map(({ lagMs }) => lagMs)),
-    idleLagMs: watched.idleLagMs,
-    processes: [...watched.after].map(([name, after]) =>
-      processFigures(name, watched.before.get(name)!, after, watched.endedMs - beganMs),
+    idleLagMs: measurements.idleLagMs,
+    processes: [...measurements.after].map(([name, after]) =>
+      processFigures(name, measurements.before.get(name)!, after, measurements.endedMs - beganMs),
     ),
   };
 }
@@ -133,7 +134,7 @@ export function tookMs({ sentMs, ackMs }: Ack): number {
   return ackMs - sentMs;
 }
 
-/** Time to the end of the first cycle that began after the ack. A cycle that began just before may have used it already. */
+/** Time to the end of the first cycle that began after the ack. A cycle that began just before may have applied it. */
 function appliedAfter({ sentMs, ackMs }: Ack, cycles: readonly Cycle[]): number[] {
   const cycle = cycles.find(({ beganMs }) => beganMs >= ackMs);
   return cycle === undefined ? [] : [cycle.endedMs - sentMs];

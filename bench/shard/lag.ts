@@ -1,4 +1,4 @@
-// Lag of the event loop of a process.
+// Lag of the event loop of a process, for the processes of `bench shard` and `bench hostile`.
 
 import type { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type Quantiles, rounded } from '../quantiles.ts';

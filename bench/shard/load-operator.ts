@@ -1,6 +1,7 @@
-// A cheap operator, so that thousands of them fit beside the shard they load: roll-ups are assembled from rows encoded
-// in advance, and only the kind of a frame is read unless the benchmark waits for its content. It answers bootstrap
-// requests at once, acknowledges reclaims, and reconnects when its session is lost.
+// A cheap operator for load-generator.ts and the neighbours of `bench hostile`, so that thousands of them fit beside
+// the shard they load: roll-ups are assembled from rows encoded in advance, and only the kind of a frame is read unless
+// the benchmark waits for its content. It answers bootstrap requests at once, acknowledges reclaims, and reconnects
+// when its session is lost.
 
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import type { MachineState } from '../../src/model/index.ts';
@@ -63,7 +64,7 @@ export class LoadOperator {
   #isChanged = true;
   /** Roll-ups without an ack so far. */
   #unacked: Omit<Ack, 'ackMs'>[] = [];
-  #hasEventReader = false;
+  #readsNodeStates = false;
   nodeFrames = 0;
 
   constructor(parts: LoadOperatorParts) {
@@ -87,7 +88,7 @@ export class LoadOperator {
       setTimeout(() => this.dial(), Math.random() * REDIAL_MS);
     });
     this.#stream = stream;
-    this.#say({
+    this.#send({
       $case: 'hello',
       value: { clusterId: this.#parts.cluster, protocolVersion: 'v1alpha1', features: [] },
     });
@@ -122,8 +123,8 @@ export class LoadOperator {
   }
 
   /** Starts to read node states, which were only counted before. */
-  readNews(): void {
-    this.#hasEventReader = true;
+  readNodeStates(): void {
+    this.#readsNodeStates = true;
   }
 
   #receive(frame: Uint8Array): void {
@@ -131,7 +132,7 @@ export class LoadOperator {
     if (frame[0] === HINT) return;
     if (frame[0] === NODE_STATE) {
       this.nodeFrames++;
-      if (!this.#hasEventReader) return;
+      if (!this.#readsNodeStates) return;
     }
     const { payload } = ShardMessage.decode(frame);
     if (frame[0] === ACK) {
@@ -142,10 +143,10 @@ export class LoadOperator {
     } else if (payload?.$case === 'bootstrapRequest') {
       const { requestId } = payload.value;
       const answer = { requestId, userData: BLOB, ttlSeconds: 3600n, error: '' };
-      this.#say({ $case: 'bootstrapResponse', value: answer });
+      this.#send({ $case: 'bootstrapResponse', value: answer });
     } else if (payload?.$case === 'reclaimInstruction') {
       const { instructionId, nodes } = payload.value;
-      this.#say({ $case: 'reclaimAck', value: { instructionId, nodesStarted: nodes.length } });
+      this.#send({ $case: 'reclaimAck', value: { instructionId, nodesStarted: nodes.length } });
     }
   }
 
@@ -155,7 +156,7 @@ export class LoadOperator {
     this.#unacked = [];
   }
 
-  #say(payload: NonNullable<OperatorMessage['payload']>): void {
+  #send(payload: NonNullable<OperatorMessage['payload']>): void {
     this.#stream?.write(OperatorMessage.encode({ payload }).finish());
   }
 }

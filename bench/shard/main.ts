@@ -1,4 +1,4 @@
-// The shard benchmark: providers, load generators and the shard, each a process of its own, over gRPC on loopback.
+// `npm run bench -- shard`: providers, load generators and the shard, each a process of its own, over gRPC on loopback.
 
 import { mkdtempSync } from 'node:fs';
 import { cpus, loadavg, tmpdir, totalmem } from 'node:os';

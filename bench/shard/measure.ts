@@ -1,17 +1,23 @@
-// One run: starts all processes, connects the shard to a fleet that is bound already and to all clusters at once, waits
-// until it settles, and then measures it for a while.
+// One run of `bench shard`, for main.ts: starts all processes, connects the shard to a fleet that is bound already and
+// to all clusters at once, waits until it settles, and then measures it for a while.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Progress } from '../ladder/progress.ts';
 import { rounded } from '../quantiles.ts';
-import { pause, showing, until } from '../waiting.ts';
-import { type ColdFigures, coldFigures, type Figures, type Watched, watchedFigures } from './figures.ts';
+import { pause, until, withProgress } from '../waiting.ts';
+import { type ColdFigures, coldFigures, type Figures, type Measurements, steadyFigures } from './figures.ts';
 import { LAG_RESOLUTION_MS, lagOf } from './lag.ts';
-import { type LoadMessage, type LoadOrder, type LoadReport, type LoadSetup, PROBE } from './load.ts';
-import { NICER, nowMs, startWorker, type Usage, usageOf, type Worker } from './processes.ts';
+import {
+  type LoadMessage,
+  type LoadOrder,
+  type LoadReport,
+  type LoadSetup,
+  PROBE,
+} from './load-generator.ts';
+import { type Child, NICER, nowMs, startChild, type Usage, usageOf } from './processes.ts';
 import type { Call, ProviderMessage, ProviderOrder, ProviderSetup } from './provider.ts';
 import type { Settings } from './settings.ts';
-import { ShardProcess } from './shard.ts';
+import { ShardProcess } from './shard-process.ts';
 
 export interface RunOptions {
   readonly nodeFlags: readonly string[];
@@ -20,8 +26,8 @@ export interface RunOptions {
   readonly progress: Progress;
 }
 
-type LoadProcess = Worker<LoadMessage, LoadOrder>;
-type ProviderProcess = Worker<ProviderMessage, ProviderOrder>;
+type LoadProcess = Child<LoadMessage, LoadOrder>;
+type ProviderProcess = Child<ProviderMessage, ProviderOrder>;
 
 interface Stage {
   readonly settings: Settings;
@@ -45,7 +51,7 @@ export async function measure(settings: Settings, options: RunOptions): Promise<
   try {
     return await Promise.race([runOn(stage, options, broken.reject), broken.promise]);
   } finally {
-    for (const worker of [...stage.providers, ...stage.generators, stage.probe]) worker.stop();
+    for (const child of [...stage.providers, ...stage.generators, stage.probe]) child.stop();
   }
 }
 
@@ -55,15 +61,15 @@ function startStage(settings: Settings, progress: Progress, onExit: (error: Erro
   const providers = Array.from({ length: settings.providers }, (_, index) => {
     const setup: ProviderSetup = { settings, index };
     const options = { niceness: settings.niceness, heapMiB: HEAP_MIB, onExit };
-    const worker = startWorker<ProviderMessage, ProviderOrder>(`${HERE}/provider.ts`, setup, options);
-    worker.listen((message) => {
+    const child = startChild<ProviderMessage, ProviderOrder>(`${HERE}/provider.ts`, setup, options);
+    child.listen((message) => {
       if (message.kind === 'called') calls.push(message.call);
     });
-    return worker;
+    return child;
   });
   const load = (setup: Omit<LoadSetup, 'settings'>): LoadProcess =>
-    startWorker(
-      `${HERE}/load.ts`,
+    startChild(
+      `${HERE}/load-generator.ts`,
       { settings, ...setup },
       { niceness: settings.niceness + (setup.isProbe ? 0 : NICER), heapMiB: HEAP_MIB, onExit },
     );
@@ -88,7 +94,7 @@ async function runOn(
   { nodeFlags, flags, logFile }: RunOptions,
   onExit: (error: Error) => void,
 ): Promise<Figures> {
-  const { addresses, seconds } = await showing(
+  const { addresses, seconds } = await withProgress(
     stage.progress,
     stage.ready,
     () => 'generating machines and clusters',
@@ -98,30 +104,30 @@ async function runOn(
     ...{ providers: addresses, niceness, nodeFlags, flags, logFile, onExit },
   });
   try {
-    const cold = await meet(stage, shard);
-    const watched = await watch(stage, shard);
-    return { providerReadySeconds: rounded(seconds), cold, ...watchedFigures(stage.settings, watched) };
+    const cold = await measureColdStart(stage, shard);
+    const measurements = await measureSteadyState(stage, shard);
+    return { providerReadySeconds: rounded(seconds), cold, ...steadyFigures(stage.settings, measurements) };
   } finally {
-    await showing(stage.progress, shard.stop(), () => 'stopping the shard');
+    await withProgress(stage.progress, shard.stop(), () => 'stopping the shard');
   }
 }
 
 /** All operators connect at once, and the shard reads all Lists and roll-ups. */
-async function meet(stage: Stage, shard: ShardProcess): Promise<ColdFigures> {
+async function measureColdStart(stage: Stage, shard: ShardProcess): Promise<ColdFigures> {
   const { generators, probe, settings } = stage;
   const all = [...generators, probe];
   const acked = Promise.all(all.map((each) => each.received('acked')));
   for (const each of all) each.send({ kind: 'dial', address: shard.sessions });
-  await showing(stage.progress, acked, () => 'connecting all clusters');
+  await withProgress(stage.progress, acked, () => 'connecting all clusters');
   const ackedMs = nowMs();
-  await showing(
+  await withProgress(
     stage.progress,
     until(() => shard.cycles.length > 0),
     () => 'waiting for the first decision',
   );
   for (const each of all) each.send({ kind: 'begin' });
   const settledMs = nowMs() + settings.settleMs;
-  await showing(
+  await withProgress(
     stage.progress,
     pause(settings.settleMs),
     () => `settling, ${leftOf(settledMs)} s to go, ${summary(shard)}`,
@@ -133,7 +139,7 @@ async function meet(stage: Stage, shard: ShardProcess): Promise<ColdFigures> {
   return coldFigures({ shard, ackedMs, metrics, reports });
 }
 
-async function watch(stage: Stage, shard: ShardProcess): Promise<Watched> {
+async function measureSteadyState(stage: Stage, shard: ShardProcess): Promise<Measurements> {
   const { settings, generators, probe, providers, calls } = stage;
   const pids = new Map<string, number>([
     ['shard', shard.pid],
@@ -148,7 +154,7 @@ async function watch(stage: Stage, shard: ShardProcess): Promise<Watched> {
   calls.length = 0;
   const lastMs = beganMs + settings.seconds * 1000;
   const probes = probing(stage, lastMs);
-  await showing(
+  await withProgress(
     stage.progress,
     pause(lastMs - nowMs()),
     () => `measuring, ${leftOf(lastMs)} s to go, ${summary(shard)}`,

@@ -1,5 +1,6 @@
-// The processes of a run: started as children, ended by their channel or a signal, and the usage of each, read from
-// /proc. Times are comparable between them: fractional milliseconds since the epoch.
+// The child processes of `bench shard` and `bench hostile`: started here by the measure.ts of each, ended by their
+// channel or a signal, and the usage of each, read from /proc. Times are comparable between them: fractional
+// milliseconds since the epoch.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -13,7 +14,7 @@ export function nowMs(): number {
 /** Added niceness of load generators, so that they do not use the CPU time of the processes they measure. */
 export const NICER = 10;
 
-export interface Worker<Message extends { readonly kind: string }, Order> {
+export interface Child<Message extends { readonly kind: string }, Order> {
   readonly pid: number;
   send(order: Order): void;
   /** Resolves to the next message of a kind. */
@@ -22,18 +23,18 @@ export interface Worker<Message extends { readonly kind: string }, Order> {
   stop(): void;
 }
 
-export interface WorkerOptions {
+export interface ChildOptions {
   readonly niceness: number;
   readonly heapMiB: number;
   readonly onExit: (error: Error) => void;
 }
 
 /** `file`: an absolute path. */
-export function startWorker<Message extends { readonly kind: string }, Order extends object>(
+export function startChild<Message extends { readonly kind: string }, Order extends object>(
   file: string,
   setup: object,
-  { niceness, heapMiB, onExit }: WorkerOptions,
-): Worker<Message, Order> {
+  { niceness, heapMiB, onExit }: ChildOptions,
+): Child<Message, Order> {
   const child: ChildProcess = fork(file, [JSON.stringify(setup)], {
     // Suppresses the warning about TLS to an IP address: loopback has no name.
     execArgv: [`--max-old-space-size=${heapMiB}`, '--disable-warning=DEP0123'],

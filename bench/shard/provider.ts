@@ -1,5 +1,6 @@
-// A provider in a process of its own: the kit over a cloud whose machines exist from the start, bound ones included,
-// and whose transitions take a few seconds. Reports the times of calls and of completed transitions.
+// A provider of `bench shard`: a child process, started by measure.ts. It serves the kit over a cloud whose machines
+// exist from the start, bound ones included, and whose transitions take a few seconds, and reports the times of calls
+// and of completed transitions.
 
 import { type LedgerMachine, MachineState } from '../../src/model/index.ts';
 import {
@@ -48,7 +49,7 @@ export interface ProviderOrder {
   readonly kind: 'report';
 }
 
-const TAKES_MS = { create: 3000, configure: 2000, drain: 1000, delete: 1000 };
+const TRANSITION_MS = { create: 3000, configure: 2000, drain: 1000, delete: 1000 };
 
 class SlowCloud implements Backend {
   arrivals: Arrival[] = [];
@@ -64,25 +65,25 @@ class SlowCloud implements Backend {
   }
 
   async create(machine: Subject) {
-    await this.#take('create', machine, MachineState.Idle);
+    await this.#carryOut('create', machine, MachineState.Idle);
     return { provider: 'bench', ref: machine.id };
   }
 
   configure(machine: Subject): Promise<void> {
-    return this.#take('configure', machine, MachineState.Configured);
+    return this.#carryOut('configure', machine, MachineState.Configured);
   }
 
   drain(machine: Subject): Promise<void> {
-    return this.#take('drain', machine, MachineState.Idle);
+    return this.#carryOut('drain', machine, MachineState.Idle);
   }
 
   delete(machine: Subject): Promise<void> {
-    return this.#take('delete', machine, MachineState.Speculative);
+    return this.#carryOut('delete', machine, MachineState.Speculative);
   }
 
-  async #take(command: Call['command'], { id, cluster }: Subject, state: MachineState): Promise<void> {
+  async #carryOut(command: Call['command'], { id, cluster }: Subject, state: MachineState): Promise<void> {
     this.#onCall({ command, machine: id, cluster, atMs: nowMs() });
-    await new Promise((resolve) => setTimeout(resolve, TAKES_MS[command]));
+    await new Promise((resolve) => setTimeout(resolve, TRANSITION_MS[command]));
     this.arrivals.push({ machine: id, state, atMs: nowMs() });
   }
 }
@@ -119,11 +120,11 @@ function bodyOf(machine: LedgerMachine): { readonly body: Uint8Array; readonly d
     ...wire,
     ...{ state: 0, host: undefined, lastError: '', cluster: '', shardMetadata: new Map() },
   }).finish();
-  const life = Machine.encode({ ...UNSAID, state, host, lastError, cluster, shardMetadata }).finish();
+  const life = Machine.encode({ ...EMPTY_MACHINE, state, host, lastError, cluster, shardMetadata }).finish();
   return { body: Buffer.concat([described, life]), describedBytes: described.length };
 }
 
-const UNSAID = Machine.decode(new Uint8Array());
+const EMPTY_MACHINE = Machine.decode(new Uint8Array());
 
 async function serve(setup: ProviderSetup): Promise<void> {
   const started = nowMs();

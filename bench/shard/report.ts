@@ -1,4 +1,4 @@
-// The figures of a run as text of at most 100 columns.
+// The figures of `bench shard` as text of at most 100 columns, printed by main.ts.
 
 import type { Quantiles } from '../quantiles.ts';
 import type { Figures } from './figures.ts';

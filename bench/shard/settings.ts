@@ -1,4 +1,5 @@
-// The size of a run, and its fleet: the catalogue and shape of uber-50k in any size.
+// The size of a run of `bench shard`, passed to all of its processes, and its fleet: the catalogue and shape of
+// uber-50k in any size.
 
 import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
 import { loadProfile } from '../profiles/load.ts';

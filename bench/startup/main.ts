@@ -1,6 +1,6 @@
 // `npm run --silent bench -- startup`: the time of a command from its start to its end, in a checkout and in the
-// installed package. Every round starts each command once and, in between, Node alone with nothing to do: no command can be
-// faster than that, so it is the floor of the same machine at the same time.
+// installed package. Every round starts each command once and, in between, Node alone with nothing to do: no command
+// can be faster than that, so it is the floor of the same machine at the same time.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { optionsGiven } from '../options.ts';
 import { type Quantiles, quantilesOf, rounded } from '../quantiles.ts';
-import { type Installed, installedPackage, runningShard } from './surroundings.ts';
+import { type Installed, installedPackage, runningShard } from './environment.ts';
 
 const SCENARIO = resolve('examples/scenarios/first-look.yaml');
 

@@ -1,5 +1,5 @@
-// Makes realistic needs for the wire benchmarks: three to five requirements with lists of instance types and
-// zones, sums and units of cpu, memory and local disk, and occasionally a gang. All from one seed.
+// Generates the realistic Needs of `bench rollup` (rollup.ts): three to five requirements with lists of instance types
+// and zones, sums and units of cpu, memory and local disk, and occasionally a gang. All from one seed.
 
 import type { CapacityNeed } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
 import { ClusterCapacityNeeds } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';

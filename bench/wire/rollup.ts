@@ -1,7 +1,7 @@
-// The cost of reading a roll-up: in full, unchanged, and with one need in a hundred changed.
+// `npm run bench -- rollup`: the cost of reading a roll-up in full, unchanged, and with one Need in a hundred changed.
 //   npx node bench/wire/rollup.ts [--json] [--needs 400] [--rounds 2000] [--seed 1]
-// Every figure is reported with the floor of the same run: one pass over the same bytes that sums them.
-// All but the first two cases include the conversion of new needs to the model.
+// Every figure is reported with the floor of the same run: one pass over the same bytes that sums them. All but the
+// first two cases include the conversion of new Needs to the model.
 
 import { type CapacityNeed, ClusterCapacityNeeds } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
 import { type Intake, RollupIntake } from '../../src/wire/index.ts';

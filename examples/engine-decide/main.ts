@@ -1,4 +1,5 @@
-// One decision on plain values: a batch job and a web service want machines, and one machine is free.
+// Example of `bigfleet/engine`: one decision on plain values. A batch job and a web service want machines, and one
+// machine is free.
 //   npx node -C bigfleet-source examples/engine-decide/main.ts
 
 import {

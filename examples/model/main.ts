@@ -1,4 +1,4 @@
-// The vocabulary: quantities, requirements, profiles and machine states.
+// Example of `bigfleet/model`, the vocabulary: quantities, requirements, profiles and machine states.
 //   npx node -C bigfleet-source examples/model/main.ts
 
 import {

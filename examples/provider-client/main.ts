@@ -1,4 +1,5 @@
-// Calls a provider without a shard: reads its inventory, buys one host, polls it until it runs and releases it.
+// Example of `bigfleet/provider/client`: calls a provider without a shard. Reads its inventory, buys one host, polls it
+// until it runs and releases it.
 //   npx node -C bigfleet-source examples/provider-client/main.ts [ADDRESS]
 // Without an address it serves a fake cloud in this process.
 

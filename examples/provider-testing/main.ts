@@ -1,4 +1,5 @@
-// Certifies a backend within one process, as the tests of a provider do, and shows how a fake cloud misbehaves on request.
+// Example of `bigfleet/provider/testing`: certifies a backend within one process, as the tests of a provider do, and
+// shows how a fake cloud misbehaves on request.
 //   npx node -C bigfleet-source examples/provider-testing/main.ts
 
 import { systemClock } from 'bigfleet/provider';

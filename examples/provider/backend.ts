@@ -1,6 +1,7 @@
-// What you write: five calls that touch your cloud. Fencing, idempotency, operation ids, revisions, timeouts and crash
-// recovery are the kit's. Each call resolves when the transition has really ended and throws when it failed for good; the
-// message of the error becomes the machine's last_error, so say what a person on call needs to know.
+// What you write: five calls that touch your cloud; main.ts serves them. Fencing, idempotency, operation ids,
+// revisions, timeouts and crash recovery are the kit's. Each call resolves when the transition has really ended and
+// throws when it failed for good; the message of the error becomes the machine's last_error, so say what a person on
+// call needs to know.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import {

@@ -1,4 +1,4 @@
-// Serves the backend on a port until it receives a signal:
+// Example of `bigfleet/provider`: serves the backend of backend.ts on a port until it receives a signal.
 //   npx node -C bigfleet-source examples/provider/main.ts --addr 127.0.0.1:9000 --state nimbus.db
 // The condition makes 'bigfleet/…' mean this checkout; a project that has installed the package needs none.
 

@@ -1,5 +1,6 @@
-// Stand-in for the SDK of a cloud. Nimbus exists only in this file and loses its state with the process; put your
-// cloud's SDK in its place and delete it. As in most clouds, calls return at once and the work continues asynchronously.
+// Stand-in for the SDK of a cloud, which backend.ts calls. Nimbus exists only in this file and loses its state with the
+// process; put your cloud's SDK in its place and delete it. As in most clouds, calls return at once and the work
+// continues asynchronously.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 

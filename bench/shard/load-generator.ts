@@ -1,7 +1,7 @@
-// A load generator in a process of its own: the operators of some of the clusters. All connect at once, as when their
-// shard restarts; then each sends its demand at its own time within the interval. A tenth of the roll-ups has a tenth
-// of its rows changed. With `probe` it is one small cluster instead, not niced, that reports four times a second and
-// raises its demand on request.
+// A load generator of `bench shard`: a child process, started by measure.ts, with the operators of some of the
+// clusters. All connect at once, as when their shard restarts; then each sends its demand at its own time within the
+// interval. A tenth of the roll-ups has a tenth of its rows changed. With `isProbe` it is one small cluster instead,
+// not niced, that reports four times a second and raises its demand on request.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Row } from '../../src/demo/workload/rows.ts';
@@ -65,7 +65,7 @@ interface Cluster {
   changes: number;
 }
 
-class Load {
+class LoadGenerator {
   readonly #setup: LoadSetup;
   readonly #workload: Workload;
   readonly #random: Random;
@@ -151,7 +151,7 @@ class Load {
     const { intervalMs } = this.#setup.settings;
     const everyMs = this.#setup.isProbe ? PROBE_EVERY_MS : intervalMs;
     for (const cluster of this.#clusters) {
-      cluster.operator!.readNews();
+      cluster.operator!.readNodeStates();
       setTimeout(() => {
         setInterval(() => this.#rollUp(cluster), everyMs);
         this.#rollUp(cluster);
@@ -192,8 +192,8 @@ class Load {
 if (import.meta.main) {
   const started = nowMs();
   const send = (message: LoadMessage): void => void process.send!(message);
-  const load = new Load(JSON.parse(process.argv[2]!) as LoadSetup, send);
-  process.on('message', (order: LoadOrder) => load.handle(order));
+  const generator = new LoadGenerator(JSON.parse(process.argv[2]!) as LoadSetup, send);
+  process.on('message', (order: LoadOrder) => generator.handle(order));
   process.on('disconnect', () => process.exit());
-  send({ kind: 'ready', seconds: (nowMs() - started) / 1000, ...load.size });
+  send({ kind: 'ready', seconds: (nowMs() - started) / 1000, ...generator.size });
 }

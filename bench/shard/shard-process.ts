@@ -1,5 +1,5 @@
-// The shard under load, as a separate process started by the command line, observed from outside: its
-// cycles, from the event stream, and its metrics.
+// The shard of `bench shard` and `bench hostile`: a child process started by the command line, as a user would, and
+// observed from outside: its cycles, from the event stream, and its metrics.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, openSync, rmSync } from 'node:fs';
@@ -122,7 +122,7 @@ export class ShardProcess {
           text += part;
           const end = text.lastIndexOf('\n\n');
           if (end < 0) continue;
-          for (const event of text.slice(0, end).split('\n\n')) this.#hear(event);
+          for (const event of text.slice(0, end).split('\n\n')) this.#receive(event);
           text = text.slice(end + 2);
         }
       } catch (error) {
@@ -131,7 +131,7 @@ export class ShardProcess {
     }
   }
 
-  #hear(event: string): void {
+  #receive(event: string): void {
     const data = /^event: cycle\ndata: (.*)$/m.exec(event)?.[1];
     if (data === undefined) return;
     const { status } = JSON.parse(data) as CycleEvent;

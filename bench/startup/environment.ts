@@ -1,4 +1,4 @@
-// Environment of the start-up benchmark: the package as npm installs it, and a shard to query.
+// Environment of `bench startup` (main.ts): the package as npm installs it, and a shard to query.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,6 @@
-// Runs the ladder: one rung after the other, each in a process of its own, because type feedback of one rung, and
-// the memory it leaves behind, would affect the next. A rung that does not end in time is killed and reported.
+// Lists the rungs of the ladder and measures one in a process of its own, because type feedback of one rung, and the
+// memory it leaves behind, would affect the next. A rung that does not end in time is killed and reported. Used by
+// main.ts for --all and --linear.
 
 import { spawn } from 'node:child_process';
 import { REGIMES, type Regime } from '../../testing/workload/regimes.ts';
@@ -12,7 +13,7 @@ export interface RungName {
   readonly regime: Regime;
 }
 
-const WHOLE = [
+const PROFILES = [
   'dev-50',
   'dev-500',
   'scaleway-50k',
@@ -22,9 +23,9 @@ const WHOLE = [
   'uber-50k',
   'uber-500k',
 ];
-/** The harder variants: the regimes of their limits, and the two in which they differ most. */
-const TWINS = ['uber-5k', 'uber-50k', 'uber-500k'].flatMap((name) => [`${name}-racks`, `${name}-jitter`]);
-const TWIN_REGIMES: readonly Regime[] = ['full', 'cold', 'churn'];
+/** Harder variants of three profiles, in the regimes that have limits and those in which they differ most. */
+const VARIANTS = ['uber-5k', 'uber-50k', 'uber-500k'].flatMap((name) => [`${name}-racks`, `${name}-jitter`]);
+const VARIANT_REGIMES: readonly Regime[] = ['full', 'cold', 'churn'];
 
 /** Time beyond that of the cycles: generation of the largest fleet, its first cycle, the floor. */
 const GRACE_SECONDS = 120;
@@ -34,8 +35,8 @@ export function rungsOf(
   regimes: readonly string[] | undefined,
 ): RungName[] {
   const all = [
-    ...WHOLE.flatMap((profile) => REGIMES.map((regime) => ({ profile, regime }))),
-    ...TWINS.flatMap((profile) => TWIN_REGIMES.map((regime) => ({ profile, regime }))),
+    ...PROFILES.flatMap((profile) => REGIMES.map((regime) => ({ profile, regime }))),
+    ...VARIANTS.flatMap((profile) => VARIANT_REGIMES.map((regime) => ({ profile, regime }))),
   ];
   return all.filter(
     ({ profile, regime }) => (profiles?.includes(profile) ?? true) && (regimes?.includes(regime) ?? true),
@@ -43,7 +44,7 @@ export function rungsOf(
 }
 
 /** One rung in a process of its own. */
-export async function climb(
+export async function measureInOwnProcess(
   { profile, regime }: RungName,
   settings: Settings,
 ): Promise<LadderRow<RungResult>> {

@@ -1,6 +1,6 @@
-// A provider in a process of its own, and on another port a bare grpc-js server that answers any call with
-// bytes of the same length: the cost of a call without the kit. `startHost` is for the benchmark, the rest of the file for
-// the process it starts.
+// The provider of `bench provider`. `startProvider`, for calls.ts and lists.ts, starts this file as a child process;
+// the child serves a provider and, on another port, a bare grpc-js server that answers any call with bytes of the same
+// length: the cost of a call without the kit.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,9 +10,9 @@ import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { NO_STORE, Provider, SqliteStore, serveProvider } from '../../src/provider/index.ts';
 import { systemClock } from '../../src/runtime/system-clock.ts';
 import { Machine } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
-import { BenchCloud, slotsOf } from './machines.ts';
+import { BenchCloud, quotaSlotsOf } from './cloud.ts';
 
-export interface HostOptions {
+export interface ProviderOptions {
   readonly machines: number;
   readonly seed: number;
   readonly store: 'none' | 'sqlite';
@@ -24,11 +24,11 @@ interface Ready {
   readonly readySeconds: number;
 }
 
-type Order = { readonly kind: 'move'; readonly share: number } | { readonly kind: 'settle' | 'memory' };
+type Order = { readonly kind: 'reprice'; readonly share: number } | { readonly kind: 'settle' | 'memory' };
 
-export interface Host extends Ready {
-  /** Changes this share of the machines. */
-  move(share: number): Promise<unknown>;
+export interface ProviderProcess extends Ready {
+  /** Changes the price of this share of the machines. */
+  reprice(share: number): Promise<unknown>;
   /** Waits until no transition is in flight. */
   settle(): Promise<unknown>;
   /** Resident memory of the provider, in MiB. */
@@ -36,7 +36,7 @@ export interface Host extends Ready {
   stop(): void;
 }
 
-export async function startHost(options: HostOptions): Promise<Host> {
+export async function startProvider(options: ProviderOptions): Promise<ProviderProcess> {
   const child = fork(import.meta.filename, [JSON.stringify(options)], {
     execArgv: ['--max-old-space-size=8192'],
   });
@@ -47,7 +47,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   };
   return {
     ...ready,
-    move: (share) => ask({ kind: 'move', share }),
+    reprice: (share) => ask({ kind: 'reprice', share }),
     settle: () => ask({ kind: 'settle' }),
     memory: async () => Number(await ask({ kind: 'memory' })),
     stop: () => child.disconnect(),
@@ -65,7 +65,7 @@ function answerOf(child: ChildProcess): Promise<unknown> {
   });
 }
 
-async function serve({ machines, seed, store }: HostOptions): Promise<void> {
+async function serve({ machines, seed, store }: ProviderOptions): Promise<void> {
   const started = performance.now();
   const folder = mkdtempSync(join(tmpdir(), 'bigfleet-bench-'));
   const cloud = new BenchCloud(machines, seed);
@@ -76,12 +76,12 @@ async function serve({ machines, seed, store }: HostOptions): Promise<void> {
     options: { describeTimeoutMs: 600_000 },
   });
   const server = await serveProvider(provider, '127.0.0.1:0', { tls: null });
-  const sample = Machine.encode(await provider.get({ id: slotsOf(seed, 1)[0]! })).finish();
+  const sample = Machine.encode(await provider.get({ id: quotaSlotsOf(seed, 1)[0]! })).finish();
   const echoAddress = await serveEcho(Buffer.from(sample));
   const carryOut = async (order: Order): Promise<unknown> => {
     if (order.kind === 'memory') return process.memoryUsage.rss() / 2 ** 20;
-    if (order.kind === 'move') {
-      cloud.move(order.share);
+    if (order.kind === 'reprice') {
+      cloud.reprice(order.share);
       return provider.refresh();
     }
     while (provider.runningCount > 0) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -127,4 +127,4 @@ async function serveEcho(answer: Buffer): Promise<string> {
   );
 }
 
-if (import.meta.main) await serve(JSON.parse(process.argv[2]!) as HostOptions);
+if (import.meta.main) await serve(JSON.parse(process.argv[2]!) as ProviderOptions);

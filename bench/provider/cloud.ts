@@ -1,4 +1,4 @@
-// A cloud for the provider benchmarks: machines with the fields and sizes of real ones, from one seed, and calls that
+// The cloud behind provider-process.ts: machines with the fields and sizes of real ones, from one seed, and calls that
 // end at once, so that only the kit and the reader are measured.
 
 import type { Backend, Offering } from '../../src/provider/index.ts';
@@ -16,8 +16,8 @@ const ZONES = ['eu-west-1a', 'eu-west-1b', 'eu-west-1c'];
 /** Resources of each machine that the system reserves. */
 const RESERVED = { cpu: 80, memory: 1.5 * GIB };
 
-/** Half of them hosts, half of them quota slots. `price` is added to that of the first `repriced`. */
-function offering(random: Random, index: number, price: number): Offering {
+/** Every other machine has a host, the rest are quota slots. `surcharge` is added to its price. */
+function offering(random: Random, index: number, surcharge: number): Offering {
   const family = random.pick(FAMILIES);
   const { name, cpu, memory } = random.pick(SIZES);
   const id = `i-${(index * 2654435761).toString(16).padStart(17, '0').slice(-17)}`;
@@ -33,7 +33,7 @@ function offering(random: Random, index: number, price: number): Offering {
     instanceType: `${family}.${name}`,
     zone,
     capacityType: 3,
-    pricePerHour: 0.05 * cpu + price,
+    pricePerHour: 0.05 * cpu + surcharge,
     interruptionProbability: 0,
     resources: shape({ cpu: 0, memory: 0 }),
     allocatable: shape(RESERVED),
@@ -50,9 +50,9 @@ function offering(random: Random, index: number, price: number): Offering {
 export class BenchCloud implements Backend {
   readonly #machines: number;
   readonly #seed: number;
-  /** By index of the machine: how often its price has changed. */
-  #moves = 0;
-  #movedShare = 0;
+  /** Number of price changes so far; each adds a tenth of a cent. */
+  #repricings = 0;
+  #repricedShare = 0;
 
   constructor(machines: number, seed: number) {
     this.#machines = machines;
@@ -60,17 +60,17 @@ export class BenchCloud implements Backend {
   }
 
   /** Changes the price of this share of the machines at the next description. */
-  move(share: number): void {
-    this.#moves++;
-    this.#movedShare = share;
+  reprice(share: number): void {
+    this.#repricings++;
+    this.#repricedShare = share;
   }
 
   describe(): Promise<readonly Offering[]> {
     const random = new Random(this.#seed);
-    const every = this.#movedShare === 0 ? Number.POSITIVE_INFINITY : Math.round(1 / this.#movedShare);
+    const every = this.#repricedShare === 0 ? Number.POSITIVE_INFINITY : Math.round(1 / this.#repricedShare);
     return Promise.resolve(
       Array.from({ length: this.#machines }, (_, i) =>
-        offering(random, i, i % every === 0 ? this.#moves / 1000 : 0),
+        offering(random, i, i % every === 0 ? this.#repricings / 1000 : 0),
       ),
     );
   }
@@ -93,7 +93,7 @@ export class BenchCloud implements Backend {
 }
 
 /** Ids of the first machines that are quota slots. */
-export function slotsOf(seed: number, count: number): string[] {
+export function quotaSlotsOf(seed: number, count: number): string[] {
   const random = new Random(seed);
   return Array.from({ length: count * 2 }, (_, i) => offering(random, i, 0))
     .filter(({ host }) => host === null)

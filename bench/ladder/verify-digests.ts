@@ -70,20 +70,21 @@ function digest(decision: Decision): string {
 }
 
 /** Timeout for threads to start; each takes some tens of milliseconds. */
-const PATIENCE_MS = 30_000;
+const THREADS_START_MS = 30_000;
 
-async function comeUp(engine: Engine, workers: number): Promise<void> {
+async function waitForThreads(engine: Engine, workers: number): Promise<void> {
   const start = performance.now();
   while (engine.threads < workers) {
-    if (performance.now() - start > PATIENCE_MS)
+    if (performance.now() - start > THREADS_START_MS)
       throw new Error(`only ${engine.threads} of ${workers} threads started`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 
 /**
- * One kind of engine beside the reference, cycle by cycle. One at a time, since dozens of threads and as many sets of
- * columns would not fit beside a large fleet. Rounds of any size are shared out, so that threads do work on small fleets.
+ * Compares one kind of engine with the rung's own, which has one worker, cycle by cycle. One kind at a time, since dozens
+ * of threads and as many sets of columns would not fit beside a large fleet. Steps of any size are shared among threads,
+ * so that threads have work on small fleets.
  */
 async function verifyKind(rung: Rung, kind: Kind, progress: Progress): Promise<string[]> {
   const problems: string[] = [];
@@ -94,9 +95,9 @@ async function verifyKind(rung: Rung, kind: Kind, progress: Progress): Promise<s
   };
   const engine = rung.newEngine({ ...kind, smallestStep: 1, checkEvery: cycles, onDifference });
   try {
-    await comeUp(engine, kind.workers);
+    await waitForThreads(engine, kind.workers);
     for (let cycle = 1; cycle <= cycles && problems.length === 0; cycle++) {
-      progress.say(`${name}, cycle ${cycle} of ${cycles}`);
+      progress.update(`${name}, cycle ${cycle} of ${cycles}`);
       const expected = digest(rung.next().decision);
       const found = digest(rung.decideOn(engine));
       if (found !== expected) problems.push(`${name}, cycle ${cycle}: ${found}, with one worker ${expected}`);
@@ -111,7 +112,7 @@ async function verifyKind(rung: Rung, kind: Kind, progress: Progress): Promise<s
 async function verify(profile: string, regime: Regime): Promise<boolean> {
   const start = performance.now();
   const progress = progressOn(process.stderr, `${profile} ${regime}`);
-  progress.say('generating the fleet');
+  progress.update('generating the fleet');
   const rung = new Rung(loadProfile(profile), regime, Number(values.seed), { engine: { lanes: 1 } });
   rung.first();
   const problems: string[] = [];
