@@ -1,58 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { aMachine, aNeed, resources, stampOf } from '../../testing/support/fleets.ts';
+import { aMachine, aNeed, resources } from '../../testing/support/fleets.ts';
 import {
-  Command,
-  keyOf,
-  type LedgerMachine,
-  type Machine,
-  MachineState,
-  type Need,
-  type NeedKey,
-  type Stamp,
-  wholeRollup,
-} from '../model/index.ts';
-import {
-  type AppliedChanges,
-  Fleet,
-  type LedgerRecord,
-  type PendingChange,
-  PendingChanges,
-} from './index.ts';
+  applied,
+  fleetWith,
+  KEY,
+  OTHER,
+  observed,
+  ROW,
+  recordOf,
+  STAMP,
+  UNBOUND,
+} from '../../testing/support/machine-changes.ts';
+import { Command, keyOf, MachineState, type Need, wholeRollup } from '../model/index.ts';
+import { Fleet, type PendingChange, PendingChanges } from './index.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting } = MachineState;
 
-const row = aNeed({ priority: 100 });
-const KEY: NeedKey = keyOf(row);
-const STAMP: Stamp = stampOf(row);
-const OTHER: NeedKey = { cluster: 'c2', fingerprint: 'other', group: '' };
-
-function applied(fleet: Fleet, ...entries: readonly PendingChange[]): AppliedChanges {
-  const pending = new PendingChanges(fleet);
-  for (const entry of entries) pending.append(entry);
-  return pending.commitMachines().writeRows();
-}
-
-/** A fleet with machine m, by default with the stamp and target that the shard's own commands lead to in that state. */
-function fleetWith(state: MachineState, given: Partial<LedgerMachine> = {}): Fleet {
-  const fleet = new Fleet();
-  const bound = state === Configuring || state === Configured || state === Draining;
-  const ours = { stamp: bound ? STAMP : null, target: state === Configured ? null : KEY };
-  fleet.machines.put(aMachine('m', state, { ...ours, ...given }));
-  return fleet;
-}
-
-function recordOf(fleet: Fleet, id = 'm'): LedgerRecord | null {
-  const slot = fleet.machines.slotOf(id);
-  return slot === undefined ? null : fleet.machines.recordAt(slot);
-}
-
-/** An observation of a provider's record: no target, and no stamp unless given. */
-function observed(state: MachineState, given: Partial<Machine> = {}, atMs = 500): PendingChange {
-  return { kind: 'observe', machine: aMachine('m', state, given), atMs };
-}
-
 const command = { kind: 'command', id: 'm', atMs: 500 } as const;
-const unbound = { cluster: '', stamp: null } as const;
 
 describe('PendingChanges', () => {
   it('given as many changes as the limit allows, when another is appended, then it is refused and the others stay', () => {
@@ -86,7 +50,7 @@ describe('PendingChanges', () => {
     const fleet = fleetWith(Idle);
     const pending = new PendingChanges(fleet);
     pending.append({ kind: 'block', id: 'm', blocked: true });
-    pending.append({ kind: 'demand', delta: wholeRollup('c1', [row]) });
+    pending.append({ kind: 'demand', delta: wholeRollup('c1', [ROW]) });
     const commit = pending.commitMachines();
     pending.append({ kind: 'block', id: 'm', blocked: false });
     expect(recordOf(fleet)?.blocked).toBe(true);
@@ -159,7 +123,7 @@ describe('commands', () => {
   it('given a create, then the quota slot is Creating, with the row as target', () => {
     const fleet = fleetWith(Speculative, { target: null });
     const { slots } = applied(fleet, { ...command, command: Command.Create, target: KEY });
-    expect(recordOf(fleet)).toMatchObject({ state: Creating, target: KEY, ...unbound });
+    expect(recordOf(fleet)).toMatchObject({ state: Creating, target: KEY, ...UNBOUND });
     expect(slots).toEqual([0]);
   });
 
@@ -237,7 +201,7 @@ describe('commands', () => {
       { ...command, command: Command.Configure, target: KEY, stamp: STAMP },
       { ...command, command: Command.Abandon },
     );
-    expect(recordOf(fleet)).toMatchObject({ state: Idle, target: KEY, idleSinceMs: 7, ...unbound });
+    expect(recordOf(fleet)).toMatchObject({ state: Idle, target: KEY, idleSinceMs: 7, ...UNBOUND });
   });
 
   it('given an abandon without an earlier idleSinceMs, then it is the time of the abandon', () => {

@@ -1,56 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { aMachine, aNeed, resources, stampOf } from '../../../testing/support/fleets.ts';
+import { resources } from '../../../testing/support/fleets.ts';
 import {
-  CapacityType,
-  keyOf,
-  type LedgerMachine,
-  type Machine,
-  MachineState,
-  Meaning,
-  type NeedKey,
-  type Stamp,
-} from '../../model/index.ts';
-import {
-  type AppliedChanges,
-  Fleet,
-  type LedgerRecord,
-  type PendingChange,
-  PendingChanges,
-} from '../index.ts';
+  applied,
+  fleetWith,
+  KEY,
+  OTHER,
+  observed,
+  recordOf,
+  STAMP,
+  UNBOUND,
+} from '../../../testing/support/machine-changes.ts';
+import { CapacityType, MachineState, Meaning } from '../../model/index.ts';
+import { Fleet } from '../index.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
-
-const row = aNeed({ priority: 100 });
-const KEY: NeedKey = keyOf(row);
-const STAMP: Stamp = stampOf(row);
-const OTHER: NeedKey = { cluster: 'c2', fingerprint: 'other', group: '' };
-
-function applied(fleet: Fleet, ...entries: readonly PendingChange[]): AppliedChanges {
-  const pending = new PendingChanges(fleet);
-  for (const entry of entries) pending.append(entry);
-  return pending.commitMachines().writeRows();
-}
-
-/** A fleet with machine m, by default with the stamp and target that the shard's own commands lead to in that state. */
-function fleetWith(state: MachineState, given: Partial<LedgerMachine> = {}): Fleet {
-  const fleet = new Fleet();
-  const bound = state === Configuring || state === Configured || state === Draining;
-  const ours = { stamp: bound ? STAMP : null, target: state === Configured ? null : KEY };
-  fleet.machines.put(aMachine('m', state, { ...ours, ...given }));
-  return fleet;
-}
-
-function recordOf(fleet: Fleet, id = 'm'): LedgerRecord | null {
-  const slot = fleet.machines.slotOf(id);
-  return slot === undefined ? null : fleet.machines.recordAt(slot);
-}
-
-/** An observation of a provider's record: no target, and no stamp unless given. */
-function observed(state: MachineState, given: Partial<Machine> = {}, atMs = 500): PendingChange {
-  return { kind: 'observe', machine: aMachine('m', state, given), atMs };
-}
-
-const unbound = { cluster: '', stamp: null } as const;
 
 describe('observations', () => {
   it('given an unknown machine, when observed, then it is recorded as reported, without the target', () => {
@@ -61,13 +24,13 @@ describe('observations', () => {
   });
 
   it.each([
-    ['Creating → Idle', Creating, Idle, Meaning.Progress, { target: KEY, ...unbound }],
-    ['Creating → Speculative', Creating, Speculative, Meaning.RolledBack, { target: null, ...unbound }],
-    ['Creating → Failed', Creating, Failed, Meaning.Failed, { target: null, ...unbound }],
-    ['Idle → Speculative', Idle, Speculative, Meaning.Lost, { target: null, ...unbound }],
-    ['Idle → Failed', Idle, Failed, Meaning.Lost, { target: null, ...unbound }],
-    ['Idle → Deleting', Idle, Deleting, Meaning.Foreign, { target: null, ...unbound }],
-    ['Configuring → Idle', Configuring, Idle, Meaning.RolledBack, { target: KEY, ...unbound }],
+    ['Creating → Idle', Creating, Idle, Meaning.Progress, { target: KEY, ...UNBOUND }],
+    ['Creating → Speculative', Creating, Speculative, Meaning.RolledBack, { target: null, ...UNBOUND }],
+    ['Creating → Failed', Creating, Failed, Meaning.Failed, { target: null, ...UNBOUND }],
+    ['Idle → Speculative', Idle, Speculative, Meaning.Lost, { target: null, ...UNBOUND }],
+    ['Idle → Failed', Idle, Failed, Meaning.Lost, { target: null, ...UNBOUND }],
+    ['Idle → Deleting', Idle, Deleting, Meaning.Foreign, { target: null, ...UNBOUND }],
+    ['Configuring → Idle', Configuring, Idle, Meaning.RolledBack, { target: KEY, ...UNBOUND }],
     [
       'Configuring → Configured',
       Configuring,
@@ -82,11 +45,11 @@ describe('observations', () => {
       Meaning.Foreign,
       { target: null, stamp: STAMP, cluster: 'c1' },
     ],
-    ['Configuring → Failed', Configuring, Failed, Meaning.Failed, { target: null, ...unbound }],
-    ['Configured → Idle', Configured, Idle, Meaning.Lost, { target: null, ...unbound }],
-    ['Configured → Speculative', Configured, Speculative, Meaning.Lost, { target: null, ...unbound }],
-    ['Configured → Deleting', Configured, Deleting, Meaning.Lost, { target: null, ...unbound }],
-    ['Configured → Failed', Configured, Failed, Meaning.Lost, { target: null, ...unbound }],
+    ['Configuring → Failed', Configuring, Failed, Meaning.Failed, { target: null, ...UNBOUND }],
+    ['Configured → Idle', Configured, Idle, Meaning.Lost, { target: null, ...UNBOUND }],
+    ['Configured → Speculative', Configured, Speculative, Meaning.Lost, { target: null, ...UNBOUND }],
+    ['Configured → Deleting', Configured, Deleting, Meaning.Lost, { target: null, ...UNBOUND }],
+    ['Configured → Failed', Configured, Failed, Meaning.Lost, { target: null, ...UNBOUND }],
     [
       'Configured → Draining',
       Configured,
@@ -94,7 +57,7 @@ describe('observations', () => {
       Meaning.Foreign,
       { target: null, stamp: STAMP, cluster: 'c1' },
     ],
-    ['Draining → Idle', Draining, Idle, Meaning.Progress, { target: KEY, ...unbound }],
+    ['Draining → Idle', Draining, Idle, Meaning.Progress, { target: KEY, ...UNBOUND }],
     [
       'Draining → Configured',
       Draining,
@@ -102,8 +65,8 @@ describe('observations', () => {
       Meaning.RolledBack,
       { target: null, stamp: STAMP, cluster: 'c1' },
     ],
-    ['Deleting → Speculative', Deleting, Speculative, Meaning.Progress, { target: null, ...unbound }],
-    ['Failed → Idle', Failed, Idle, Meaning.Recovered, { target: null, ...unbound }],
+    ['Deleting → Speculative', Deleting, Speculative, Meaning.Progress, { target: null, ...UNBOUND }],
+    ['Failed → Idle', Failed, Idle, Meaning.Recovered, { target: null, ...UNBOUND }],
   ])(
     'given %s, then state and meaning are recorded, and cluster, stamp and target are kept or cleared',
     (_, known, seen, meaning, left) => {
