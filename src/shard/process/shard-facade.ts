@@ -66,7 +66,7 @@ export class ShardFacade implements ShardPort {
     if (!isDone) return { isDone, message: `No roll-up of ${name} is held.` };
     const message = isMeant
       ? `The roll-up of ${name} counts from now on.`
-      : `The roll-up of ${name} is not believed however often it comes.`;
+      : `The roll-up of ${name} stays refused, even if it is sent again.`;
     return { isDone, message };
   }
 
