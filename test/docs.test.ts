@@ -1,4 +1,5 @@
-// The documentation as far as a program can check it: every relative link and every path of a page that code names resolves.
+// The documentation as far as a program can check it: every relative link and every path of a page that code names
+// resolves, and every test title that a page quotes exists.
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -11,6 +12,12 @@ const PAGES = [
   ...filesBelow('.', /^(docs|bench|examples|test|testing)\/.*\.md$/),
 ];
 const SOURCES = filesBelow('.', /^(src|bench|scripts|test|testing|examples)\/.*\.ts$/);
+
+/**
+ * A test file with a title or part of one: in quotes after the file, or in the next cell of a table whose rows do not
+ * begin with the file.
+ */
+const QUOTED_TEST = /(?<!^\| )`([\w./-]+\.test\.ts)`(?:, "([^"]+)"| \| ([^|`]+) \|)/gm;
 
 function filesBelow(folder: string, wanted: RegExp): string[] {
   return ['docs', 'src', 'bench', 'scripts', 'test', 'testing', 'examples']
@@ -68,6 +75,19 @@ describe('documentation', () => {
       [...readFileSync(file, 'utf8').matchAll(/\bdocs\/[\w/-]+\.(?:md|yaml)\b/g)]
         .filter(([path]) => !existsSync(path))
         .map(([path]) => `${file}: ${path}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('given tests that pages quote by title, then each title is in its file', () => {
+    const quotes = PAGES.flatMap((page) =>
+      [...readFileSync(page, 'utf8').matchAll(QUOTED_TEST)].map(
+        ([, file = '', title, cell]) => [file, title ?? cell ?? ''] as const,
+      ),
+    );
+    expect(quotes.length).toBeGreaterThan(40);
+    const missing = quotes.filter(
+      ([file, title]) => !existsSync(file) || !readFileSync(file, 'utf8').includes(title),
     );
     expect(missing).toEqual([]);
   });
