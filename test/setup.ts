@@ -1,4 +1,5 @@
-// Every property test runs from a seed that is printed when it fails. BIGFLEET_SEED=N repeats that run.
+// Every property test runs from a seed that is printed when it fails. BIGFLEET_SEED=N repeats that run. Loaded by
+// vitest before every test file (vitest.config.ts).
 import fc from 'fast-check';
 import { vi } from 'vitest';
 

@@ -1,5 +1,5 @@
-// For test files that share a process (test/projects.ts): fails the file that leaks a resource, so that the file after
-// it does not fail instead.
+// Loaded by vitest for test files that share a process (projects.ts): fails the file that leaks a resource, so that the
+// file after it does not fail instead.
 
 import { afterAll, expect, vi } from 'vitest';
 

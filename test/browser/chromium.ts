@@ -1,5 +1,6 @@
 // Locates Chromium on this machine and starts it for the tests of the page. Without it, the tests report that they did
-// not run: they never pass as if they had checked the page.
+// not run: they never pass as if they had checked the page. Used by smoke.test.ts, `npm run verify:web` and
+// `npm run browser:install`.
 
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';

@@ -1,5 +1,5 @@
 // A demo for the tests of the page: `bigfleet up` as a separate process, with its own directory and port. It can be
-// stopped and restarted on its state.
+// stopped and restarted on its state. Started by smoke.test.ts and `npm run verify:web`.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,5 @@
-// The figures of the page against the API: machines by state, cost and its parts, Needs that are not met.
+// The figures of the page against the API: machines by state, cost and its parts, Needs that are not met. Run by
+// smoke.test.ts and `npm run verify:web`.
 
 import assert from 'node:assert/strict';
 import type { Status } from '../../src/web/feed.ts';

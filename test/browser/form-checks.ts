@@ -1,5 +1,5 @@
-// Layout and accessibility of the page: widths from a phone to a scheduler, light and dark, the keyboard, screen
-// readers, and names that contain markup.
+// Layout and accessibility of the page: widths from a phone to a large screen, light and dark, the keyboard, screen
+// readers, and names that contain markup. Run by `npm run verify:web`.
 
 import assert from 'node:assert/strict';
 import axe from 'axe-core';

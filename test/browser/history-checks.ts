@@ -1,5 +1,5 @@
 // The history before the page was opened: curves of the last hour and the last events, after a reload and after a
-// restart of the shard under an open page.
+// restart of the shard under an open page. Run by `npm run verify:web`.
 
 import assert from 'node:assert/strict';
 import type { Demo } from './demo.ts';

@@ -1,5 +1,5 @@
-// The visible content of the page, read from the document at one moment: figures as numbers, lines with their mood.
-// Only the structure of the page is known here (ids, rows, classes), not its sentences.
+// The visible content of the page, read from the document at one moment: figures as numbers, lines with their CSS
+// classes. Only the structure of the page is known here (ids, rows, classes), not its sentences. Used by stage.ts.
 
 import type { Page } from 'playwright-core';
 

@@ -1,5 +1,5 @@
 // The API of a shard beside the page: its events as they arrive, kept for some seconds, and answers to GET. The page is
-// compared with these, never with its own requests.
+// compared with these, never with its own requests. Part of stage.ts.
 
 import type { ShardEvent, Status } from '../../src/web/feed.ts';
 

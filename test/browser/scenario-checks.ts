@@ -1,5 +1,5 @@
 // The buttons of the page: each demo scenario, the freeze and its end. Each is pressed in the page, and its effect, as
-// reported by the API, must become visible there.
+// reported by the API, must become visible there. Run by `npm run verify:web`.
 
 import assert from 'node:assert/strict';
 import type { ShardEvent, Status } from '../../src/web/feed.ts';

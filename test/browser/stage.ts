@@ -1,4 +1,5 @@
 // An open page in Chromium, with everything the browser reports meanwhile: console errors, exceptions, failed requests.
+// Opened by smoke.test.ts and `npm run verify:web`, which pass it to the checks of this folder.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Case files: one behaviour of the engine each, as data. `given` is a scenario as `bigfleet decide` reads it
-// (with ranges, see ranges.ts), `then` the expected decision, `steps` what happens afterwards.
+// Case files: one behaviour of the engine each, as data. `given` is a scenario as `bigfleet decide` reads it (with
+// ranges, see ranges.ts), `then` the expected decision, `steps` what happens afterwards. Executed by cases.test.ts.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import type { ActionKind } from '../../src/model/index.ts';

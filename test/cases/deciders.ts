@@ -1,4 +1,4 @@
-// The deciders that the cases run against: each must decide as the cases say.
+// Engine and oracle as deciders: the tests of this folder run every case with each of them.
 
 import { decide as engine } from '../../src/engine/index.ts';
 import { fleetOf } from '../../src/fleet/index.ts';

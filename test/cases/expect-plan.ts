@@ -1,4 +1,5 @@
-// Compares a decision with the expectation of a case file, in terms of the JSON that `bigfleet decide` prints.
+// Compares a decision with the expectation of a case file, in terms of the JSON that `bigfleet decide` prints. Used by
+// cases.test.ts.
 
 import { expect } from 'vitest';
 import { attributeOf, type DecisionInput, type Plan } from '../../src/model/index.ts';

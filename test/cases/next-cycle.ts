@@ -1,5 +1,5 @@
 // Applies a plan to the scenario it was made from, which gives the input of the next decision. Moves complete at once;
-// cases with slow moves set the intermediate states by hand.
+// cases with slow moves set the intermediate states by hand. Used by cases.test.ts between the steps of a case.
 
 import {
   type Action,

@@ -1,5 +1,6 @@
 // Ranges in case files: `m-{01..03}` expands to m-01, m-02, m-03. An item of a list that contains ranges is repeated
-// for each value; equal ranges in one item advance together, different ranges multiply.
+// for each value; equal ranges in one item advance together, different ranges multiply. Used by case-file.ts and
+// next-cycle.ts.
 
 const RANGE = /\{(\d+)\.\.(\d+)\}/;
 const RANGES = new RegExp(RANGE, 'g');

@@ -1,5 +1,6 @@
-// A provider as other authors write them: nothing of our kit, its own flags, no fault selectors, lists in no order, transport
-// limits at gRPC's defaults, and a state file that is optional and written as a whole at every change. As a program:
+// A provider as other authors write them: nothing of our kit, its own flags, no fault selectors, lists in no order,
+// transport limits at gRPC's defaults, and a state file that is optional and written as a whole at every change. The
+// suite must certify it (foreign.test.ts). As a program:
 //   node test/conformance/foreign-provider.ts --addr=127.0.0.1:9000 --provider=certify --use-fake-backend --seed-count=256
 // Unknown flags end it with exit code 2, as flag libraries do.
 

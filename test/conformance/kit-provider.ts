@@ -1,5 +1,6 @@
 // A provider made with the kit over the simplest possible cloud: everything works within milliseconds, except what the
-// selectors of the fault target make fail. As a program it serves on a port:
+// selectors of the fault target make fail. Used by the tests of this folder and as the base of all mutants
+// (testing/mutants/providers). As a program it serves on a port:
 //   node test/conformance/kit-provider.ts PORT STATE_FILE MACHINES TRANSITION_TIMEOUT_MS
 
 import { setTimeout as sleep } from 'node:timers/promises';

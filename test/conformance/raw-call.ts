@@ -1,4 +1,4 @@
-// A gRPC call at the byte level, for requests that our clients never send.
+// A gRPC call at the byte level, for requests that our clients never send. Used by bad-input.test.ts.
 
 import { connect, constants, type IncomingHttpHeaders } from 'node:http2';
 

@@ -1,4 +1,4 @@
-// Timings of the suite for providers that settle at once.
+// Timings of the suite for providers that settle at once. Used by the tests of this folder and by testing/mutants.
 
 import type { Timings } from '../../src/provider/index.ts';
 

@@ -1,5 +1,6 @@
-// Test support: the whole life of three machines (bought, bound, drained, released), during which the shard's
-// process is killed at one point and restarted. Whatever the point, the end is the same, and no action is repeated.
+// Test support: the whole life of three machines (bought, bound, drained, released), during which the shard's process
+// is killed at one point and restarted. Whatever the point, the end is the same, and no action is repeated. Run by
+// shard-kill.test.ts for a few points and by `npm run verify:kill` for all.
 
 import { MachineState } from '../../src/model/index.ts';
 import type { Failpoint } from '../../src/shard/failpoints.ts';

@@ -1,4 +1,4 @@
-// Test support: a fake cloud on a loopback port that records every mutating call.
+// Test support: a fake cloud on a loopback port that records every mutating call. Used by shard-world.ts and its tests.
 
 import { CapacityType, type MachineState } from '../../src/model/index.ts';
 import {

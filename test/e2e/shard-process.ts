@@ -1,4 +1,4 @@
-// Test support: `bigfleet shard` as a separate process, configured by its environment alone.
+// Test support: `bigfleet shard` as a separate process, configured by its environment alone. Started by shard-world.ts.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,7 @@
-// Test support: a whole small fleet on loopback. A real shard (controller on its thread, state in its own directory), fake
-// clouds on ports, simulated operators over gRPC. Times are milliseconds; nothing sleeps: every wait has a condition
-// and a timeout, and reports the state of the fleet when it expires.
+// Test support: a whole small fleet on loopback. A real shard (controller on its thread, state in its own directory),
+// fake clouds on ports, simulated operators over gRPC. Times are milliseconds; nothing sleeps: every wait has a
+// condition and a timeout, and reports the state of the fleet when it expires. Used by shard-*.test.ts and
+// kill-scenario.ts.
 
 import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

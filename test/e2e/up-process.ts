@@ -1,4 +1,4 @@
-// Test support: `bigfleet up` as a separate process, read by its JSON lines.
+// Test support: `bigfleet up` as a separate process, read by its JSON lines. Used by up.test.ts.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// Compares the engine with the oracle: one plan from both, or the difference. Also shrinks a fleet that shows a fault and
-// saves it as a file for `bigfleet decide`.
+// Compares the engine with the oracle: one plan from both, or the difference. Also shrinks a fleet that shows a fault
+// and saves it as a file for `bigfleet decide`. Used by the tests of this folder and by scripts/soak-engine.ts.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

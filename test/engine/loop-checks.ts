@@ -1,6 +1,6 @@
 // Invariants of the closed loop on any fleet of a kind, as checks of (fleet, seed): the seed decides which machines are
-// lost, which rows grow and how long each move takes. The property tests run a few of them, the soak as many as
-// requested.
+// lost, which rows grow and how long each move takes. properties-loop.test.ts runs a few of them,
+// scripts/soak-engine.ts as many as requested.
 
 import type fc from 'fast-check';
 import {

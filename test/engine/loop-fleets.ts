@@ -1,5 +1,6 @@
 // Random fleets for the closed loop in which the required actions can be counted beforehand: machines that are all
-// equal, fleets with a replacement wherever one is lost, and fleets with nothing free.
+// equal, fleets with a replacement wherever one is lost, and fleets with nothing free. Used by loop-checks.ts and the
+// property tests.
 
 import fc from 'fast-check';
 import {

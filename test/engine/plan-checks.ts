@@ -1,5 +1,6 @@
-// Properties of a single plan that testing/oracle/invariants.ts does not check: spread, needless claims, Phase 2's picks,
-// folds, and priority. Written against the definition, not against the engine.
+// Properties of a single plan that testing/oracle/invariants.ts does not check: spread, needless claims, Phase 2's
+// picks, folds, and priority. Written against the definition, not against the engine. Used by properties.test.ts and
+// loop-checks.ts.
 
 import {
   attributeOf,

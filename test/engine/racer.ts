@@ -1,5 +1,6 @@
 // A thread that proposes machines for its rows until each of them is committed: acquires any machine that is free or
-// claimed by a worse-ranked row, one at a time, and retries after a conflict.
+// claimed by a worse-ranked row, one at a time, and retries after a conflict. Started several times by broker.test.ts
+// on one shared memory.
 
 import { workerData } from 'node:worker_threads';
 import { Broker, type BrokerMemory, Mode } from '../../src/engine/parallel/broker.ts';

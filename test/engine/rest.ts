@@ -1,4 +1,5 @@
-// Measures of a closed loop: cycles until it is at rest, actions taken, and invariants on the way.
+// Measures of a closed loop: cycles until it is at rest, actions taken, and invariants on the way. Used by
+// loop-checks.ts and scenario.ts.
 
 import {
   type DecisionInput,

@@ -1,4 +1,5 @@
-// Fleets of the scale ladder as inputs of a decision, for comparing the engine with the oracle.
+// Fleets of the scale ladder as inputs of a decision, for comparing the engine with the oracle. Used by rungs.test.ts
+// and `npm run verify:oracle`.
 
 import { loadProfile } from '../../bench/profiles/load.ts';
 import { WORKLOAD_NOW_MS } from '../../src/demo/workload/rows.ts';

@@ -1,4 +1,4 @@
-// Test support of the scenarios: builders of machines and rows, and the checks at the end of every scenario.
+// Test support of scenarios-*.test.ts: builders of machines and rows, and the checks at the end of every scenario.
 
 import { expect } from 'vitest';
 import {

@@ -1,4 +1,5 @@
-// One engine, or one pool of threads, reused for one fleet after the other.
+// One engine, or one pool of threads, reused for one fleet after the other. Used by the tests of incremental cycles,
+// lanes and threads, and by `npm run verify:oracle`.
 
 import type { Engine } from '../../src/engine/index.ts';
 import type { Fleet } from '../../src/fleet/index.ts';

@@ -1,4 +1,5 @@
-// A certificate authority that issues valid certificates and certificates with every kind of defect.
+// A certificate authority that issues valid certificates and certificates with every kind of defect. Used by kit.ts,
+// certificates.test.ts and bench/hostile.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

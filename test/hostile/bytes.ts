@@ -1,4 +1,5 @@
-// Bytes that an attacker sends to any port: corrupted frames and meaningless bytes.
+// Bytes that an attacker sends to any port: corrupted frames and meaningless bytes. Used by tests of this folder and by
+// bench/hostile.
 
 import { connect } from 'node:net';
 import type { Random } from '../../src/runtime/random.ts';

@@ -1,4 +1,4 @@
-// A cloud on a port for attacks on a shard; it injects no faults of its own.
+// A fake cloud on a port for attacks on a shard; it injects no faults of its own. Used by kit.ts and bench/hostile.
 
 import {
   FakeProvider,

@@ -1,6 +1,6 @@
 // Invariants for every frame, whatever its content: the byte checks and the decoder return or throw WireFormatError,
-// their results are small, and the roll-up accepted before remains the one to compare with. Used by the test and by
-// `npm run soak:frames`, so it throws plain errors.
+// their results are small, and the roll-up accepted before remains the one to compare with. Used by frame-fuzz.test.ts
+// and `npm run soak:frames`, so it throws plain errors.
 
 import type { Need } from '../../src/model/index.ts';
 import { DEFAULT_SESSION_LIMITS } from '../../src/shard/sessions/limits.ts';

@@ -1,6 +1,6 @@
 // Protobuf bytes as ropes: parts that are copied once, into a buffer that is used again for the next frame. A field of
-// 16 MB costs one copy, however deep it is nested, and a field that is repeated 400,000 times is one part.
-// Tags, lengths and wire types are spelled out here, apart from any code under test.
+// 16 MB costs one copy, however deep it is nested, and a field that is repeated 400,000 times is one part. Tags,
+// lengths and wire types are spelled out here, apart from any code under test. Used by the other frame-fuzz files.
 
 import { varint } from '../../testing/support/wire-bytes.ts';
 

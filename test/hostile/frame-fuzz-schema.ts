@@ -1,6 +1,6 @@
-// The frames an operator may send, as a separate table: names, numbers, limits and an ordinary value of every field of an
-// OperatorMessage, from api/proto/bigfleet/v1alpha1/{shard,capacity}.proto. The fuzzer renders frames from it and puts
-// other bytes in the place of single fields; nothing here comes from generated code.
+// The frames an operator may send, as a separate table: names, numbers, limits and an ordinary value of every field of
+// an OperatorMessage, from api/proto/bigfleet/v1alpha1/{shard,capacity}.proto. frame-fuzzer.ts renders frames from it
+// and puts other bytes in the place of single fields; nothing here comes from generated code.
 
 import { varint } from '../../testing/support/wire-bytes.ts';
 import { delimited, EMPTY, integer, type Rope, rope, text } from './frame-fuzz-rope.ts';

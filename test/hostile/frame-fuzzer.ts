@@ -1,6 +1,6 @@
 // Frames of a hostile operator, built field by field. First every single mutation of every field, in a fixed order;
 // then two or three of them at once, with bytes truncated or changed, drawn from a seed. A seed and a number determine
-// a frame.
+// a frame. Used by the frame-fuzz tests and `npm run soak:frames`.
 
 import { Random } from '../../src/runtime/random.ts';
 import { type Mutation, mutationsOf } from './frame-fuzz-mutations.ts';

@@ -1,5 +1,5 @@
-// Test support of this folder: a cloud on a port, real shards, operators that send raw frames, and certificate files.
-// Everything on loopback, closed after each test.
+// Test support of this folder: a fake cloud on a port, real shards, operators that send raw frames, and certificate
+// files. Everything on loopback, closed after each test.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

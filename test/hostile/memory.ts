@@ -1,5 +1,6 @@
 // Memory in use after a full garbage collection: the heap of this thread, and the buffers outside of it. Enables the
-// collector at run time, so that no command-line flag is needed.
+// collector at run time, so that no command-line flag is needed. Used by tests that bound memory and by
+// `npm run soak:frames`.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -1,4 +1,5 @@
 // Peers that never read, and requests that never end. Each returns a way to disconnect, and when the other end did.
+// Used by readers.test.ts and bench/hostile.
 
 import { connect as http2Connect } from 'node:http2';
 import { connect, type Socket } from 'node:net';

@@ -1,5 +1,6 @@
 // A decider for the closed loop that works as a shard does: one fleet and one engine for all decisions, updated only
-// with what changed since the last one. So a loop also tests the state that the engine caches between cycles.
+// with what changed since the last one. So a loop also tests the state that the engine caches between cycles. Used by
+// test/engine and by the tests of the demand of the demo.
 
 import { Engine, type EngineMetrics, type EngineOptions } from '../../src/engine/index.ts';
 import { Fleet } from '../../src/fleet/index.ts';

@@ -1,5 +1,5 @@
-// Defects injected on purpose: mistakes that shards of this kind have made, each as a change of one place in the product.
-// The simulation has to find every one of them; see scripts/verify-defects.ts.
+// Defects injected on purpose: mistakes that shards of this kind have made, each as a change of one place in the
+// product. The simulation has to find every one of them; see scripts/verify-defects.ts.
 
 export interface Defect {
   readonly name: string;

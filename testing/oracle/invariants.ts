@@ -1,5 +1,5 @@
 // Invariants of any plan, whichever solver produced it: written against the definition's properties, not against the
-// oracle, so that they check the oracle and the engine alike.
+// oracle, so that they check the oracle and the engine alike. Used by the tests of both and by `npm run verify:oracle`.
 
 import {
   type Action,

@@ -1,5 +1,6 @@
 // The terms of the definition over plain objects: slots (machines with the row that claims them), rows, and what
-// "matches", "fits", "own", "free" and "in flight" mean. The R numbers point to READINGS.md.
+// "matches", "fits", "own", "free" and "in flight" mean. The R numbers point to READINGS.md. Used by all files of the
+// oracle.
 
 import {
   attributeOf,

@@ -1,6 +1,6 @@
 // Phase 3 of the oracle, called by oracle.ts. Quoted sentences are from docs/internals/engine.md, R numbers from
-// READINGS.md. Unclaimed machines leave. Bound machines are reclaimed against Phase 1's claims and nothing else; Idle ones
-// are released once their hold is over.
+// READINGS.md. Unclaimed machines leave. Bound machines are reclaimed against Phase 1's claims and nothing else; Idle
+// ones are released once their hold is over.
 
 import { compareText, MachineState } from '../../src/model/index.ts';
 import { idleOrder, isReported, type OracleState, type Slot } from './ledger.ts';

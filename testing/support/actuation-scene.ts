@@ -1,5 +1,5 @@
 // Test support: a controller's actuation and reconcile over a real ledger, with a manual clock and all answers from the
-// test. Imported by tests only.
+// test. Imported by tests of src/shard (actuation, inventory, planning).
 
 import { Fleet } from '../../src/fleet/index.ts';
 import {

@@ -1,4 +1,4 @@
-// Test support: the worker of the channel tests, which executes the requests of its owner.
+// Test support: the worker that worker-channel.test.ts (src/runtime) starts; it executes the requests of its owner.
 
 import { BigFleetError } from '../../src/model/index.ts';
 import type { Traffic } from '../../src/runtime/message-exchange.ts';

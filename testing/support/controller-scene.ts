@@ -1,4 +1,5 @@
-// Test support: a whole controller on a manual clock; the test plays providers and operators. Imported by tests only.
+// Test support: a whole controller on a manual clock; the test plays providers and operators. Imported by tests of
+// src/shard, most of them of planning.
 
 import {
   type Machine,

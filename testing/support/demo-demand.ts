@@ -1,4 +1,4 @@
-// Test support: a supply as the engine sees it, before anything was bought. Imported by tests only.
+// Test support: a supply as the engine sees it, before anything was bought. Imported by demand.test.ts of src/demo.
 
 import type { CloudSupply, Supply } from '../../src/demo/clouds/offerings.ts';
 import {

@@ -1,4 +1,5 @@
-// Test support: the sessions of a shard without a controller; events are recorded. Imported by tests only.
+// Test support: the sessions of a shard without a controller; events are recorded. Imported by the tests of the demo
+// and its operators (src/demo).
 
 import { MachineState, makeProfile, type Need } from '../../src/model/index.ts';
 import type { Clock } from '../../src/runtime/clock.ts';

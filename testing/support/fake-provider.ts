@@ -1,4 +1,4 @@
-// Test support: a fake provider on a virtual clock. Imported by tests only.
+// Test support: a fake provider on a virtual clock. Imported by the tests of src/provider/fake.
 
 import type { MachineState } from '../../src/model/index.ts';
 import type { CloudEvent } from '../../src/provider/fake/cloud.ts';

@@ -1,4 +1,5 @@
-// Test support: a shard for tests of its clients, with fixed views, orders that are only recorded, and events from the test.
+// Test support: a shard with fixed views, orders that are only recorded, and events from the test. Imported by tests of
+// the HTTP API and of the commands that call it, and by test/hostile.
 
 import { unmetText } from '../../src/model/index.ts';
 import type {

@@ -1,5 +1,6 @@
 // Small random fleets in which rows contend: few sizes, prices and places, so that ties and contention are the rule.
-// Also plain builders of machines and needs, for hand-written tests.
+// Also plain builders of machines and needs, for hand-written tests. Imported by tests of engine, fleet, shard and
+// oracle.
 
 import fc from 'fast-check';
 import {

@@ -1,4 +1,5 @@
-// A ledger whose cycles are written to a journal, for tests.
+// Test support: a ledger whose cycles are written to a journal. Imported by the tests of the journal and of the
+// commands that read it, and by journal-writer.ts.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// A fake shard for tests of the live views: a status, and a port with scripted answers.
+// Test support: a fake shard for the live views: a status, and a port with scripted answers. Imported by the tests of
+// `bigfleet up` (src/cli/up).
 
 import { unmetText } from '../../src/model/index.ts';
 import type {

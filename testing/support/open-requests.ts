@@ -1,5 +1,5 @@
-// Test support: requests and instructions open at the sessions, which would be sent again to a new session. Imported by
-// tests only.
+// Test support: requests and instructions open at the sessions, which would be sent again to a new session. Part of
+// actuation-scene.ts.
 
 import type { ControllerEvent, Effect } from '../../src/shard/events.ts';
 

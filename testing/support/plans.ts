@@ -1,4 +1,4 @@
-// Actions and verdicts for tests of the steps that follow a decision.
+// Test support: actions and verdicts. Imported by tests of src/shard, of the steps that follow a decision.
 
 import type { Action, ActionKind, Need, UnmetReason, Verdict } from '../../src/model/index.ts';
 import { keyOf } from '../../src/model/index.ts';

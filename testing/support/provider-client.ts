@@ -1,5 +1,5 @@
 // Test support: encoded lists, a provider with scripted answers, and a copy of an inventory that a reader keeps up to
-// date. Imported by tests only.
+// date. Imported by tests of src/provider/client and by provider-calls.test.ts of the shard.
 
 import { status } from '@grpc/grpc-js';
 import { type Machine, MachineState } from '../../src/model/index.ts';

@@ -1,4 +1,5 @@
-// Test support: a manual clock, a backend whose calls end on command, and requests with defaults. Imported by tests only.
+// Test support: a manual clock, a backend whose calls end on command, and requests with defaults. Imported by tests of
+// src/provider.
 
 import { type HostRef, MachineState } from '../../src/model/index.ts';
 import type { Backend, Binding, Offering, Operation, Subject } from '../../src/provider/backend.ts';

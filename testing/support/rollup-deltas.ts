@@ -1,4 +1,5 @@
-// Deltas of roll-ups for tests without a wire: a list of Needs is compared with the one before it, by key and content.
+// Test support: deltas of roll-ups without a wire: a list of Needs is compared with the one before it, by key and
+// content. Imported by tests of fleet, shard and model.
 
 import { isDeepStrictEqual } from 'node:util';
 import { FRESH, keyOf, keyText, type Need, NO_BASE, type RollupDelta } from '../../src/model/index.ts';

@@ -1,5 +1,5 @@
-// Test support: sessions behind a real gRPC server, and an operator that writes HTTP/2 itself, so that it can send half a
-// frame, compress one, or stop reading. Imported by tests only.
+// Test support: sessions behind a real gRPC server, and an operator that writes HTTP/2 itself, so that it can send half
+// a frame, compress one, or stop reading. Imported by session-grpc.test.ts and session-transport.test.ts.
 
 import { type ClientHttp2Stream, connect as http2Connect } from 'node:http2';
 import { Server, ServerCredentials } from '@grpc/grpc-js';

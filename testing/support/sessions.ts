@@ -1,5 +1,5 @@
-// Test support: a virtual clock, an in-memory operator, one-line roll-ups, and sessions wired to all of these. Imported by
-// tests only.
+// Test support: a virtual clock, an in-memory operator, one-line roll-ups, and sessions wired to all of these. Imported
+// by tests of src/shard (sessions, demand, storage) and by test/hostile.
 
 import { keptRows, MachineState, type Need, NO_BASE, rowsAfter } from '../../src/model/index.ts';
 import { VirtualClock } from '../../src/runtime/virtual-clock.ts';

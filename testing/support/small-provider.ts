@@ -1,5 +1,6 @@
-// Test support: the smallest provider that meets the contract, within this process, and ways to break it on purpose.
-// It shares nothing with the kit, so that the suite is tested independently of the kit. Imported by tests only.
+// Test support: the smallest provider that meets the contract, within this process, and ways to break it on purpose. It
+// shares nothing with the kit, so that the suite is tested independently of the kit. Imported by run.test.ts of the
+// conformance harness.
 
 import { status } from '@grpc/grpc-js';
 import { CapacityType, MachineState } from '../../src/model/index.ts';

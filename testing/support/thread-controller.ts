@@ -1,5 +1,6 @@
-// Test support: a scripted controller, for tests of the thread it runs on. Commands arrive as the names of acknowledged
-// instructions, `command:argument`; results are returned in effects that carry a text.
+// Test support: a scripted controller, which controller-thread.test.ts (test/shard) runs on the thread of the
+// controller. Commands arrive as the names of acknowledged instructions, `command:argument`; results are returned in
+// effects that carry a text.
 
 import fc from 'fast-check';
 import { Engine } from '../../src/engine/index.ts';

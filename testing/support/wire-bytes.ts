@@ -1,5 +1,6 @@
-// Test support: protobuf bytes assembled by hand, with explicit field numbers and wire types, so that a
-// test of a generated decoder does not take its numbers from the code under test. Imported by tests only.
+// Test support: protobuf bytes assembled by hand, with explicit field numbers and wire types, so that a test of a
+// generated decoder does not take its numbers from the code under test. Imported by tests of src/wire and by
+// test/hostile.
 
 import { expect } from 'vitest';
 import type { MessageType } from '../../src/wire/codec/decode.ts';

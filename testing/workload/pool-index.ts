@@ -1,5 +1,5 @@
 // Counts the machines of a pool by type, zone and rack, which suffices to predict the machine that replaces a planted
-// loss.
+// loss. Used by workload-planted.ts.
 
 import type { RowObjects } from '../../src/demo/workload/row-objects.ts';
 import { covers, type ResourceVector } from '../../src/model/index.ts';

@@ -1,4 +1,5 @@
 // Regimes: the situation in which a cycle is measured, given by the initial fleet and the changes between two cycles.
+// Used by `bench ladder` and its gate.
 
 import type { Change, ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
 import type { Beginning } from './workload.ts';

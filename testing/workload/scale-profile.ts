@@ -1,4 +1,4 @@
-// Parses the scale profiles of bench/profiles/*.yaml.
+// Parses the scale profiles of bench/profiles/*.yaml. Called by bench/profiles/load.ts.
 
 import * as z from 'zod';
 import { CATALOGUE_NAMES, catalogueOf } from '../../src/demo/catalogues/index.ts';

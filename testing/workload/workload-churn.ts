@@ -1,7 +1,8 @@
 // Changes of a generated fleet between two cycles: some clusters send a roll-up with changed rows, some bound machines
 // fail and failed ones recover. Step n is deterministic. A step is derived from the last roll-ups and the fleet's
 // records, not by generating the workload again: that would leave enough garbage to burden the cycles measured next to
-// it. Changed rows are known when they are made, so no roll-up is compared with the one before it.
+// it. Changed rows are known when they are made, so no roll-up is compared with the one before it. Used by bench/ladder
+// and bench/shard.
 
 import { type Row, STREAM, WORKLOAD_NOW_MS } from '../../src/demo/workload/rows.ts';
 import type { Change } from '../../src/demo/workload/scale-profile.ts';

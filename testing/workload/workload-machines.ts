@@ -1,5 +1,6 @@
 // Hardware and location of machines: those bound for the rows of a cluster, and the shared pools of Idle machines and
-// quota slots. Bound machines fit their row exactly; pools follow the catalogue's shares and serve any cluster.
+// quota slots. Bound machines fit their row exactly; pools follow the catalogue's shares and serve any cluster. Used by
+// the other files of this folder and by bench/ladder.
 
 import type { Tier } from '../../src/demo/catalogues/catalogue.ts';
 import { BOARD_KEY, chosen, type RowObjects } from '../../src/demo/workload/row-objects.ts';

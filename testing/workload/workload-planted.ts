@@ -1,6 +1,7 @@
 // Planted changes: a quiet fleet in which a known number of things went wrong, so that a benchmark can check that the
 // engine does exactly what must be done. Each kind of change has clusters of its own, because a surplus next to a loss
-// would cancel it. By cluster number modulo four:
+// would cancel it. Used by workload.ts; the benchmarks compare plans with its `ExpectedActions`. By cluster number
+// modulo four:
 //   0  losses       a machine of a plain row has failed                  → one Bootstrap each
 //   1  surpluses    a row needs one machine less                         → one Reclaim each
 //   2  shortfalls   a pod larger than any machine; a gang larger than any rack → unmet, no action

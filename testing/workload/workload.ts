@@ -1,5 +1,6 @@
-// Generates a fleet from a profile and a seed, byte-identical on every machine. Parts that can be regenerated are not kept, so
-// the largest profile is streamed: a cluster's rows are generated on request, machines one after the other.
+// Generates a fleet from a profile and a seed, byte-identical on every machine. Parts that can be regenerated are not
+// kept, so the largest profile is streamed: a cluster's rows are generated on request, machines one after the other.
+// Used by the benchmarks, `npm run verify:oracle` and test/engine/rungs.ts.
 
 import { RowObjects } from '../../src/demo/workload/row-objects.ts';
 import { type ClusterPlan, holdingsOf, type Row, RowMaker } from '../../src/demo/workload/rows.ts';

@@ -1,4 +1,4 @@
-// One cluster of a simulated world: its demand, its operator, and the faults injected into it.
+// One cluster of a simulated world: its demand, its operator, and the faults injected into it. Made by world.ts.
 
 import {
   type BootstrapHabit,

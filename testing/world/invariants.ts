@@ -1,6 +1,7 @@
 // Invariants of every world, under any faults. The watch observes everything: the calls that providers receive and
 // execute, and the input, plans and actions of every process of the shard. Its ground truth is the providers' state. It
-// shares no logic with the shard, so a defect of the shard cannot hide here.
+// shares no logic with the shard, so a defect of the shard cannot hide here. Made by world.ts for each world;
+// scripts/generate.ts writes the list to docs/internals/robustness.md.
 
 import { type ActionKind, CapacityType, COMMANDS, MachineState, stateName } from '../../src/model/index.ts';
 import type { TransitionKind } from '../../src/provider/index.ts';

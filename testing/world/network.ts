@@ -1,5 +1,6 @@
 // The network between the processes of a world. Calls and frames have latency; a request or its response may be lost,
 // duplicated or delayed, and a provider may be unreachable. Messages sent by a process before it died still arrive.
+// Made by world.ts.
 
 import type { ProviderCalls, ProviderTransport } from '../../src/provider/index.ts';
 import type { Clock } from '../../src/runtime/clock.ts';

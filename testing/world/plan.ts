@@ -1,5 +1,5 @@
 // The plan of a simulated world: its parts and its faults, drawn from one seed and plain data afterwards. Leaving parts
-// out gives a smaller world, so a failing plan can be shrunk.
+// out gives a smaller world, so a failing plan can be shrunk (shrink.ts). world.ts executes it.
 
 import type { ActionKind } from '../../src/model/index.ts';
 import { Random } from '../../src/runtime/random.ts';

@@ -1,4 +1,4 @@
-// The clock of one process. After the process is killed, none of its timers fires.
+// The clock of one ShardProcess (shard-process.ts). After the process is killed, none of its timers fires.
 
 import type { Clock } from '../../src/runtime/clock.ts';
 

@@ -1,5 +1,6 @@
-// One process of the shard: controller, sessions and provider clients as in production, on a clock and stores that end with it.
-// `kill` is a crash: nothing is completed, flushed or sent afterwards.
+// One process of the shard in a world, started and killed by world.ts: controller, sessions and provider clients as in
+// production, on a clock and stores that end with it. `kill` is a crash: nothing is completed, flushed or sent
+// afterwards.
 
 import { MachineState } from '../../src/model/index.ts';
 import { InventoryReader, type ProviderTransport, type TransitionKind } from '../../src/provider/index.ts';

@@ -1,5 +1,5 @@
 // Shrinks a failing plan while it still shows the same fault: fewer events, less weather, a shorter storm, fewer rows
-// and clusters. The order of attempts is fixed, so a seed always shrinks to the same plan.
+// and clusters. The order of attempts is fixed, so a seed always shrinks to the same plan. Used by soak.ts.
 
 import type { WorldPlan } from './plan.ts';
 

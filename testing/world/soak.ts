@@ -1,4 +1,5 @@
-// Runs worlds one after the other until one shows a fault, then shrinks it.
+// Runs worlds one after the other until one shows a fault, then shrinks it. Used by world.test.ts and, for
+// `npm run soak`, scripts/soak.ts.
 
 import type { Violation } from './invariants.ts';
 import { drawPlan, type WorldPlan } from './plan.ts';

@@ -1,5 +1,5 @@
 // The files of a shard with crash semantics: a write that has returned is durable, an in-flight write may be lost, and
-// a dead process writes nothing.
+// a dead process writes nothing. Used by shard-process.ts; world.ts owns the `Disk`, which outlives its processes.
 
 import type { Clock } from '../../src/runtime/clock.ts';
 import type { Random } from '../../src/runtime/random.ts';

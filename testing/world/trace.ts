@@ -1,5 +1,5 @@
 // The events of a world in order. Runs are equal if their digests are; the lines themselves are passed only to a
-// listener.
+// listener. Written by world.ts and invariants.ts.
 
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../src/runtime/clock.ts';

@@ -1,6 +1,6 @@
 // A whole fleet in one process: clusters, a shard that crashes and restarts, providers with their clouds, and the
 // network between them, on one virtual clock. First a storm with all faults of the plan, then calm, in which the fleet
-// must come to rest, then a tail in which every action is counted.
+// must come to rest, then a tail in which every action is counted. Run by soak.ts and world.test.ts.
 
 import { MachineState, stateName } from '../../src/model/index.ts';
 import { Random } from '../../src/runtime/random.ts';

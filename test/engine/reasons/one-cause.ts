@@ -1,4 +1,4 @@
-// Situations in which one thing keeps machines from the Need.
+// Situations in which one thing keeps machines from the Need. Executed by reasons.test.ts.
 
 import { MachineState } from '../../../src/model/index.ts';
 import { aMachine, resources, stampOf } from '../../../testing/support/fleets.ts';

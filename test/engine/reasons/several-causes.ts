@@ -1,4 +1,4 @@
-// Situations with two causes, and gangs, spreads and folds.
+// Situations with two causes, and gangs, spreads and folds. Executed by reasons.test.ts.
 
 import { MachineState } from '../../../src/model/index.ts';
 import { aMachine, resources, stampOf } from '../../../testing/support/fleets.ts';

@@ -1,5 +1,6 @@
-// Building blocks of the table of reasons: machines of 4 cpu, rows that want a number of them, and the
-// sentences that recur. The Need in question has priority 500 and is in cluster `asks`.
+// Building blocks of the table of reasons: machines of 4 cpu, rows that want a number of them, and the sentences that
+// recur. The Need in question has priority 500 and is in cluster `asks`. Used by one-cause.ts and several-causes.ts,
+// and read by reasons.test.ts.
 
 import {
   type DecisionOptions,

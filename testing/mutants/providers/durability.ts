@@ -1,4 +1,4 @@
-// Durability defects: state that a provider has lost after it was killed and restarted.
+// Durability defects: state that a provider has lost after it was killed and restarted. Listed in provider.ts.
 
 import { MachineState } from '../../../src/model/index.ts';
 import type { Store, StoredState } from '../../../src/provider/index.ts';

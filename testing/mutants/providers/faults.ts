@@ -1,4 +1,4 @@
-// Defects in the handling of a machine whose transition failed, hung or completed too late.
+// Defects in the handling of a machine whose transition failed, hung or completed too late. Listed in provider.ts.
 
 import { MachineState } from '../../../src/model/index.ts';
 import type { Machine } from '../../../src/wire/gen/bigfleet/v1alpha1/provider.ts';

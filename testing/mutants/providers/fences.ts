@@ -1,5 +1,5 @@
 // Defects of the fence. Each of these keeps its own marks instead of the kit's, in the same store, so that only the
-// rule is wrong.
+// rule is wrong. Listed in provider.ts.
 
 import type { Store, StoredState } from '../../../src/provider/index.ts';
 import { RpcError, status } from '../../../src/wire/index.ts';

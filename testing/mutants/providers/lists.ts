@@ -1,4 +1,4 @@
-// Defects of lists: filters and limits that are not applied, wrong cursors.
+// Defects of lists: filters and limits that are not applied, wrong cursors. Listed in provider.ts.
 
 import type { ProviderRpc } from '../../../src/provider/index.ts';
 import type { ListFilter, MachineList } from '../../../src/wire/gen/bigfleet/v1alpha1/provider.ts';

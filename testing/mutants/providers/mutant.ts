@@ -1,6 +1,6 @@
-// A mutant is a provider made with the kit, with one deliberate defect. The suite has to detect it and name the
-// behaviours it breaks: a suite that lets a mutant pass would let the same mistake pass in a real provider. Defects
-// wrap the kit's calls, its store or its backend; the kit itself is not changed.
+// A mutant is a provider made with the kit, with one deliberate defect. The conformance suite has to detect it and name
+// the behaviours it breaks: a suite that lets a mutant pass would let the same mistake pass in a real provider. Defects
+// wrap the kit's calls, its store or its backend; the kit itself is not changed. Base of all files of this folder.
 
 import type {
   Area,

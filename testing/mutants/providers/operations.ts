@@ -1,4 +1,4 @@
-// Defects of transitions: illegal starts accepted, wrong operation ids, wrong codes.
+// Defects of transitions: illegal starts accepted, wrong operation ids, wrong codes. Listed in provider.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MachineState } from '../../../src/model/index.ts';

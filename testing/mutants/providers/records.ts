@@ -1,4 +1,5 @@
-// Defects of records: fields that appear too early, persist too long, are missing, wrong or changed on the way.
+// Defects of records: fields that appear too early, persist too long, are missing, wrong or changed on the way. Listed
+// in provider.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CapacityType, MachineState } from '../../../src/model/index.ts';

@@ -1,4 +1,5 @@
-// Runs a mutant against the suite and returns the behaviours it fails.
+// Runs a mutant against the conformance suite and returns the behaviours it fails. Used by mutants.test.ts and
+// traps.test.ts of test/conformance, and by `npm run verify:mutants`.
 
 import { fileURLToPath } from 'node:url';
 import {
