@@ -6,7 +6,7 @@ import { Engine } from '../src/engine/index.ts';
 import { fleetOf } from '../src/fleet/index.ts';
 import type { DecisionInput } from '../src/model/index.ts';
 import { rungInput } from '../test/engine/rungs.ts';
-import { comeUp } from '../test/engine/warm.ts';
+import { threadsStarted } from '../test/engine/warm.ts';
 import { planText } from '../testing/oracle/invariants.ts';
 import { decide as oracle } from '../testing/oracle/oracle.ts';
 import type { Beginning } from '../testing/workload/workload.ts';
@@ -49,7 +49,7 @@ async function compare(input: DecisionInput, expected: string): Promise<number> 
   for (const workers of values.workers.split(',').map(Number)) {
     for (const lanes of values.lanes.split(',').map((text) => (text === 'auto' ? text : Number(text)))) {
       const engine = new Engine(fleetOf(input), { workers, lanes, smallestStep: 1 });
-      await comeUp(engine, workers);
+      await threadsStarted(engine, workers);
       const equal = planText(engine.decide(input.nowMs, input.options).plan()) === expected;
       await engine.close();
       if (!equal) differences++;

@@ -25,7 +25,7 @@ function figuresShown({ machines, cents, supply }: Reading): ReturnType<typeof f
     machines,
     cents: cents ?? Number.NaN,
     needs: wanted.map(({ needs }) => [...needs]),
-    isShort: wanted.map(({ mood }) => mood.includes('failed')),
+    isShort: wanted.map(({ cssClass }) => cssClass.includes('failed')),
   };
 }
 

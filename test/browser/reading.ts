@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 
 export interface Line {
   /** Classes: `failed`, `doing`, `done`. */
-  readonly mood: string;
+  readonly cssClass: string;
   readonly text: string;
 }
 
@@ -58,7 +58,7 @@ const READER = `(() => {
     return dollars === null ? null : Math.round(Number(dollars[1] + dollars[2].replaceAll(',', '')) * 100);
   };
   const lines = (id) => all('#' + id + ' > li').filter((li) => !li.classList.contains('quiet'))
-    .map((li) => ({ mood: li.className, text: text(li) }));
+    .map((li) => ({ cssClass: li.className, text: text(li) }));
   const states = all('#machines tr').map((tr) => [...tr.cells].map(text));
   const cost = document.getElementById('cost');
   // The owned share follows the parts and is not one of them.
@@ -72,7 +72,7 @@ const READER = `(() => {
     partCents: parts.split(/,\\s/).map(cents).filter((money) => money !== null),
     supply: all('#supply tr.kind').map((tr) => {
       const said = tr.querySelector('span');
-      return { mood: said?.className ?? '', text: text(tr), needs: (text(said).match(/[\\d,]+/g) ?? []).map(number) };
+      return { cssClass: said?.className ?? '', text: text(tr), needs: (text(said).match(/[\\d,]+/g) ?? []).map(number) };
     }),
     actions: lines('actions'), events: lines('events'), shortfalls: lines('shortfalls'), plan: lines('plan'),
     clusters: all('#clusters tr').map((tr) => {
@@ -81,7 +81,7 @@ const READER = `(() => {
         isShort: unmet.querySelector('.failed') !== null };
     }),
     providers: all('#providers tr').map((tr) => ({
-      mood: tr.querySelector('.failed') === null ? '' : 'failed', text: text(tr) })),
+      cssClass: tr.querySelector('.failed') === null ? '' : 'failed', text: text(tr) })),
     points: all('#history tr').map((tr) => all('polyline', tr)
       .reduce((sum, line) => sum + line.getAttribute('points').split(' ').filter((point) => point !== '').length, 0)),
     history: all('#history tr').map(text),

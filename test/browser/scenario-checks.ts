@@ -70,17 +70,17 @@ async function lossesAreSeen(stage: Stage, scenario: string): Promise<void> {
   await press(stage, `[data-scenario=${scenario}]`);
   const losses = (): LossEvent[] => stage.recorded.events.slice(before).filter(isLoss);
   const isSeen = (lines: readonly Line[], event: LossEvent): boolean =>
-    lines.some(({ mood, text }) => isAlarming(mood) && isAbout(text, event));
+    lines.some(({ cssClass, text }) => isAlarming(cssClass) && isAbout(text, event));
   await stage.until(
     'the losses are shown',
     ({ events }) => losses().length > 0 && losses().every((event) => isSeen(events, event)),
   );
   await stage.record(`scenario-${scenario}`);
   const { actions } = await stage.read();
-  for (const { mood, text } of actions) if (/\blost\b/.test(text)) assert.equal(mood, 'failed', text);
+  for (const { cssClass, text } of actions) if (/\blost\b/.test(text)) assert.equal(cssClass, 'failed', text);
 }
 
-const isAlarming = (mood: string): boolean => mood === 'failed' || mood === 'doing';
+const isAlarming = (cssClass: string): boolean => cssClass === 'failed' || cssClass === 'doing';
 
 export const spotWaveIsSeen = (stage: Stage): Promise<void> => lossesAreSeen(stage, 'spot-wave');
 
@@ -94,7 +94,7 @@ export async function zoneOutageIsSeen(stage: Stage): Promise<void> {
     );
     if (unwell.length === 0) return false;
     return unwell.every(({ name }) =>
-      providers.some(({ mood, text }) => text.startsWith(name) && mood === 'failed'),
+      providers.some(({ cssClass, text }) => text.startsWith(name) && cssClass === 'failed'),
     );
   });
   await stage.record('scenario-zone-outage-clouds');
@@ -113,10 +113,10 @@ export async function failuresAreShownAsSuch(stage: Stage): Promise<void> {
   );
   const { actions } = await stage.read();
   assert.ok(actions.length > 0 && ended.length > 0, 'there are actions to compare');
-  for (const { mood, text } of actions) {
+  for (const { cssClass, text } of actions) {
     const machine = /\s(\S+) \(/.exec(text)?.[1] ?? '';
-    if (mood === 'done') assert.ok(done.has(machine) || !failed.has(machine), `${text} looks done`);
-    if (mood === 'failed' && !/\blost\b/.test(text))
+    if (cssClass === 'done') assert.ok(done.has(machine) || !failed.has(machine), `${text} looks done`);
+    if (cssClass === 'failed' && !/\blost\b/.test(text))
       assert.ok(failed.has(machine) || !done.has(machine), `${text} looks failed`);
   }
 }

@@ -28,10 +28,10 @@ import {
   FakeShard,
   fakePage,
   MACHINES,
-  MET_STORY,
+  MET_EXPLANATION,
   STATUS,
   UNMET,
-  UNMET_STORY,
+  UNMET_EXPLANATION,
 } from '../../testing/support/fake-shard.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -341,7 +341,7 @@ Recent actions
   it('given a gang that is met, in part or not at all, then its domain is printed accordingly', async () => {
     const { shard, run } = await served();
     const explained = async (need: NeedView): Promise<string> => {
-      shard.answers.explain = () => ({ ...UNMET_STORY, need });
+      shard.answers.explain = () => ({ ...UNMET_EXPLANATION, need });
       return await run('explain', 'ml/00ff00ff00');
     };
     expect(await explained({ ...UNMET, isMet: true, missing: {}, reason: null })).toContain(
@@ -363,7 +363,7 @@ Recent actions
   it.each(UNMET_REASONS)('given the reason %s, then it is printed with its sentence', async (reason) => {
     const { shard, run } = await served();
     const why = unmetText(reason);
-    shard.answers.explain = () => ({ ...UNMET_STORY, need: { ...UNMET, reason, why } });
+    shard.answers.explain = () => ({ ...UNMET_EXPLANATION, need: { ...UNMET, reason, why } });
     const text = (await run('explain', UNMET.id)).replaceAll(/\s+/g, ' ');
     expect(text).toContain(`${why.charAt(0).toUpperCase()}${why.slice(1)} (${reason}).`);
   });
@@ -379,8 +379,8 @@ Recent actions
   it('given many machines, some of them gone, then a few are printed and the rest is counted', async () => {
     const { shard, run } = await served();
     const claimed = ['m-1', ...Array.from({ length: 500 }, (_, i) => `gone-${i}`)];
-    const need = { ...MET_STORY.need, claimed: 501 };
-    shard.answers.explain = () => ({ ...MET_STORY, claimed, claimedTotal: 501, need });
+    const need = { ...MET_EXPLANATION.need, claimed: 501 };
+    shard.answers.explain = () => ({ ...MET_EXPLANATION, claimed, claimedTotal: 501, need });
     const out = await run('explain', 'prod-eu/3fa94c01de');
     expect(out).toContain('Met by 501 machines.');
     expect(out).toContain('\n  gone-10\n  … and 489 more\n');
@@ -395,7 +395,7 @@ Recent actions
       requirements: ['x\u001b[31m In [y]'],
       domain: '\u001b[31m',
     };
-    shard.answers.explain = () => ({ ...UNMET_STORY, need, remarks: ['\u001b]0;owned\u0007'] });
+    shard.answers.explain = () => ({ ...UNMET_EXPLANATION, need, remarks: ['\u001b]0;owned\u0007'] });
     const out = await run('explain', UNMET.id);
     expect(stripVTControlCharacters(out)).toBe(out);
     expect(out).toContain('\\u001b[2J');
@@ -403,7 +403,7 @@ Recent actions
 
   it('given -o json, then the output equals the answer of the API', async () => {
     const { run } = await served();
-    expect(JSON.parse(await run('explain', UNMET.id, '-o', 'json'))).toEqual(UNMET_STORY);
+    expect(JSON.parse(await run('explain', UNMET.id, '-o', 'json'))).toEqual(UNMET_EXPLANATION);
   });
 
   it('given an error code, then its entry is printed without a call to the shard', async () => {

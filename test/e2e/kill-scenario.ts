@@ -19,7 +19,7 @@ export interface KillReport {
 }
 
 export async function runKillScenario(closers: Closers, point: Failpoint): Promise<KillReport> {
-  const story = new KillStory(
+  const scenario = new KillScenario(
     await World.open(closers, {
       clouds: { cloud: [offering('standard', { count: 6 })] },
       cloudSettings: {},
@@ -28,10 +28,10 @@ export async function runKillScenario(closers: Closers, point: Failpoint): Promi
     }),
     point,
   );
-  return await story.tell();
+  return await scenario.run();
 }
 
-class KillStory {
+class KillScenario {
   readonly #world: World;
   readonly #point: Failpoint;
   #diedDuring = '';
@@ -41,7 +41,7 @@ class KillStory {
     this.#point = point;
   }
 
-  async tell(): Promise<KillReport> {
+  async run(): Promise<KillReport> {
     const world = this.#world;
     await this.#start();
     world.join('c1', need('c1', 8));
@@ -49,7 +49,7 @@ class KillStory {
     await this.#through('acquiring', () => world.isServed());
     const beforeFreeze = world.callsOf('drain').length;
     await this.#through('freezing', async () => {
-      await world.post('/v1/freezes', { cluster: 'c3', why: 'kill story' });
+      await world.post('/v1/freezes', { cluster: 'c3', why: 'kill scenario' });
       return (await world.get<{ items: readonly unknown[] }>('/v1/freezes')).items.length === 1;
     });
     world.operator('c1').setDemand([need('c1', 4)]);
@@ -78,22 +78,22 @@ class KillStory {
   }
 
   /** Waits for a condition; if the process dies meanwhile, restarts it and keeps waiting. */
-  async #through(chapter: string, holds: () => Promise<boolean>): Promise<void> {
+  async #through(step: string, holds: () => Promise<boolean>): Promise<void> {
     const world = this.#world;
     for (;;) {
       const { exited } = world.shard;
-      const waited = world.until(chapter, holds).then(() => null);
+      const waited = world.until(step, holds).then(() => null);
       const end = await Promise.race([exited!, waited]);
       if (end === null) return;
       waited.catch(() => {});
-      await this.#died(chapter, end.signal);
+      await this.#died(step, end.signal);
     }
   }
 
-  async #died(chapter: string, signal: NodeJS.Signals | null): Promise<void> {
-    if (signal !== 'SIGKILL') throw new Error(`the shard ended with ${signal} while ${chapter}`);
+  async #died(step: string, signal: NodeJS.Signals | null): Promise<void> {
+    if (signal !== 'SIGKILL') throw new Error(`the shard ended with ${signal} while ${step}`);
     if (this.#diedDuring !== '') throw new Error('the shard died twice');
-    this.#diedDuring = chapter;
+    this.#diedDuring = step;
     this.#world.buried();
     await this.#world.start();
   }

@@ -83,7 +83,7 @@ describe.concurrent('a freeze of a cluster', PATIENT, () => {
     world.join('web', need('web', 8, { priority: 1_000_000 }));
     await world.served('web');
     await world.cycles(5);
-    expect(new Set(world.told.map(({ cluster }) => cluster))).toEqual(new Set(['b']));
+    expect(new Set(world.reclaims.map(({ cluster }) => cluster))).toEqual(new Set(['b']));
     expect(world.nodesOf('a')).toHaveLength(2);
   });
 });

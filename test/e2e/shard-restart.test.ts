@@ -72,7 +72,7 @@ describe.concurrent('a shard that is restarted', PATIENT, () => {
     await world.restart();
     await expectDoneOnce(world);
     // The instruction is repeated if the first process ended before the acknowledgement; the grace period is unchanged.
-    expect(new Set(world.told.map(({ instruction }) => Number(instruction.gracePeriodSeconds)))).toEqual(
+    expect(new Set(world.reclaims.map(({ instruction }) => Number(instruction.gracePeriodSeconds)))).toEqual(
       new Set([10]),
     );
   });

@@ -62,7 +62,7 @@ describe.concurrent('an operator that disconnects', PATIENT, () => {
     await world.served();
     await world.cycles(5);
     expect(world.calls.slice(before)).toEqual([]);
-    expect(world.told).toEqual([]);
+    expect(world.reclaims).toEqual([]);
     expect(await world.isServed()).toBe(true);
     expect(await world.metric('bigfleet_shard_active_sessions')).toBe(1);
   });

@@ -20,7 +20,7 @@ describe.concurrent('demand that shrinks', PATIENT, () => {
     const others = world.nodesOf('b');
     const before = world.calls.length;
     world.operator('a').setDemand([need('a', 8)]);
-    await world.until('four nodes are asked for', () => world.told.length === 4);
+    await world.until('four nodes are asked for', () => world.reclaims.length === 4);
     await world.until('four machines are Idle', async () => {
       return (await world.machines('?state=idle')).length === 4;
     });
@@ -36,7 +36,7 @@ describe.concurrent('demand that shrinks', PATIENT, () => {
     expect(drains.map(({ graceSeconds }) => graceSeconds)).toEqual([600, 600, 600, 600]);
     expect(new Set(drains.map(({ machine }) => machine)).size).toBe(4);
     expect(
-      world.told.map(({ cluster, instruction: { gracePeriodSeconds } }) => [cluster, gracePeriodSeconds]),
+      world.reclaims.map(({ cluster, instruction: { gracePeriodSeconds } }) => [cluster, gracePeriodSeconds]),
     ).toEqual(Array(4).fill(['a', 600n]));
     const deletes = calls.filter(({ command }) => command === 'delete');
     expect(deletes).toHaveLength(3);
@@ -58,7 +58,7 @@ describe.concurrent('demand that shrinks', PATIENT, () => {
     await world.post('/v1/freezes', { cluster: 'a', action: 'Reclaim', why: 'a migration' });
     for (const cluster of ['a', 'b']) world.operator(cluster).setDemand([need(cluster, 4)]);
     await world.until('two machines of the other are back', () => world.callsOf('delete').length === 2);
-    expect(world.told.map(({ cluster }) => cluster)).toEqual(['b', 'b']);
+    expect(world.reclaims.map(({ cluster }) => cluster)).toEqual(['b', 'b']);
     const { waiting } = await world.actions();
     expect(waiting.map(({ kind, cluster, why }) => `${kind} ${cluster} ${why}`)).toEqual(
       Array(2).fill('Reclaim a frozen'),
@@ -103,12 +103,12 @@ describe.concurrent('a priority that spikes', PATIENT, () => {
         cluster,
         grace: graces.get(cluster),
       });
-    const told = world.told.map(({ cluster, instruction }) => {
+    const received = world.reclaims.map(({ cluster, instruction }) => {
       const { nodes, gracePeriodSeconds, preemptorPriority } = instruction;
       expect(nodes).toHaveLength(1);
       return { cluster, grace: Number(gracePeriodSeconds), priority: preemptorPriority };
     });
-    expect(told.sort((x, y) => x.grace - y.grace)).toEqual(
+    expect(received.sort((x, y) => x.grace - y.grace)).toEqual(
       [...graces.values()].map((grace, i) => ({ cluster: 'batch', grace, priority: priorities[i] })),
     );
     expect(await world.clusterOf('batch')).toMatchObject({ unmet: 1, machinesByState: { CONFIGURED: 1 } });
@@ -152,13 +152,13 @@ describe.concurrent('an empty roll-up', PATIENT, () => {
     await world.cycles(5);
     expect(await world.metric(isQuarantined)).toBe(0);
     expect(world.calls.slice(before)).toEqual([]);
-    expect(world.told).toEqual([]);
+    expect(world.reclaims).toEqual([]);
   });
 
   it('given an order to accept it, then the machines of the cluster are released', async (test) => {
     const world = await heldWorld(test);
     expect(await world.post('/v1/clusters/a/accept-rollup', {})).toBe('The roll-up of a counts from now on.');
-    await world.until('all are asked for', () => world.told.length === 12);
+    await world.until('all are asked for', () => world.reclaims.length === 12);
     await world.until('all are given back', async () => {
       return (await world.cloud().machines()).filter(({ host }) => host !== undefined).length === 1;
     });

@@ -111,7 +111,7 @@ export interface WorldGiven {
 }
 
 /** A Reclaim instruction received by a cluster's operator. */
-export interface Told {
+export interface ReceivedReclaim {
   readonly cluster: string;
   readonly instruction: ReclaimInstruction;
 }
@@ -126,7 +126,7 @@ export class World {
   readonly operators = new Map<string, SimOperator>();
   readonly log: LogLine[] = [];
   /** Reclaim instructions as received by operators. */
-  readonly told: Told[] = [];
+  readonly reclaims: ReceivedReclaim[] = [];
   readonly #dir: string;
   readonly #given: WorldGiven;
   /** Address for sessions; unchanged by a restart, as clusters know no other address. */
@@ -237,7 +237,7 @@ export class World {
         ...times,
       },
       onEvent: (event) => {
-        if (event.kind === 'reclaim') this.told.push({ cluster, instruction: event.instruction });
+        if (event.kind === 'reclaim') this.reclaims.push({ cluster, instruction: event.instruction });
       },
     });
     this.operators.set(cluster, operator);

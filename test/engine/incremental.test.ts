@@ -26,7 +26,7 @@ import {
   same,
   stampOf,
 } from '../../testing/support/fleets.ts';
-import { blend, diceThrow, turnInto } from './warm.ts';
+import { blend, diceThrow, updateFleet } from './warm.ts';
 
 const OTHERS = ['c2', 'c3', 'c4'].map((cluster) => aNeed({ cluster }));
 
@@ -59,7 +59,7 @@ describe('incremental cycles', () => {
         for (const next of [...inputs, ...inputs]) {
           const before = input;
           input = blend(before, next, diceThrow(dice));
-          turnInto(fleet, before, input, dice.next().value < 5 ? engine : undefined);
+          updateFleet(fleet, before, input, dice.next().value < 5 ? engine : undefined);
           const decision = engine.decide(input.nowMs, input.options);
           const plan = decision.plan();
           expect(planText(plan)).toBe(planText(oracle(input)));
@@ -91,7 +91,7 @@ describe('incremental cycles', () => {
         for (const next of [...inputs, ...inputs]) {
           const before = input;
           input = blend(before, next, diceThrow(dice));
-          turnInto(fleet, before, input, engines[0]);
+          updateFleet(fleet, before, input, engines[0]);
           const changes = engines.map((engine, i) =>
             engine.decide(input.nowMs, input.options).claimChanges(watches[i]!),
           );

@@ -18,7 +18,7 @@ import { Random } from '../../src/runtime/random.ts';
 import { planText } from '../../testing/oracle/invariants.ts';
 import { decide as oracle } from '../../testing/oracle/oracle.ts';
 import { aMachine, aNeed, anInput, fleets, resources, same } from '../../testing/support/fleets.ts';
-import { become, comeUp } from './warm.ts';
+import { replaceContent, threadsStarted } from './warm.ts';
 
 const RUNS = Number(process.env['BIGFLEET_RUNS'] ?? 1_000);
 
@@ -54,10 +54,10 @@ describe('lanes on threads', () => {
       const fleet = new Fleet();
       const engine = new Engine(fleet, { workers: lanes, lanes, smallestStep: 1 });
       let before: DecisionInput | undefined;
-      await comeUp(engine, lanes);
+      await threadsStarted(engine, lanes);
       try {
         for (const [i, input] of fc.sample(fleets(), { numRuns: 100, seed }).entries()) {
-          become(fleet, before, input);
+          replaceContent(fleet, before, input);
           before = input;
           const plan = engine.decide(input.nowMs, input.options).plan();
           expect(planText(plan), `fleet ${i} of BIGFLEET_SEED=${seed}`).toBe(planText(oracle(input)));
@@ -121,7 +121,7 @@ describe('the automatic number of lanes', () => {
     async (_, zones, count, lanes) => {
       const input = gangsIn(zones, count);
       const engine = new Engine(fleetOf(input), { workers: 2 });
-      await comeUp(engine, 2);
+      await threadsStarted(engine, 2);
       try {
         const plan = engine.decide(input.nowMs, input.options).plan();
         expect(engine.lastCycle.lanes).toBe(lanes);
@@ -137,7 +137,7 @@ describe('the automatic number of lanes', () => {
   }, async () => {
     const input = gangsIn(['za', 'zb'], 300);
     const engine = new Engine(fleetOf(input), { workers: 2 });
-    await comeUp(engine, 2);
+    await threadsStarted(engine, 2);
     try {
       engine.decide(input.nowMs, input.options);
       const { allOrNothing } = engine.lastCycle.modes;

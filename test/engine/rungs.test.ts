@@ -7,7 +7,7 @@ import { fleetOf } from '../../src/fleet/index.ts';
 import { planText } from '../../testing/oracle/invariants.ts';
 import { decide as oracle } from '../../testing/oracle/oracle.ts';
 import { rungInput } from './rungs.ts';
-import { comeUp } from './warm.ts';
+import { threadsStarted } from './warm.ts';
 
 describe.each(['full', 'cold'] as const)('dev-500, %s', (beginning) => {
   const input = rungInput('dev-500', beginning);
@@ -24,7 +24,7 @@ describe.each(['full', 'cold'] as const)('dev-500, %s', (beginning) => {
     async (workers, lanes) => {
       const engine = new Engine(fleetOf(input), { workers, lanes, smallestStep: 1 });
       try {
-        await comeUp(engine, workers);
+        await threadsStarted(engine, workers);
         expect(planText(engine.decide(input.nowMs, input.options).plan())).toBe(expected);
       } finally {
         await engine.close();

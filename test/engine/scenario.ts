@@ -86,7 +86,7 @@ export const NOTHING: Tally = {
   acquired: 0,
 };
 
-export interface Told {
+export interface ScenarioResult {
   readonly rest: Rest;
   readonly tally: Tally;
   /** Distinct machines bound or bought, in order. */
@@ -97,7 +97,7 @@ export interface Told {
   readonly end: Plan;
 }
 
-export interface KillScenarioRules {
+export interface ScenarioRules {
   readonly delays: Parameters<typeof runToRest>[1]['delays'];
   readonly cycleMs?: number;
   readonly decide?: (input: DecisionInput) => Plan;
@@ -107,7 +107,7 @@ export interface KillScenarioRules {
  * Runs a fleet until it is at rest, engine and oracle side by side, and checks the invariants of every scenario: it is at
  * rest in time, and an unmet row loses supply only to a preemption.
  */
-function tell(from: LoopState, rules: KillScenarioRules): Told {
+function runAndCheck(from: LoopState, rules: ScenarioRules): ScenarioResult {
   const rest = runToRest(from, { decide: onBoth, ...rules });
   expect(rest.rested).toBe(true);
   expect(rest.cyclesToRest).toBeLessThanOrEqual(promisedCycles(from.input));
@@ -132,17 +132,17 @@ function tell(from: LoopState, rules: KillScenarioRules): Told {
   };
 }
 
-export function tellFrom(
+export function runScenario(
   machines: readonly LedgerMachine[],
   needs: readonly Need[],
-  rules: KillScenarioRules,
-): Told {
-  return tell(startLoop(anInput(machines, needs)), rules);
+  rules: ScenarioRules,
+): ScenarioResult {
+  return runAndCheck(startLoop(anInput(machines, needs)), rules);
 }
 
 /** Applies an event to the end of a scenario and runs it to rest again. */
-export function afterwards(told: Told, event: LoopEvent, rules: KillScenarioRules): Told {
-  return tell(withEvent(told.rest.end, event), rules);
+export function afterwards(result: ScenarioResult, event: LoopEvent, rules: ScenarioRules): ScenarioResult {
+  return runAndCheck(withEvent(result.rest.end, event), rules);
 }
 
 export function isMet(plan: Plan): boolean {

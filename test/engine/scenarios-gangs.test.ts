@@ -19,17 +19,17 @@ import {
   inRack,
   isMet,
   NOTHING,
+  runScenario,
+  type ScenarioResult,
   serving,
   several,
-  type Told,
-  tellFrom,
 } from './scenario.ts';
 
 const { Speculative, Idle, Configuring, Configured } = MachineState;
 
 /** Racks in which a gang of the run counts on machines, cycle by cycle; never more than one at a time. */
-function racksOf(told: Told, group: string): readonly string[] {
-  const racks = told.rest.steps.map(({ input, plan }) => {
+function racksOf(result: ScenarioResult, group: string): readonly string[] {
+  const racks = result.rest.steps.map(({ input, plan }) => {
     const mine = [...plan.claims].filter(([, key]) => key.group === group).map(([id]) => id);
     const here = new Set(
       input.machines.filter(({ id }) => mine.includes(id)).map((machine) => attributeOf(machine, RACK_KEY)!),
@@ -41,8 +41,8 @@ function racksOf(told: Told, group: string): readonly string[] {
 }
 
 /** Machines reclaimed although an unmet gang of their cluster could use them in its rack. */
-function reclaimedFromUnmet(told: Told): readonly string[] {
-  return told.rest.steps.flatMap(({ input, plan }) => {
+function reclaimedFromUnmet(result: ScenarioResult): readonly string[] {
+  return result.rest.steps.flatMap(({ input, plan }) => {
     const machines = new Map(input.machines.map((machine) => [machine.id, machine]));
     const needs = new Map(
       input.needs.map((need) => [
@@ -73,12 +73,12 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
       ...serving(gang, 'b', 1, inRack('b')),
       ...several('i', 3, Idle, inRack('b')),
     ];
-    const told = tellFrom(machines, [gang], { delays });
-    expect(told.tally).toEqual({ ...NOTHING, bootstraps: 3, acquired: 3, reclaims: 2 });
-    expect(racksOf(told, 'g')).toEqual(['b']);
-    expect(isMet(told.end)).toBe(true);
+    const result = runScenario(machines, [gang], { delays });
+    expect(result.tally).toEqual({ ...NOTHING, bootstraps: 3, acquired: 3, reclaims: 2 });
+    expect(racksOf(result, 'g')).toEqual(['b']);
+    expect(isMet(result.end)).toBe(true);
 
-    const robbed = afterwards(told, { lost: ['b01'] }, { delays });
+    const robbed = afterwards(result, { lost: ['b01'] }, { delays });
     expect(robbed.tally).toEqual(NOTHING);
     expect(missing(robbed.rest.steps.at(-1)!, 'cpu')).toBe(4);
     const healed = afterwards(robbed, { added: several('s', 5, Speculative, inRack('b')) }, { delays });
@@ -91,11 +91,11 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
   it('given one of seven machines lost, then exactly one is acquired and six keep serving', () => {
     const gang = gangOf(7, 'g');
     const machines = [...serving(gang, 'r', 7, inRack('r')), ...several('s', 9, Speculative, inRack('r'))];
-    const settled = tellFrom(machines, [gang], { delays });
+    const settled = runScenario(machines, [gang], { delays });
     expect(settled.tally).toEqual(NOTHING);
-    const told = afterwards(settled, { lost: ['r07'] }, { delays });
-    expect(told.tally).toEqual({ ...NOTHING, bootstraps: 1, provisions: 1, acquired: 1 });
-    for (const { plan } of told.rest.steps) {
+    const result = afterwards(settled, { lost: ['r07'] }, { delays });
+    expect(result.tally).toEqual({ ...NOTHING, bootstraps: 1, provisions: 1, acquired: 1 });
+    for (const { plan } of result.rest.steps) {
       expect(plan.verdicts[0]!.satisfied).toBe(true);
       expect(plan.verdicts[0]!.claimed.slice(0, 6)).toEqual(['r01', 'r02', 'r03', 'r04', 'r05', 'r06']);
     }
@@ -104,26 +104,26 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
   it('incumbents: given a machine of an ended row that joins in the rack, then it leaves and the gang keeps its own', () => {
     const gang = gangOf(2, 'g');
     const [stranger] = serving(gangOf(2, 'gone'), 'a', 1, { ...inRack('r'), state: Configuring });
-    const told = tellFrom([stranger!, ...serving(gang, 'm', 2, inRack('r'))], [gang], { delays });
-    expect(told.tally).toEqual({ ...NOTHING, reclaims: 1 });
-    expect(told.reclaimed).toEqual(['a01']);
-    for (const { plan } of told.rest.steps) expect([...plan.claims.keys()]).toEqual(['m01', 'm02']);
+    const result = runScenario([stranger!, ...serving(gang, 'm', 2, inRack('r'))], [gang], { delays });
+    expect(result.tally).toEqual({ ...NOTHING, reclaims: 1 });
+    expect(result.reclaimed).toEqual(['a01']);
+    for (const { plan } of result.rest.steps) expect([...plan.claims.keys()]).toEqual(['m01', 'm02']);
   });
 
   it('a big quota slot: given served small gangs, when a machine that holds any of them appears, then nothing moves', () => {
     const gangs = ['g1', 'g2', 'g3'].map((group) => gangOf(2, group));
     const machines = gangs.flatMap((gang, i) => serving(gang, `${gang.group}-`, 2, inRack(`r${i}`)));
-    const settled = tellFrom(machines, gangs, { delays });
+    const settled = runScenario(machines, gangs, { delays });
     expect(settled.tally).toEqual(NOTHING);
     const slot = aMachine('big', Speculative, {
       ...inRack('r0'),
       resources: resources({ cpu: 64 }),
       pricePerHour: 0,
     });
-    const told = afterwards(settled, { added: [slot] }, { delays });
-    expect(told.tally).toEqual(NOTHING);
-    expect(isMet(told.end)).toBe(true);
-    expect([...told.end.claims]).toEqual([...settled.end.claims]);
+    const result = afterwards(settled, { added: [slot] }, { delays });
+    expect(result.tally).toEqual(NOTHING);
+    expect(isMet(result.end)).toBe(true);
+    expect([...result.end.claims]).toEqual([...settled.end.claims]);
   });
 
   // Case 168 of the specification.
@@ -136,10 +136,10 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
       ...several(`${cluster}-b`, 1, Configured, { cluster, ...inRack(`${cluster}-b`) }),
       ...several(`${cluster}-i`, 1, Idle, inRack(`${cluster}-b`)),
     ]);
-    const told = tellFrom(machines, gangs, { delays });
-    expect(told.tally).toEqual(NOTHING);
-    expect(reclaimedFromUnmet(told)).toEqual([]);
-    for (const step of told.rest.steps) expect(missing(step, 'cpu')).toBe(3 * (8 + 12));
+    const result = runScenario(machines, gangs, { delays });
+    expect(result.tally).toEqual(NOTHING);
+    expect(reclaimedFromUnmet(result)).toEqual([]);
+    for (const step of result.rest.steps) expect(missing(step, 'cpu')).toBe(3 * (8 + 12));
   });
 
   // Case 169 of the specification.
@@ -147,10 +147,14 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     const giant = gangOf(8, 'giant', { priority: 200 });
     const gangs = ['g1', 'g2'].map((group) => gangOf(4, group, { cluster: 'c2', priority: 100 }));
     const machines = [...several('a', 4, Idle, inRack('a')), ...several('b', 4, Idle, inRack('b'))];
-    const told = tellFrom(machines, [giant, ...gangs], { delays });
-    expect(told.tally).toEqual({ ...NOTHING, bootstraps: 8, acquired: 8 });
-    expect(told.end.verdicts.map(({ satisfied }) => satisfied)).toEqual([false, true, true]);
-    expect([racksOf(told, 'giant'), racksOf(told, 'g1'), racksOf(told, 'g2')]).toEqual([[''], ['a'], ['b']]);
+    const result = runScenario(machines, [giant, ...gangs], { delays });
+    expect(result.tally).toEqual({ ...NOTHING, bootstraps: 8, acquired: 8 });
+    expect(result.end.verdicts.map(({ satisfied }) => satisfied)).toEqual([false, true, true]);
+    expect([racksOf(result, 'giant'), racksOf(result, 'g1'), racksOf(result, 'g2')]).toEqual([
+      [''],
+      ['a'],
+      ['b'],
+    ]);
   });
 
   // Case 170 of the specification.
@@ -161,9 +165,9 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     const machines = Array.from({ length: 24 }, (_, rack) =>
       several(`r${rack}-`, 4, Idle, inRack(`r${rack}`)),
     ).flat();
-    const told = tellFrom(machines, gangs, { delays });
-    expect(told.tally).toEqual(NOTHING);
-    for (const step of told.rest.steps) expect(missing(step, 'cpu')).toBe(18 * 48);
+    const result = runScenario(machines, gangs, { delays });
+    expect(result.tally).toEqual(NOTHING);
+    for (const step of result.rest.steps) expect(missing(step, 'cpu')).toBe(18 * 48);
   });
 
   it.each([
@@ -185,11 +189,11 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
         const reversed = { ...input, needs: input.needs.toReversed(), machines: input.machines.toReversed() };
         return onBoth(turn % 2 === 0 ? reversed : input);
       };
-      const told = tellFrom(machines, gangs, { delays, decide });
+      const result = runScenario(machines, gangs, { delays, decide });
       const total = [...ones, ...twos].reduce((sum, size) => sum + size, 0);
-      expect(told.tally).toEqual({ ...NOTHING, bootstraps: total, acquired: total });
-      expect(told.rest.cyclesToRest).toBeLessThanOrEqual(most);
-      expect(isMet(told.end)).toBe(true);
+      expect(result.tally).toEqual({ ...NOTHING, bootstraps: total, acquired: total });
+      expect(result.rest.cyclesToRest).toBeLessThanOrEqual(most);
+      expect(isMet(result.end)).toBe(true);
     },
   );
 
@@ -205,9 +209,9 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
       ...serving(one!, 'e', 1, inRack('a')),
       ...several('i', 6, Idle, inRack('b')),
     ];
-    const told = tellFrom(machines, [one!, two!], { delays });
-    expect(told.tally).toEqual({ ...NOTHING, reclaims: 1 });
-    expect(isMet(told.end)).toBe(true);
-    expect([racksOf(told, 'g1'), racksOf(told, 'g2')]).toEqual([['a'], ['a']]);
+    const result = runScenario(machines, [one!, two!], { delays });
+    expect(result.tally).toEqual({ ...NOTHING, reclaims: 1 });
+    expect(isMet(result.end)).toBe(true);
+    expect([racksOf(result, 'g1'), racksOf(result, 'g2')]).toEqual([['a'], ['a']]);
   });
 });

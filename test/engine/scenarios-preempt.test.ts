@@ -12,9 +12,9 @@ import {
   isMet,
   NOTHING,
   rowFor,
+  runScenario,
   serving,
   several,
-  tellFrom,
 } from './scenario.ts';
 
 const { Speculative, Configured } = MachineState;
@@ -24,9 +24,9 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
   it('given two machines short, then two are preempted in total, and then bound', () => {
     const batch = rowFor(4, { cluster: 'batch', priority: 100 });
     const train = rowFor(2, { cluster: 'train', priority: 1000 });
-    const told = tellFrom(serving(batch, 'v', 4), [batch, train], { delays });
-    expect(told.tally).toEqual({ ...NOTHING, preempts: 2, bootstraps: 2, acquired: 2 });
-    expect(told.end.verdicts.map(({ satisfied }) => satisfied)).toEqual([true, false]);
+    const result = runScenario(serving(batch, 'v', 4), [batch, train], { delays });
+    expect(result.tally).toEqual({ ...NOTHING, preempts: 2, bootstraps: 2, acquired: 2 });
+    expect(result.end.verdicts.map(({ satisfied }) => satisfied)).toEqual([true, false]);
   });
 
   it('over-preempt: given a cascade of three priorities, then each level is preempted once and the last one buys', () => {
@@ -39,11 +39,11 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
       ...serving(low, 'l', 2, inRack('l')),
       ...several('s', 5, Speculative, inRack('s')),
     ];
-    const settled = tellFrom(machines, [middle, low], { delays });
+    const settled = runScenario(machines, [middle, low], { delays });
     expect(settled.tally).toEqual(NOTHING);
-    const told = afterwards(settled, { needs: [high, middle, low] }, { delays });
-    expect(told.tally).toEqual({ ...NOTHING, preempts: 4, provisions: 2, bootstraps: 6, acquired: 6 });
-    expect(isMet(told.end)).toBe(true);
+    const result = afterwards(settled, { needs: [high, middle, low] }, { delays });
+    expect(result.tally).toEqual({ ...NOTHING, preempts: 4, provisions: 2, bootstraps: 6, acquired: 6 });
+    expect(isMet(result.end)).toBe(true);
   });
 
   it('over-preempt: given k machines of a high-priority row lost and none free, then exactly k of a lower one are preempted', () => {
@@ -53,19 +53,21 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
     ];
     const low = rowFor(9, { cluster: 'lo', priority: 1 });
     const machines = [...serving(high[0]!, 'h', 3), ...serving(high[1]!, 'k', 3), ...serving(low, 'v', 9)];
-    const settled = tellFrom(machines, [...high, low], { delays });
+    const settled = runScenario(machines, [...high, low], { delays });
     expect(settled.tally).toEqual(NOTHING);
-    const told = afterwards(settled, { lost: ['h01', 'h02', 'k03'] }, { delays });
-    expect(told.tally).toEqual({ ...NOTHING, preempts: 3, bootstraps: 3, acquired: 3 });
-    expect(told.end.verdicts.map(({ satisfied }) => satisfied)).toEqual([true, true, false]);
+    const result = afterwards(settled, { lost: ['h01', 'h02', 'k03'] }, { delays });
+    expect(result.tally).toEqual({ ...NOTHING, preempts: 3, bootstraps: 3, acquired: 3 });
+    expect(result.end.verdicts.map(({ satisfied }) => satisfied)).toEqual([true, true, false]);
   });
 
   it('over-preempt: given victims that drain at uneven speed, then rows of one cluster do not claim each other’s replacements', () => {
     const high = ['a', 'b', 'c'].map((group) => rowFor(1, { cluster: 'hi', priority: 900, group }));
     const low = rowFor(9, { cluster: 'lo', priority: 1 });
     for (let seed = 1; seed <= 20; seed++) {
-      const told = tellFrom(serving(low, 'v', 9), [...high, low], { delays: unevenDelays(seed, delays) });
-      expect(told.tally).toEqual({ ...NOTHING, preempts: 3, bootstraps: 3, acquired: 3 });
+      const result = runScenario(serving(low, 'v', 9), [...high, low], {
+        delays: unevenDelays(seed, delays),
+      });
+      expect(result.tally).toEqual({ ...NOTHING, preempts: 3, bootstraps: 3, acquired: 3 });
     }
   });
 
@@ -77,10 +79,10 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
       ...serving(low, 'v', 2, inRack('a')),
       ...serving(low, 'w', 4, inRack('b')),
     ];
-    const told = tellFrom(machines, [gang, low], { delays });
-    expect(told.tally).toEqual({ ...NOTHING, preempts: 2, bootstraps: 2, acquired: 2 });
-    expect(told.acquired).toEqual(['v01', 'v02']);
-    expect(told.end.verdicts[0]!.domain).toBe('a');
+    const result = runScenario(machines, [gang, low], { delays });
+    expect(result.tally).toEqual({ ...NOTHING, preempts: 2, bootstraps: 2, acquired: 2 });
+    expect(result.acquired).toEqual(['v01', 'v02']);
+    expect(result.end.verdicts[0]!.domain).toBe('a');
   });
 
   it('over-preempt: given unclaimed machines, then they are picked before machines of any row', () => {
@@ -94,8 +96,8 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
         pricePerHour: 5,
       }),
     ];
-    const told = tellFrom(machines, [high, low], { delays });
-    expect(told.tally).toEqual({ ...NOTHING, preempts: 2, bootstraps: 2, acquired: 2 });
-    expect(isMet(told.end)).toBe(true);
+    const result = runScenario(machines, [high, low], { delays });
+    expect(result.tally).toEqual({ ...NOTHING, preempts: 2, bootstraps: 2, acquired: 2 });
+    expect(isMet(result.end)).toBe(true);
   });
 });

@@ -5,14 +5,14 @@ import { describe, expect, it } from 'vitest';
 import { CapacityType, INSTANCE_TYPE_KEY, keyText, MachineState, Operator } from '../../src/model/index.ts';
 import { aMachine, aNeed, resources } from '../../testing/support/fleets.ts';
 import { CYCLES_PER_MOVE, missing } from './rest.ts';
-import { afterwards, isMet, NOTHING, rowFor, serving, several, tellFrom } from './scenario.ts';
+import { afterwards, isMet, NOTHING, rowFor, runScenario, serving, several } from './scenario.ts';
 
 const { Speculative, Idle, Configuring, Configured } = MachineState;
 
 describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
   it('Bootstrap and Reclaim: given a row that grows by two and shrinks by two, then two are bound and two leave', () => {
     const row = rowFor(4);
-    const settled = tellFrom([...serving(row, 'b', 4), ...several('i', 4, Idle)], [row], { delays });
+    const settled = runScenario([...serving(row, 'b', 4), ...several('i', 4, Idle)], [row], { delays });
     expect(settled.tally).toEqual(NOTHING);
     const grown = afterwards(settled, { needs: [rowFor(6)] }, { delays });
     expect(grown.tally).toEqual({ ...NOTHING, bootstraps: 2, acquired: 2 });
@@ -34,10 +34,10 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
       ...several('l', 2, Idle, { instanceType: 'large' }),
       ...several('w', 2, Speculative, { instanceType: '2xlarge' }),
     ];
-    const told = tellFrom(machines, rows, { delays });
-    expect(told.tally).toEqual({ ...NOTHING, bootstraps: 2, acquired: 2 });
-    expect(told.acquired).toEqual(['l01', 'l02']);
-    expect(isMet(told.end)).toBe(true);
+    const result = runScenario(machines, rows, { delays });
+    expect(result.tally).toEqual({ ...NOTHING, bootstraps: 2, acquired: 2 });
+    expect(result.acquired).toEqual(['l01', 'l02']);
+    expect(isMet(result.end)).toBe(true);
   });
 
   it('over-acquire: given three of ten machines lost, then exactly three are bought, however slow they are', () => {
@@ -48,22 +48,22 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
       ...serving(rows[2]!, 'c', 4),
       ...several('s', 20, Speculative),
     ];
-    const settled = tellFrom(machines, rows, { delays });
+    const settled = runScenario(machines, rows, { delays });
     expect(settled.tally).toEqual(NOTHING);
-    const told = afterwards(settled, { lost: ['a01', 'b02', 'b03'] }, { delays });
-    expect(told.tally).toEqual({ ...NOTHING, bootstraps: 3, provisions: 3, acquired: 3 });
-    expect(told.acquired).toEqual(['s01', 's02', 's03']);
-    expect(isMet(told.end)).toBe(true);
+    const result = afterwards(settled, { lost: ['a01', 'b02', 'b03'] }, { delays });
+    expect(result.tally).toEqual({ ...NOTHING, bootstraps: 3, provisions: 3, acquired: 3 });
+    expect(result.acquired).toEqual(['s01', 's02', 's03']);
+    expect(isMet(result.end)).toBe(true);
   });
 
   it('incumbents: given a machine of an ended row that finishes joining, then it leaves and the serving machines stay', () => {
     const row = rowFor(2);
     const gone = rowFor(1, { group: 'gone' });
     const [stranger] = serving(gone, 'a', 1, { state: Configuring });
-    const told = tellFrom([stranger!, ...serving(row, 'm', 2)], [row], { delays });
-    expect(told.tally).toEqual({ ...NOTHING, reclaims: 1 });
-    expect(told.reclaimed).toEqual(['a01']);
-    for (const { plan } of told.rest.steps) expect([...plan.claims.keys()]).toEqual(['m01', 'm02']);
+    const result = runScenario([stranger!, ...serving(row, 'm', 2)], [row], { delays });
+    expect(result.tally).toEqual({ ...NOTHING, reclaims: 1 });
+    expect(result.reclaimed).toEqual(['a01']);
+    for (const { plan } of result.rest.steps) expect([...plan.claims.keys()]).toEqual(['m01', 'm02']);
   });
 
   it('incumbents: given another row that buys a cheaper machine, then no row moves to it', () => {
@@ -73,10 +73,10 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
       ...serving(old, 'm', 2, { pricePerHour: 2 }),
       aMachine('a', Speculative, { pricePerHour: 1 }),
     ];
-    const told = tellFrom(machines, [old, young], { delays });
-    expect(told.tally).toEqual({ ...NOTHING, bootstraps: 1, provisions: 1, acquired: 1 });
-    expect(told.acquired).toEqual(['a']);
-    for (const { plan } of told.rest.steps) {
+    const result = runScenario(machines, [old, young], { delays });
+    expect(result.tally).toEqual({ ...NOTHING, bootstraps: 1, provisions: 1, acquired: 1 });
+    expect(result.acquired).toEqual(['a']);
+    for (const { plan } of result.rest.steps) {
       expect(plan.verdicts[0]!.claimed).toEqual(['m01', 'm02']);
     }
   });
@@ -89,7 +89,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
       ...Array.from({ length: 100 }, (_, i) => serving(before, `m${i}-`, 1, sizes)).flat(),
       ...several('i', 3, Idle, sizes),
     ];
-    const settled = tellFrom(machines, [before], { delays });
+    const settled = runScenario(machines, [before], { delays });
     const stuck = afterwards(settled, { needs: [after] }, { delays });
     expect(stuck.tally).toEqual(NOTHING);
     expect(stuck.end.verdicts[0]!.unmet?.reason).toBe('no-fitting-supply');
@@ -111,7 +111,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
       ...several('i', 4, Idle, { instanceType: 'm6i.xlarge' }),
       ...several('s', 4, Speculative, { instanceType: 'm6i.2xlarge' }),
     ];
-    const short = tellFrom(machines, rows, { delays });
+    const short = runScenario(machines, rows, { delays });
     expect(short.tally).toEqual({ ...NOTHING, bootstraps: 8, provisions: 4, acquired: 8 });
     expect(new Set([...short.end.claims.values()].map(keyText)).size).toBe(3);
     for (const step of short.rest.steps) expect(missing(step, 'cpu')).toBe(4 * 3);
@@ -132,7 +132,7 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
       ...several('i', 3, Idle, { ...owned, idleSinceMs: 0 }),
       ...several('s', 5, Speculative),
     ];
-    const settled = tellFrom(machines, [row], rules);
+    const settled = runScenario(machines, [row], rules);
     expect(settled.tally).toEqual(NOTHING);
     const burst = afterwards(settled, { needs: [rowFor(20)] }, rules);
     expect(burst.tally).toEqual({ ...NOTHING, bootstraps: 8, provisions: 5, acquired: 8 });
@@ -152,12 +152,12 @@ describe.each(CYCLES_PER_MOVE)('with moves of %i cycles', (delays) => {
   it('given six rented machines too many, then they are released once and nothing is bought', () => {
     const row = rowFor(3);
     const machines = [...serving(row, 'b', 3), ...several('o', 6, Idle, { idleSinceMs: 0 })];
-    const told = tellFrom(machines, [row], { delays, cycleMs: 600_000 });
-    expect(told.tally).toEqual({ ...NOTHING, deletes: 6 });
+    const result = runScenario(machines, [row], { delays, cycleMs: 600_000 });
+    expect(result.tally).toEqual({ ...NOTHING, deletes: 6 });
   });
 
   it('given machines bound to a cluster that reports nothing, then all leave once', () => {
-    const told = tellFrom(several('b', 7, Configured), [], { delays });
-    expect(told.tally).toEqual({ ...NOTHING, reclaims: 7 });
+    const result = runScenario(several('b', 7, Configured), [], { delays });
+    expect(result.tally).toEqual({ ...NOTHING, reclaims: 7 });
   });
 });

@@ -9,7 +9,7 @@ import { type DecisionInput, type LedgerMachine, MachineState, type Need } from 
 import { planText } from '../../testing/oracle/invariants.ts';
 import { decide as oracle } from '../../testing/oracle/oracle.ts';
 import { aMachine, aNeed, anInput, fleets, resources, same, stampOf } from '../../testing/support/fleets.ts';
-import { become, blend, comeUp, diceThrow, turnInto } from './warm.ts';
+import { blend, diceThrow, replaceContent, threadsStarted, updateFleet } from './warm.ts';
 
 const FLEETS = 60;
 
@@ -22,10 +22,10 @@ describe('worker threads', () => {
       const fleet = new Fleet();
       const engine = new Engine(fleet, { workers, smallestStep: 1 });
       let before: DecisionInput | undefined;
-      await comeUp(engine, workers);
+      await threadsStarted(engine, workers);
       try {
         for (const [i, input] of fc.sample(fleets(), { numRuns: FLEETS, seed }).entries()) {
-          become(fleet, before, input);
+          replaceContent(fleet, before, input);
           before = input;
           const plan = engine.decide(input.nowMs, input.options).plan();
           expect(planText(plan), `fleet ${i} of BIGFLEET_SEED=${seed}`).toBe(planText(oracle(input)));
@@ -50,13 +50,13 @@ describe('worker threads', () => {
       const fleet = new Fleet();
       const engine = new Engine(fleet, { workers, smallestStep: 1 });
       let input = anInput([], []);
-      await comeUp(engine, workers);
+      await threadsStarted(engine, workers);
       try {
         for (const [i, [inputs, dice]] of fc.sample(story, { numRuns: FLEETS, seed }).entries()) {
           for (const next of [...inputs, ...inputs]) {
             const before = input;
             input = blend(before, next, diceThrow(dice));
-            turnInto(fleet, before, input, engine);
+            updateFleet(fleet, before, input, engine);
             const plan = engine.decide(input.nowMs, input.options).plan();
             expect(planText(plan), `story ${i} of BIGFLEET_SEED=${seed}`).toBe(planText(oracle(input)));
           }
@@ -72,9 +72,9 @@ describe('worker threads', () => {
   }, async () => {
     const fleet = new Fleet();
     const engine = new Engine(fleet, { workers: 2, smallestStep: 1 });
-    await comeUp(engine, 2);
+    await threadsStarted(engine, 2);
     const [input] = fc.sample(fleets({ machines: 40, needs: 20 }), { numRuns: 1, seed: 7 });
-    become(fleet, undefined, input!);
+    replaceContent(fleet, undefined, input!);
     // Tables that no thread can attach: it fails before it has done any work.
     Object.defineProperty(fleet.dimensions, 'names', { get: () => 5 });
     try {
@@ -109,7 +109,7 @@ describe('worker threads', () => {
       const input = anInput([bound('a1', needs[0]!), bound('a2', needs[1]!)], needs);
       const fleet = fleetOf(input);
       const engine = new Engine(fleet, { workers: 2, smallestStep: 1 });
-      await comeUp(engine, 2);
+      await threadsStarted(engine, 2);
       try {
         engine.decide(input.nowMs, input.options);
         // Only machines of c1 and c2 change, and one class that the threads have copied.
@@ -145,7 +145,7 @@ describe('worker threads', () => {
     const input = anInput(machines, needs);
     const fleet = fleetOf(input);
     const engine = new Engine(fleet, { workers: 3, smallestStep: 1 });
-    await comeUp(engine, 3);
+    await threadsStarted(engine, 3);
     // Without profiles a thread serves clusters until it encounters a gang.
     Object.defineProperty(fleet.demand.profiles, 'entries', { get: () => [] });
     try {
@@ -162,7 +162,7 @@ describe('worker threads', () => {
   it('given a closed engine, then it continues with one thread', { timeout: 600_000 }, async () => {
     const [input] = fc.sample(fleets(), { numRuns: 1, seed: 11 });
     const engine = new Engine(fleetOf(input!), { workers: 2, smallestStep: 1 });
-    await comeUp(engine, 2);
+    await threadsStarted(engine, 2);
     await engine.close();
     expect(engine.threads).toBe(1);
     expect(planText(engine.decide(input!.nowMs, input!.options).plan())).toBe(planText(oracle(input!)));
@@ -187,7 +187,7 @@ describe('worker threads', () => {
     const fleet = fleetOf(input);
     const engine = new Engine(fleet, { workers: 2, smallestStep: 1 });
     try {
-      await comeUp(engine, 2);
+      await threadsStarted(engine, 2);
       for (let round = 1; round < 12; round++) {
         fleet.machines.load(batch(round * 800, 800));
         const claims = engine.decide(input.nowMs, input.options).claims().size;

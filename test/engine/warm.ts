@@ -6,7 +6,7 @@ import type { Fleet } from '../../src/fleet/index.ts';
 import { type DecisionInput, keyOf, keyText, type LedgerMachine, type Need } from '../../src/model/index.ts';
 
 /** Replaces the content of a fleet with exactly the input. */
-export function become(fleet: Fleet, before: DecisionInput | undefined, input: DecisionInput): void {
+export function replaceContent(fleet: Fleet, before: DecisionInput | undefined, input: DecisionInput): void {
   for (const { id } of before?.machines ?? []) fleet.machines.remove(id);
   fleet.machines.load(input.machines);
   for (const cluster of new Set([...(before?.needs ?? []), ...input.needs].map((need) => need.cluster))) {
@@ -56,7 +56,12 @@ export function diceThrow(dice: Iterator<number>): (name: string) => boolean {
  * Turns a fleet into the next input, writing only what differs; a given engine overlaps its work with the writes of
  * rows.
  */
-export function turnInto(fleet: Fleet, before: DecisionInput, input: DecisionInput, engine?: Engine): void {
+export function updateFleet(
+  fleet: Fleet,
+  before: DecisionInput,
+  input: DecisionInput,
+  engine?: Engine,
+): void {
   fleet.machines.batch(() => {
     for (const { id } of before.machines) {
       if (!input.machines.some((machine) => machine.id === id)) fleet.machines.remove(id);
@@ -76,6 +81,6 @@ export function turnInto(fleet: Fleet, before: DecisionInput, input: DecisionInp
 }
 
 /** Waits until all threads of an engine have started; until then a cycle runs without them. */
-export async function comeUp(engine: Engine, workers: number): Promise<void> {
+export async function threadsStarted(engine: Engine, workers: number): Promise<void> {
   while (engine.threads < workers) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -83,13 +83,13 @@ describe('readers that never read', () => {
     reader.on('data', (chunk: Buffer) => (heard += chunk.length));
     await until(() => shard.listeners.size > 0 && heard > 0);
     const fields = { text: 'x'.repeat(16_000) };
-    for (let told = 0; api.counters.news_slow === 0 && told < 5_000; told++) {
+    for (let published = 0; api.counters.news_slow === 0 && published < 5_000; published++) {
       const before = heard;
-      shard.tell({ kind: 'log', level: 'info', event: `e${told}`, fields });
+      shard.publish({ kind: 'log', level: 'info', event: `e${published}`, fields });
       await until(() => heard > before);
     }
     const before = heard;
-    shard.tell({ kind: 'log', level: 'info', event: 'last', fields });
+    shard.publish({ kind: 'log', level: 'info', event: 'last', fields });
     await until(() => heard > before);
     expect(api.counters.news_slow).toBe(1);
   });

@@ -6,7 +6,7 @@ import { makeProfile, type Need } from '../../src/model/index.ts';
 import type { ControllerEvent, Effect } from '../../src/shard/events.ts';
 import { ControllerThread, DEFAULT_CONTROLLER, type ShardEvent } from '../../src/shard/index.ts';
 import { DeltaSource } from '../../testing/support/rollup-deltas.ts';
-import { command, planWith, said } from '../../testing/support/thread-controller.ts';
+import { command, planWith, textEffect } from '../../testing/support/thread-controller.ts';
 
 const options = { ...DEFAULT_CONTROLLER, shard: 's1', epoch: 1n, providers: [], seed: 1 };
 const factory = new URL('../../testing/support/thread-controller.ts', import.meta.url);
@@ -32,7 +32,7 @@ async function scene(): Promise<Scene> {
   running.push(thread);
   thread.onEffect((effect) => effects.push(effect));
   const emitted = (text: string): Promise<void> =>
-    expect.poll(() => effects, { interval: 5 }).toContainEqual(said(text));
+    expect.poll(() => effects, { interval: 5 }).toContainEqual(textEffect(text));
   return { thread, effects, failures, emitted };
 }
 
@@ -57,7 +57,7 @@ describe('the thread of the controller', () => {
     }
     const answer = await thread.ask('metrics', {});
     expect(answer.split(' ')).toEqual(expected.slice(1).map((text) => `say:${text}`));
-    expect(effects).toEqual(expected.map(said));
+    expect(effects).toEqual(expected.map(textEffect));
     await expect.poll(() => thread.waiting).toBe(0);
     expect(thread.waitingMs).toBe(0);
   });
@@ -124,7 +124,7 @@ describe('the thread of the controller', () => {
     thread.post(command('burst:3000'));
     await emitted('2999');
     clearInterval(counting);
-    expect(effects.slice(1)).toEqual(Array.from({ length: 3000 }, (_, i) => said(`${i}`)));
+    expect(effects.slice(1)).toEqual(Array.from({ length: 3000 }, (_, i) => textEffect(`${i}`)));
     // 150 ms of work in turns of 5 ms.
     expect(turns.size).toBeGreaterThan(10);
   });
@@ -229,7 +229,7 @@ describe('a controller that is stopped', () => {
     const { thread, effects, failures } = await scene();
     thread.post(command('work:100'));
     await Promise.all([thread.stop(), thread.stop()]);
-    expect(effects).toEqual(['started', 'stopping', 'worked', 'closing'].map(said));
+    expect(effects).toEqual(['started', 'stopping', 'worked', 'closing'].map(textEffect));
     expect(failures).toEqual([]);
   });
 
@@ -239,14 +239,14 @@ describe('a controller that is stopped', () => {
     const stopped = thread.stop();
     thread.post(command('say:late'));
     await stopped;
-    expect(effects).toContainEqual(said('late'));
+    expect(effects).toContainEqual(textEffect('late'));
   });
 
   it('given work beyond the time limit, then it is closed at the limit', async () => {
     const { thread, effects } = await scene();
     thread.post(command('work:60000'));
     await thread.stop(50);
-    expect(effects).toEqual(['started', 'stopping', 'closing'].map(said));
+    expect(effects).toEqual(['started', 'stopping', 'closing'].map(textEffect));
   });
 
   it('given no handler of its effects, then it ends nevertheless', async () => {

@@ -170,7 +170,7 @@ export const DEFECTS: readonly Defect[] = [
     name: 'silent reconnect',
     what: 'A cluster that reconnects does not receive the changes of its machines meanwhile.',
     file: 'src/shard/planning/controller.ts',
-    text: '        this.#nodeStates.tellAll(event.cluster);\n',
+    text: '        this.#nodeStates.sendAll(event.cluster);\n',
     replacement: '',
   },
 ];

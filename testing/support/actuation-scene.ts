@@ -40,7 +40,7 @@ import { MachineList } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
 import type { NodeStateUpdate } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
 import { machineToWire } from '../../src/wire/index.ts';
 import { aMachine, aNeed } from './fleets.ts';
-import { OpenAsks } from './open-requests.ts';
+import { OpenRequests } from './open-requests.ts';
 
 /** A clock that tests advance; runs due timers in order. */
 export class HandClock implements Clock {
@@ -90,9 +90,9 @@ export const REPORT: Omit<ListReport, 'kind'> = {
 export class Scene {
   readonly hand = new HandClock();
   readonly effects: Effect[] = [];
-  readonly requests = new OpenAsks();
+  readonly requests = new OpenRequests();
   /** Every notification to observers, as text. */
-  readonly told: string[] = [];
+  readonly reported: string[] = [];
   readonly ended: ActionRecord[] = [];
   readonly store: MemoryMachines;
   readonly ledger = new MachineLedger(new Fleet());
@@ -122,7 +122,7 @@ export class Scene {
       limits: { ...CALL_SCHEDULER_LIMITS, ...options.scheduler },
     });
     this.nodeStates = new NodeStateRouter(ledger, emit);
-    const say = (...parts: readonly (string | number)[]): number => this.told.push(parts.join(' '));
+    const note = (...parts: readonly (string | number)[]): number => this.reported.push(parts.join(' '));
     const { scheduler, machineFacts } = this;
     this.actuation = new Actuation({
       ...{ ledger, scheduler, machineFacts, clock, random, emit, epoch: 1n },
@@ -133,7 +133,7 @@ export class Scene {
         ended: (record) => this.ended.push(record),
         leftTransition: () => {},
         bootstrapAnswered: () => {},
-        overdue: (machine, state) => say('overdue', machine, state),
+        overdue: (machine, state) => note('overdue', machine, state),
       },
     });
     this.reconcile = new Reconcile({
@@ -150,13 +150,13 @@ export class Scene {
       providers: options.providers ?? ['p'],
       observer: {
         listed: () => {},
-        listFailed: (provider) => say('list-failed', provider),
-        listHeld: (provider, known, missing, times) => say('list-held', provider, known, missing, times),
-        refused: (provider, reason, count) => say('refused', provider, reason, count),
-        collided: (machine, owner, other) => say('collided', machine, owner, other),
-        orphanFound: (machine, provider) => say('orphan', machine, provider),
-        lostWhileAway: ({ id }, provider) => say('lost-while-away', id, provider),
-        dropped: (machine) => say('dropped', machine),
+        listFailed: (provider) => note('list-failed', provider),
+        listHeld: (provider, known, missing, times) => note('list-held', provider, known, missing, times),
+        refused: (provider, reason, count) => note('refused', provider, reason, count),
+        collided: (machine, owner, other) => note('collided', machine, owner, other),
+        orphanFound: (machine, provider) => note('orphan', machine, provider),
+        lostWhileAway: ({ id }, provider) => note('lost-while-away', id, provider),
+        dropped: (machine) => note('dropped', machine),
       },
     });
     this.reconcile.start();
@@ -237,17 +237,17 @@ export class Scene {
     const { error = '', ttlSeconds = 0 } = given;
     const blob = error === '' ? Buffer.from('join') : null;
     const { request } = asked as Extract<Effect, { readonly kind: 'ask-bootstrap' }>;
-    this.#hear({ kind: 'bootstrap-answered', request, blob, ttlSeconds, error });
+    this.#deliver({ kind: 'bootstrap-answered', request, blob, ttlSeconds, error });
   }
 
   /** The operator acknowledges the last instruction. */
   ack(): void {
     const given = this.effects.findLast((effect) => effect.kind === 'instruct-reclaim');
     const { instruction } = given as Extract<Effect, { readonly kind: 'instruct-reclaim' }>;
-    this.#hear({ kind: 'reclaim-acked', instruction });
+    this.#deliver({ kind: 'reclaim-acked', instruction });
   }
 
-  #hear(event: ActuationEvent): void {
+  #deliver(event: ActuationEvent): void {
     if (this.requests.lets(event)) this.actuation.handle(event);
   }
 

@@ -154,7 +154,7 @@ export const UNMET: NeedView = {
   unmetCycles: 14,
 };
 
-export const MET_STORY: NeedExplanation = {
+export const MET_EXPLANATION: NeedExplanation = {
   need: MET,
   claimed: ['m-1'],
   claimedTotal: 1,
@@ -171,7 +171,7 @@ export const MET_STORY: NeedExplanation = {
   actions: [BOOTSTRAP],
 };
 
-export const UNMET_STORY: NeedExplanation = {
+export const UNMET_EXPLANATION: NeedExplanation = {
   need: UNMET,
   claimed: ['gpu/7'],
   claimedTotal: 1,
@@ -415,7 +415,8 @@ export class FakeShard implements ShardPort {
       return fakePage(ask, items, ({ id }) => (ask.order === 'trouble' ? `1 ${id}` : id));
     },
     needs: ({ onlyUnmet, ...ask }) => offsetPage(ask, onlyUnmet ? [UNMET] : [MET, UNMET]),
-    explain: ({ need }) => [MET_STORY, UNMET_STORY].find((story) => story.need.id === need) ?? null,
+    explain: ({ need }) =>
+      [MET_EXPLANATION, UNMET_EXPLANATION].find((story) => story.need.id === need) ?? null,
     clusters: ({ cluster: wanted, ...ask }) => {
       const items = CLUSTERS.filter(({ cluster }) => (wanted ?? cluster) === cluster);
       return fakePage(ask, items, ({ cluster }) => cluster);
@@ -451,7 +452,7 @@ export class FakeShard implements ShardPort {
     return () => this.listeners.delete(listener);
   }
 
-  tell(event: ShardEvent): void {
+  publish(event: ShardEvent): void {
     for (const listener of this.listeners) listener(event);
   }
 }

@@ -57,7 +57,7 @@ export class Recorded {
   readonly fleet = new Fleet();
   readonly engine = new Engine(this.fleet, { checkEvery: 0 });
   readonly recorder: Recorder;
-  readonly told: ShardEvent[] = [];
+  readonly published: ShardEvent[] = [];
   readonly pending = new PendingChanges(this.fleet);
   #number = 0;
 
@@ -65,7 +65,7 @@ export class Recorded {
     this.recorder = new Recorder({
       ...{ sink, fleet: this.fleet, clock: this.clock, epoch },
       limits: { ...JOURNAL_LIMITS, ...limits },
-      publish: (event) => this.told.push(event),
+      publish: (event) => this.published.push(event),
       ...(slice === undefined ? {} : { slice }),
     });
   }

@@ -183,7 +183,7 @@ export class FakePort implements ShardPort {
     return () => this.listeners.delete(listener);
   }
 
-  tell(event: ShardEvent): void {
+  publish(event: ShardEvent): void {
     for (const listener of this.listeners) listener(event);
   }
 }

@@ -3,7 +3,7 @@
 
 import type { ControllerEvent, Effect } from '../../src/shard/events.ts';
 
-export class OpenAsks {
+export class OpenRequests {
   readonly #open = new Set<string>();
   readonly withdrawn: string[] = [];
   /** Withdrawals of requests that were never made, or were answered or withdrawn before. */

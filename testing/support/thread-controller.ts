@@ -13,7 +13,7 @@ import type {
   MakeController,
 } from '../../src/shard/process/controller-protocol.ts';
 import type { Answer, Order, OrderResult, QuestionName } from '../../src/shard/views.ts';
-import { become, comeUp } from '../../test/engine/warm.ts';
+import { replaceContent, threadsStarted } from '../../test/engine/warm.ts';
 import { planText } from '../oracle/invariants.ts';
 import { fleets } from './fleets.ts';
 
@@ -21,7 +21,7 @@ export function command(text: string): ControllerEvent {
   return { kind: 'reclaim-acked', instruction: text };
 }
 
-export function said(text: string): Effect {
+export function textEffect(text: string): Effect {
   return { kind: 'withdraw-reclaim', cluster: '', instruction: text };
 }
 
@@ -31,31 +31,31 @@ export async function planWith(workers: number): Promise<string> {
   const fleet = new Fleet();
   const engine = new Engine(fleet, { workers, smallestStep: 1 });
   try {
-    await comeUp(engine, workers);
-    become(fleet, undefined, input!);
+    await threadsStarted(engine, workers);
+    replaceContent(fleet, undefined, input!);
     return planText(engine.decide(input!.nowMs, input!.options).plan());
   } finally {
     await engine.close();
   }
 }
 
-class ObedientController implements DecisionController {
-  readonly around: ControllerEnvironment;
+class ScriptedController implements DecisionController {
+  readonly environment: ControllerEnvironment;
   readonly #fleet = new Fleet();
   readonly #rows = new Map<string, readonly Need[]>();
-  readonly #heard: string[] = [];
+  readonly #received: string[] = [];
   isIdle = true;
 
-  constructor(around: ControllerEnvironment) {
-    this.around = around;
+  constructor(environment: ControllerEnvironment) {
+    this.environment = environment;
   }
 
   start(): void {
-    this.say('started');
+    this.emitText('started');
   }
 
   handle(event: ControllerEvent): void {
-    this.#heard.push(event.kind === 'reclaim-acked' ? event.instruction : event.kind);
+    this.#received.push(event.kind === 'reclaim-acked' ? event.instruction : event.kind);
     if (event.kind === 'demand') this.#report(event.delta);
     else if (event.kind === 'bootstrap-answered') this.#takeBlob(event.blob!);
     else if (event.kind === 'reclaim-acked') {
@@ -66,7 +66,7 @@ class ObedientController implements DecisionController {
 
   ask<Q extends QuestionName>(name: Q): Answer<Q> {
     if (name !== 'metrics') throw new TypeError(`there is no query ${name}`);
-    const text: Answer<'metrics'> = this.#heard.join(' ');
+    const text: Answer<'metrics'> = this.#received.join(' ');
     return text as Answer<Q>;
   }
 
@@ -76,21 +76,21 @@ class ObedientController implements DecisionController {
   }
 
   stop(): void {
-    this.say('stopping');
+    this.emitText('stopping');
   }
 
   async close(): Promise<void> {
-    this.say('closing');
+    this.emitText('closing');
   }
 
-  say(text: string): void {
-    this.around.emit(said(text));
+  emitText(text: string): void {
+    this.environment.emit(textEffect(text));
   }
 
   /** A blob in shared memory is a gate: blocks until it is opened. */
   #takeBlob(blob: Uint8Array): void {
     if (blob.buffer instanceof SharedArrayBuffer) Atomics.wait(new Int32Array(blob.buffer), 0, 0);
-    this.say(`blob of ${blob.length}`);
+    this.emitText(`blob of ${blob.length}`);
   }
 
   #report(delta: RollupDelta): void {
@@ -100,26 +100,26 @@ class ObedientController implements DecisionController {
     this.#fleet.demand.apply(delta);
     const same = needs.length - fresh.length;
     const profiles = new Set(needs.map(({ profile }) => profile)).size;
-    this.say(`${needs.length} rows, ${same} known, ${profiles} profiles`);
+    this.emitText(`${needs.length} rows, ${same} known, ${profiles} profiles`);
   }
 }
 
-const COMMANDS: Readonly<Record<string, (controller: ObedientController, argument: string) => void>> = {
-  say: (controller, text) => controller.say(text),
+const COMMANDS: Readonly<Record<string, (controller: ScriptedController, argument: string) => void>> = {
+  say: (controller, text) => controller.emitText(text),
   burst: (controller, count) => {
-    for (let i = 0; i < Number(count); i++) controller.say(`${i}`);
+    for (let i = 0; i < Number(count); i++) controller.emitText(`${i}`);
   },
-  event: ({ around }, event) => around.publish({ kind: 'log', level: 'info', event, fields: {} }),
+  event: ({ environment }, event) => environment.publish({ kind: 'log', level: 'info', event, fields: {} }),
   work: (controller, ms) => {
     controller.isIdle = false;
-    controller.around.clock.after(Number(ms), () => {
+    controller.environment.clock.after(Number(ms), () => {
       controller.isIdle = true;
-      controller.say('worked');
+      controller.emitText('worked');
     });
   },
-  plan: (controller, workers) => void planWith(Number(workers)).then((plan) => controller.say(plan)),
+  plan: (controller, workers) => void planWith(Number(workers)).then((plan) => controller.emitText(plan)),
   throw: loseItsMind,
-  'throw-later': ({ around }) => void around.clock.after(1, loseItsMind),
+  'throw-later': ({ environment }) => void environment.clock.after(1, loseItsMind),
   reject: () => void Promise.reject(new RangeError('out of its mind')),
   exit: () => process.exit(3),
 };
@@ -128,7 +128,7 @@ function loseItsMind(): never {
   throw new RangeError('out of its mind');
 }
 
-export const makeController: MakeController = (surroundings, { file }) => {
+export const makeController: MakeController = (environment, { file }) => {
   if (file === 'broken') throw new Error('the store cannot be opened');
-  return new ObedientController(surroundings);
+  return new ScriptedController(environment);
 };

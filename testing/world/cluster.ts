@@ -20,7 +20,7 @@ import type { Random } from '../../src/runtime/random.ts';
 import type { Sessions } from '../../src/shard/index.ts';
 import { OperatorMessage } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
 import type { ClusterPlan, RowPlan, WorldEvent } from './plan.ts';
-import { POOL_LABEL } from './site.ts';
+import { POOL_LABEL } from './sim-provider.ts';
 
 export interface ClusterParts {
   readonly plan: ClusterPlan;

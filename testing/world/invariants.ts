@@ -9,7 +9,7 @@ import type { Clock } from '../../src/runtime/clock.ts';
 import type { ActionView, ControllerEvent, Effect, FreezeScope, ShardEvent } from '../../src/shard/index.ts';
 import { freezeId } from '../../src/shard/index.ts';
 import type { ProcessWatch, ShardProcess } from './shard-process.ts';
-import { type Arrival, HOLD_SECONDS, type SiteWatch } from './site.ts';
+import { type Arrival, HOLD_SECONDS, type ProviderWatch } from './sim-provider.ts';
 import type { Trace } from './trace.ts';
 
 export const INVARIANTS = {
@@ -106,7 +106,7 @@ class ProcessFacts {
   cycle: ActionView[] = [];
 }
 
-export class Watch implements SiteWatch, ProcessWatch {
+export class Watch implements ProviderWatch, ProcessWatch {
   readonly violations: Violation[] = [];
   readonly machines = new Map<string, Truth>();
   readonly begun: Record<ActionKind, number> = {
@@ -282,7 +282,7 @@ export class Watch implements SiteWatch, ProcessWatch {
     }
   }
 
-  told(process: ShardProcess, event: ShardEvent): void {
+  published(process: ShardProcess, event: ShardEvent): void {
     switch (event.kind) {
       case 'action-started':
         this.#begun(process, event.action);

@@ -83,6 +83,7 @@ export type WorldEvent = { readonly atMs: number; readonly forMs: number; readon
   | { readonly kind: 'freeze'; readonly isCluster: boolean; readonly action: ActionKind | null }
   | { readonly kind: 'interruption'; readonly count: number; readonly isSpot: boolean }
   | { readonly kind: 'stock-out' }
+  /** The network becomes much worse. */
   | { readonly kind: 'squall' }
   | StrainEvent
 );

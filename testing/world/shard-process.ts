@@ -25,13 +25,13 @@ import {
 } from '../../src/shard/index.ts';
 import type { WorldPlan } from './plan.ts';
 import { ProcessClock } from './process-clock.ts';
-import { HOLD_SECONDS } from './site.ts';
+import { HOLD_SECONDS } from './sim-provider.ts';
 import { CrashingStore, type Disk, SlowStore } from './stores.ts';
 
 export interface ProcessWatch {
   event(process: ShardProcess, event: ControllerEvent): void;
   effect(process: ShardProcess, effect: Effect): void;
-  told(process: ShardProcess, event: ShardEvent): void;
+  published(process: ShardProcess, event: ShardEvent): void;
   /** Called for every attempt sent to a provider. */
   sent(process: ShardProcess, command: TransitionKind, machine: string, sequence: bigint): void;
 }
@@ -88,7 +88,7 @@ export class ShardProcess {
       onEffect: (effect) => this.#carryOut(effect),
     });
     this.controller.listen((event) => {
-      if (this.isAlive) parts.watch.told(this, event);
+      if (this.isAlive) parts.watch.published(this, event);
     });
     this.#providers = new ProviderCalls(this.#ends(), (event) => this.#post(event));
   }
@@ -250,7 +250,7 @@ function optionsOf(plan: WorldPlan, epoch: bigint): ControllerOptions {
   const { Creating, Configuring, Draining, Deleting } = MachineState;
   return {
     ...DEFAULT_CONTROLLER,
-    ...{ shard: SHARD_ID, epoch, seed: plan.seed, providers: plan.machines.map((_, i) => siteName(i)) },
+    ...{ shard: SHARD_ID, epoch, seed: plan.seed, providers: plan.machines.map((_, i) => providerName(i)) },
     cycle: { intervalMs: 1500, spacingMs: 200, readyWaitMs: 10_000 },
     engine: { ...DEFAULT_CONTROLLER.engine, checkEvery: 25 },
     guardrails: {
@@ -274,6 +274,6 @@ function optionsOf(plan: WorldPlan, epoch: bigint): ControllerOptions {
   };
 }
 
-export function siteName(number: number): string {
+export function providerName(number: number): string {
   return `p${number + 1}`;
 }

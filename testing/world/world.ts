@@ -10,8 +10,8 @@ import { SimCluster } from './cluster.ts';
 import { type InvariantName, typeOf, type Violation, Watch } from './invariants.ts';
 import { calm, Network } from './network.ts';
 import type { WorldEvent, WorldPlan } from './plan.ts';
-import { ShardProcess, siteName } from './shard-process.ts';
-import { CALM_CLOUD, HOLD_SECONDS, Site } from './site.ts';
+import { providerName, ShardProcess } from './shard-process.ts';
+import { CALM_CLOUD, HOLD_SECONDS, SimProvider } from './sim-provider.ts';
 import { Disk } from './stores.ts';
 import { Trace } from './trace.ts';
 
@@ -61,7 +61,7 @@ class World {
   readonly #trace: Trace;
   readonly #watch: Watch;
   readonly #network: Network;
-  readonly #sites: readonly Site[];
+  readonly #providers: readonly SimProvider[];
   readonly #clusters: readonly SimCluster[];
   readonly #disk = new Disk();
   #epoch = 0n;
@@ -79,10 +79,10 @@ class World {
     this.#trace = new Trace(this.#clock, onLine ?? null);
     this.#watch = new Watch(this.#clock, this.#trace);
     this.#network = new Network(this.#clock, new Random(seed, 0x3073d), plan.weather);
-    this.#sites = plan.machines.map(
+    this.#providers = plan.machines.map(
       (machines, i) =>
-        new Site({
-          ...{ name: siteName(i), seed: seed + i, machines, hasTail: i === 0 },
+        new SimProvider({
+          ...{ name: providerName(i), seed: seed + i, machines, hasTail: i === 0 },
           ...{ clock: this.#clock, weather: plan.clouds, watch: this.#watch },
         }),
     );
@@ -103,7 +103,7 @@ class World {
   }
 
   async #live(): Promise<void> {
-    for (const site of this.#sites) await this.#clock.until(site.open());
+    for (const simProvider of this.#providers) await this.#clock.until(simProvider.open());
     this.#startShard();
     for (const cluster of this.#clusters) cluster.start();
     for (const event of this.#plan.events) this.#clock.after(event.atMs, () => this.#inject(event));
@@ -160,7 +160,7 @@ class World {
   #inject(event: WorldEvent): void {
     if (this.#isCalm) return;
     const { forMs, target } = event;
-    const site = this.#sites[target % this.#sites.length]!;
+    const simProvider = this.#providers[target % this.#providers.length]!;
     const cluster = this.#clusters[target % this.#clusters.length]!;
     this.#trace.note(`EVENT ${JSON.stringify(event)}`);
     switch (event.kind) {
@@ -171,11 +171,11 @@ class World {
         this.#twin(event.keepsSessions, forMs);
         break;
       case 'provider-restart':
-        this.#restartSite(site, forMs);
+        this.#restartProvider(simProvider, forMs);
         break;
       case 'provider-outage':
-        this.#network.cutOff.add(site.name);
-        this.#spell(forMs, () => this.#network.cutOff.delete(site.name));
+        this.#network.cutOff.add(simProvider.name);
+        this.#spell(forMs, () => this.#network.cutOff.delete(simProvider.name));
         break;
       case 'stream-break':
         cluster.operator.drop();
@@ -215,12 +215,12 @@ class World {
         break;
       case 'interruption': {
         const which = { count: event.count, ...(event.isSpot ? { offering: 'spot' } : {}) };
-        if (event.isSpot) site.provider?.cloud.interrupt(which);
-        else site.provider?.cloud.kill(which);
+        if (event.isSpot) simProvider.provider?.cloud.interrupt(which);
+        else simProvider.provider?.cloud.kill(which);
         break;
       }
       case 'stock-out':
-        for (const name of ['std', 'spot']) site.provider?.cloud.stockOut(name, forMs);
+        for (const name of ['std', 'spot']) simProvider.provider?.cloud.stockOut(name, forMs);
         break;
       case 'stop':
         this.#stop(forMs);
@@ -324,7 +324,10 @@ class World {
       disk: this.#disk,
     };
     const transports = new Map(
-      this.#sites.map((site) => [site.name, this.#network.transport(site.name, () => site.calls)]),
+      this.#providers.map((simProvider) => [
+        simProvider.name,
+        this.#network.transport(simProvider.name, () => simProvider.calls),
+      ]),
     );
     const epoch = ++this.#epoch;
     const shard = new ShardProcess({ epoch, plan, clock, random, disk, transports, watch: this.#watch });
@@ -333,17 +336,17 @@ class World {
     shard.start().catch((error: unknown) => this.#watch.fail('no-exception', String(error)));
   }
 
-  #restartSite(site: Site, downMs: number): void {
-    if (site.provider === null) return;
+  #restartProvider(simProvider: SimProvider, downMs: number): void {
+    if (simProvider.provider === null) return;
     const open = (): void => {
-      site.open().then(
+      simProvider.open().then(
         () => {
-          if (this.#isCalm) site.set(CALM_CLOUD);
+          if (this.#isCalm) simProvider.set(CALM_CLOUD);
         },
         (error: unknown) => this.#watch.fail('no-exception', String(error)),
       );
     };
-    void site.close().then(() => this.#clock.after(downMs, open));
+    void simProvider.close().then(() => this.#clock.after(downMs, open));
   }
 
   #newCluster(plan: WorldPlan['clusters'][number], number: number): SimCluster {
@@ -366,7 +369,7 @@ class World {
     this.#shard?.killAtWrite(0, false, () => {});
     this.#network.weather = calm(this.#plan.weather);
     for (const end of [...this.#spells]) end();
-    for (const site of this.#sites) site.set(CALM_CLOUD);
+    for (const simProvider of this.#providers) simProvider.set(CALM_CLOUD);
     for (const cluster of this.#clusters) cluster.wantAsPlanned();
   }
 
@@ -374,7 +377,7 @@ class World {
     const controller = this.#shard!.controller.controller;
     const ledger = controller.ask('machines', { where: { withForgotten: true }, limit: 100_000 }).items;
     const known = new Map(ledger.map((machine) => [machine.id, machine]));
-    for (const site of this.#sites) this.#checkHosts(site, known);
+    for (const simProvider of this.#providers) this.#checkHosts(simProvider, known);
     await this.#checkLedger();
     for (const id of known.keys())
       if (!this.#watch.machines.has(id)) this.#watch.fail('known-machines', `${id} is no provider's`);
@@ -414,7 +417,7 @@ class World {
     const known = new Map(items.map((machine) => [machine.id, machine]));
     const filter = { states: [], maxResults: 0, sinceRevision: new Uint8Array() };
     const differences = new Map<string, string>();
-    for (const { provider } of this.#sites) {
+    for (const { provider } of this.#providers) {
       const { machines } = await this.#clock.until(provider!.kit.list(filter));
       for (const { id, state, cluster, pricePerHour } of machines) {
         const here = known.get(id);
@@ -426,8 +429,8 @@ class World {
     return differences;
   }
 
-  #checkHosts(site: Site, known: ReadonlyMap<string, MachineView>): void {
-    for (const id of site.provider!.cloud.machinesWithHost) {
+  #checkHosts(simProvider: SimProvider, known: ReadonlyMap<string, MachineView>): void {
+    for (const id of simProvider.provider!.cloud.machinesWithHost) {
       const state = known.get(id)?.state;
       if (state === undefined || state === 'SPECULATIVE')
         this.#watch.fail('hosts-on-record', `${id} has a host; the ledger says ${state}`);
@@ -450,8 +453,8 @@ class World {
       );
       const nodes = [...operator.nodes.values()].filter(({ state }) => state === MachineState.Configured);
       const has = serving.map(({ id }) => id).sort();
-      const hears = nodes.map(({ machine }) => machine).sort();
-      if (nodes.length !== operator.nodes.size || has.join() !== hears.join())
+      const known = nodes.map(({ machine }) => machine).sort();
+      if (nodes.length !== operator.nodes.size || has.join() !== known.join())
         this.#watch.fail(
           'clusters-know',
           `${name} has ${has.join(' ')} and knows ${[...operator.nodes.keys()].join(' ')}`,
@@ -484,7 +487,7 @@ class World {
     );
     if (this.#plan.hasTailLoss && rise < all) {
       this.#calmMs = this.#clock.now();
-      this.#sites[0]!.provider!.cloud.kill({ offering: 'tail', cluster: first!.name, count: 1 });
+      this.#providers[0]!.provider!.cloud.kill({ offering: 'tail', cluster: first!.name, count: 1 });
       if (!(await this.#rest())) return;
       bought++;
       this.#check(

@@ -27,13 +27,13 @@ describe('the plain view', () => {
     const { view, port } = watch('text');
     view.step('two clouds listen');
     view.follow(port, PLACE);
-    port.tell({ kind: 'action-started', action: actionOf(1) });
-    port.tell({ kind: 'cycle', status: STATUS });
-    port.tell({ kind: 'action-ended', action: actionOf(1, { outcome: 'success', endedMs: 2000 }) });
-    port.tell({ kind: 'action-ended', action: actionOf(2, { outcome: 'fenced', endedMs: 2000 }) });
-    port.tell({ kind: 'cycle', status: STATUS });
-    port.tell({ kind: 'log', level: 'info', event: 'cycle-ended', fields: {} });
-    port.tell({ kind: 'log', level: 'warn', event: 'list-held', fields: { provider: 'a\x1b[2J' } });
+    port.publish({ kind: 'action-started', action: actionOf(1) });
+    port.publish({ kind: 'cycle', status: STATUS });
+    port.publish({ kind: 'action-ended', action: actionOf(1, { outcome: 'success', endedMs: 2000 }) });
+    port.publish({ kind: 'action-ended', action: actionOf(2, { outcome: 'fenced', endedMs: 2000 }) });
+    port.publish({ kind: 'cycle', status: STATUS });
+    port.publish({ kind: 'log', level: 'info', event: 'cycle-ended', fields: {} });
+    port.publish({ kind: 'log', level: 'warn', event: 'list-held', fields: { provider: 'a\x1b[2J' } });
     const printed = lines.map((line) => line.slice('00:00:00Z '.length));
     expect(printed.filter((line) => !line.includes('not met'))).toEqual([
       'two clouds listen\n',
@@ -49,8 +49,8 @@ describe('the plain view', () => {
   it('given a warning after an action ended, then the action is printed first', () => {
     const { view, port } = watch('text');
     view.follow(port, PLACE);
-    port.tell({ kind: 'action-ended', action: actionOf(1, { outcome: 'success', endedMs: 2000 }) });
-    port.tell({ kind: 'log', level: 'warn', event: 'list-held', fields: {} });
+    port.publish({ kind: 'action-ended', action: actionOf(1, { outcome: 'success', endedMs: 2000 }) });
+    port.publish({ kind: 'log', level: 'warn', event: 'list-held', fields: {} });
     expect(lines.slice(-2).map((line) => line.slice('00:00:00Z '.length, -1))).toEqual([
       'bought m-1 (spot, zone-a) for cluster-3: nothing idle fits',
       'warn: list-held',
@@ -60,8 +60,8 @@ describe('the plain view', () => {
   it('given many similar actions, then they share one line', () => {
     const { view, port } = watch('text');
     view.follow(port, PLACE);
-    for (let i = 0; i < 4; i++) port.tell({ kind: 'action-started', action: actionOf(i) });
-    port.tell({ kind: 'cycle', status: STATUS });
+    for (let i = 0; i < 4; i++) port.publish({ kind: 'action-started', action: actionOf(i) });
+    port.publish({ kind: 'cycle', status: STATUS });
     const bought = lines.filter((line) => line.includes('ordered'));
     expect(bought.map((line) => line.slice('00:00:00Z '.length))).toEqual([
       'ordered 4 machines for cluster-3: nothing idle fits\n',
@@ -71,7 +71,7 @@ describe('the plain view', () => {
   it('given cycles, then it prints the status every ten seconds', () => {
     const { view, port } = watch('text');
     view.follow(port, PLACE);
-    for (; nowMs <= 20_000; nowMs += 1000) port.tell({ kind: 'cycle', status: STATUS });
+    for (; nowMs <= 20_000; nowMs += 1000) port.publish({ kind: 'cycle', status: STATUS });
     const statusLines = lines.filter((line) => line.includes('Needs are not met'));
     expect(statusLines).toHaveLength(3);
     expect(statusLines[0]).toContain(
@@ -100,7 +100,7 @@ describe('the plain view', () => {
       port.answers['plan'] = { frozenClusters: [], actions };
       port.answers['freezes'] = { items: [{ id: 'fleet' }], total: 1, next: null };
       lines = [];
-      port.tell({ kind: 'cycle', status });
+      port.publish({ kind: 'cycle', status });
       nowMs += 10_000;
       await new Promise((resolve) => setImmediate(resolve));
       return lines.map((line) => line.slice('00:00:00 '.length).trim());
@@ -128,7 +128,7 @@ describe('the plain view', () => {
         ...{ buysPerHour: 0, releasesPerHour: 0 },
       };
       port.answers['plan'] = { frozenClusters: [], actions: { items: [plannedOf(1)], total, next: null } };
-      port.tell({ kind: 'cycle', status: { ...STATUS, cycle: { ...STATUS.cycle!, heldBack: [held] } } });
+      port.publish({ kind: 'cycle', status: { ...STATUS, cycle: { ...STATUS.cycle!, heldBack: [held] } } });
       nowMs += 10_000;
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -141,7 +141,7 @@ describe('the plain view', () => {
   it('given a status, then it prints served, coming, unmet and spare capacity by kind of hardware', () => {
     const { view, port } = watch('text');
     view.follow(port, PLACE);
-    port.tell({ kind: 'cycle', status: { ...STATUS, ownedCost: aCost({ serving: 40, idle: 2 }) } });
+    port.publish({ kind: 'cycle', status: { ...STATUS, ownedCost: aCost({ serving: 40, idle: 2 }) } });
     const printed = lines.join('');
     expect(printed).toContain(
       ' General: 1 of 2,320 Needs unmet; cpu 11,000 of 12,000 cores served, 600 coming, 400 unmet; ' +
@@ -157,8 +157,8 @@ describe('the plain view', () => {
     view.step('two clouds listen');
     view.follow(port, PLACE);
     const event = { kind: 'action-started', action: actionOf(1) } as const;
-    port.tell(event);
-    port.tell({ kind: 'log', level: 'info', event: 'large', fields: { size: 2n ** 70n } });
+    port.publish(event);
+    port.publish({ kind: 'log', level: 'info', event: 'large', fields: { size: 2n ** 70n } });
     const printed = lines.map((line) => JSON.parse(line) as { kind: string });
     expect(printed.map(({ kind }) => kind)).toEqual(['log', 'log', 'log', 'action-started', 'log']);
     expect(printed[3]).toEqual(event);
@@ -241,7 +241,7 @@ describe('the view on a terminal', () => {
     port.answers['events'] = { items: [{ ...event, id: '1-1', atMs: 2000 }], total: 1, next: null };
     port.answers['series'] = { points: [pointOf(1), pointOf(61, { unmet: 5 })] };
     watch();
-    port.tell({ kind: 'cycle', status: STATUS });
+    port.publish({ kind: 'cycle', status: STATUS });
     await vi.advanceTimersByTimeAsync(300);
     expect(shown()).toContain('m-7 (spot, zone-a)');
     expect(shown()).toContain('unmet     5 since');
@@ -273,7 +273,7 @@ describe('the view on a terminal', () => {
     await vi.advanceTimersByTimeAsync(1000);
     output.written = [];
     for (let ms = 0; ms < 1000; ms += 10) {
-      port.tell({ kind: 'cycle', status: STATUS });
+      port.publish({ kind: 'cycle', status: STATUS });
       await vi.advanceTimersByTimeAsync(10);
     }
     expect(output.written.length).toBeGreaterThan(1);
@@ -283,7 +283,7 @@ describe('the view on a terminal', () => {
 
   it('given a resize, then it draws in the new size; given a terminal that is behind, then it skips frames', async () => {
     watch();
-    port.tell({ kind: 'cycle', status: STATUS });
+    port.publish({ kind: 'cycle', status: STATUS });
     output.columns = 120;
     output.rows = 40;
     output.emit('resize');
@@ -294,7 +294,7 @@ describe('the view on a terminal', () => {
     expect(lines.filter((line) => line.lastIndexOf('\x1b[K') > '\x1b[H'.length)).toEqual([]);
     output.writableNeedDrain = true;
     output.written = [];
-    port.tell({ kind: 'cycle', status: STATUS });
+    port.publish({ kind: 'cycle', status: STATUS });
     await vi.advanceTimersByTimeAsync(300);
     expect(output.written).toEqual([]);
   });
@@ -317,7 +317,7 @@ describe('the view on a terminal', () => {
     expect(port.orders).toMatchObject([{ kind: 'freeze', scope: { cluster: null, action: null } }]);
     const fleet = { id: 'fleet', who: 'x', why: 'y', cluster: null, action: null, sinceMs: 0 };
     port.answers['freezes'] = { items: [fleet], total: 1, next: null };
-    port.tell({ kind: 'cycle', status: STATUS });
+    port.publish({ kind: 'cycle', status: STATUS });
     await vi.advanceTimersByTimeAsync(300);
     await press('f');
     expect(port.orders[1]).toMatchObject({ kind: 'unfreeze', id: 'fleet' });

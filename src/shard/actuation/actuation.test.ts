@@ -68,8 +68,8 @@ describe('actuation', () => {
     const scene = sceneWith(Configured);
     const need = keyOf(OTHER_NEED);
     scene.decide('Preempt', 'm', { need, graceSeconds: 30, preemptorPriority: 900_000 });
-    const told = scene.effects.filter(({ kind }) => kind === 'instruct-reclaim' || kind === 'call');
-    expect(told).toMatchObject([
+    const sent = scene.effects.filter(({ kind }) => kind === 'instruct-reclaim' || kind === 'call');
+    expect(sent).toMatchObject([
       { kind: 'instruct-reclaim', cluster: 'c1', graceSeconds: 30, preemptorPriority: 900_000 },
       { kind: 'call', request: { command: 'drain', graceSeconds: 30 } },
     ]);

@@ -88,7 +88,7 @@ describe('a transient error', () => {
     expect(scene.ended).toMatchObject([{ outcome: 'transient' }]);
     expect(scene.committed('m')).toMatchObject({ state: Speculative, target: null, blocked: true });
     scene.find(Idle);
-    expect(scene.told).toContain('orphan m p');
+    expect(scene.reported).toContain('orphan m p');
     expect(scene.committed('m')).toMatchObject({ state: Idle, blocked: false });
   });
 

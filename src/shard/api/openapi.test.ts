@@ -1,7 +1,7 @@
 // The OpenAPI document that a shard serves, compared with the routes and with answers of a shard with fixed views.
 
 import { afterEach, describe, expect, it } from 'vitest';
-import { EVENTS, FakeShard, MACHINES, MET_STORY } from '../../../testing/support/fake-shard.ts';
+import { EVENTS, FakeShard, MACHINES, MET_EXPLANATION } from '../../../testing/support/fake-shard.ts';
 import { AnswerCheck, type OpenApi, operationsIn } from '../../../testing/support/openapi.ts';
 import { ROUTES } from './routes.ts';
 import { serveApi } from './serve.ts';
@@ -40,7 +40,7 @@ describe('the OpenAPI document', () => {
     ['/v1/machines', '/v1/machines?forgotten=true'],
     ['/v1/machines/{id}', `/v1/machines/${encodeURIComponent(MACHINES[2]!.id)}`],
     ['/v1/needs', '/v1/needs'],
-    ['/v1/needs/{cluster}/{hash}', `/v1/needs/${MET_STORY.need.id}`],
+    ['/v1/needs/{cluster}/{hash}', `/v1/needs/${MET_EXPLANATION.need.id}`],
     ['/v1/clusters', '/v1/clusters'],
     ['/v1/providers', '/v1/providers'],
     ['/v1/shortfalls', '/v1/shortfalls'],

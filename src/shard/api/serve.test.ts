@@ -12,7 +12,7 @@ import {
   FakeShard,
   FREEZE,
   MACHINES,
-  MET_STORY,
+  MET_EXPLANATION,
   PLAN,
   SERIES,
   SHORTFALL,
@@ -71,7 +71,7 @@ describe('reading', () => {
     ['/v1/machines/gpu%2F7', MACHINES[2]],
     ['/v1/machines/m-4', MACHINES[3]],
     ['/v1/needs?unmet=true', { items: [UNMET], total: 1 }],
-    ['/v1/needs/prod-eu/3fa94c01de', MET_STORY],
+    ['/v1/needs/prod-eu/3fa94c01de', MET_EXPLANATION],
     ['/v1/clusters', { items: CLUSTERS, total: 2 }],
     ['/v1/providers', { items: STATUS.providers, total: 2 }],
     ['/v1/shortfalls?limit=10', { items: [SHORTFALL], total: 1 }],
@@ -191,7 +191,7 @@ describe('callers that disconnect', () => {
     response.on('error', () => {});
     response.destroy();
     for (let i = 0; i < 100; i++) {
-      shard.tell({ kind: 'log', level: 'info', event: 'e', fields: {} });
+      shard.publish({ kind: 'log', level: 'info', event: 'e', fields: {} });
       await new Promise((resolve) => setImmediate(resolve));
     }
     go(STATUS);
@@ -433,8 +433,8 @@ describe('event streams', () => {
     const late = await reader(server.url, '?since=0');
     await asked;
     // The first is among the past events when the shard answers, the second is not.
-    shard.tell(EVENTS[1]!);
-    shard.tell({ kind: 'log', level: 'info', event: 'after', fields: {}, id: '3-3', atMs: 5 });
+    shard.publish(EVENTS[1]!);
+    shard.publish({ kind: 'log', level: 'info', event: 'after', fields: {}, id: '3-3', atMs: 5 });
     go({ items: EVENTS, total: EVENTS.length });
     const content = await late.until('"after"');
     expect([...content.matchAll(/^id: (.*)$/gm)].map(([, id]) => id)).toEqual(['3-1', '3-2', '3-3']);
@@ -453,7 +453,7 @@ describe('event streams', () => {
     const gone = new Promise((resolve) => response.once('close', resolve));
     await asked;
     for (let i = 0; i < 3; i++)
-      shard.tell({ kind: 'log', level: 'info', event: 'e', fields: { filler: 'x'.repeat(4000) } });
+      shard.publish({ kind: 'log', level: 'info', event: 'e', fields: { filler: 'x'.repeat(4000) } });
     await gone;
     expect(shard.listeners.size).toBe(0);
   });
@@ -470,8 +470,8 @@ describe('event streams', () => {
     const readers = [await reader(server.url), await reader(server.url)];
     expect(readers[0]!.response.headers['content-type']).toBe('text/event-stream');
     expect(shard.listeners.size).toBe(1);
-    shard.tell({ kind: 'action-started', action: BOOTSTRAP });
-    shard.tell({ kind: 'log', level: 'info', event: 'e', fields: { epoch: 3n, text: 'a\nb' } });
+    shard.publish({ kind: 'action-started', action: BOOTSTRAP });
+    shard.publish({ kind: 'log', level: 'info', event: 'e', fields: { epoch: 3n, text: 'a\nb' } });
     for (const { until } of readers) {
       const content = await until('"epoch"');
       expect(content).toContain(`event: action-started\ndata: {"kind":"action-started","action":{"id":"a-1"`);
@@ -510,13 +510,13 @@ describe('event streams', () => {
     const gone = new Promise((resolve) => mute.once('close', resolve));
     const filler = 'x'.repeat(50_000);
     for (let i = 0; i < 400; i++) {
-      shard.tell({ kind: 'log', level: 'info', event: `e${i}`, fields: { filler } });
+      shard.publish({ kind: 'log', level: 'info', event: `e${i}`, fields: { filler } });
       // The buffer of this reader must be empty, or it would be disconnected as well.
       await past(`"e${i}"`);
     }
     mute.resume();
     await gone;
-    shard.tell({ kind: 'log', level: 'info', event: 'last', fields: {} });
+    shard.publish({ kind: 'log', level: 'info', event: 'last', fields: {} });
     await until('"last"');
   });
 

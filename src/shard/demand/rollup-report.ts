@@ -1,4 +1,4 @@
-// What an operator is told of its roll-up: the frame `rollup_report`, for operators that announced the feature. Made
+// The report to an operator on its roll-up: the frame `rollup_report`, for operators that announced the feature. Made
 // by cluster-demand.ts.
 
 import { excerpt } from '../../model/index.ts';

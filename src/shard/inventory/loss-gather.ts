@@ -15,7 +15,7 @@ const WINDOW_MS = 60_000;
 /** A zone is dark if it lost at least this many hosts and at least half of its hosts. */
 const MIN_DARK = 5;
 /** Reports per minute of all zones; the rest is one report. Bounded because a provider may list any number of zones. */
-const MAX_TOLD = 60;
+const MAX_REPORTS = 60;
 const MAX_CLUSTERS = 10;
 
 export interface LossGatherParts {
@@ -46,9 +46,9 @@ interface Window {
   /** Machines with a host at the start of the window. */
   readonly hosts: number;
   /** Losses reported so far, and the part of them that lost the host. */
-  told: number;
-  toldHosts: number;
-  isToldDark: boolean;
+  reported: number;
+  reportedHosts: number;
+  isReportedDark: boolean;
   batch: Batch | null;
 }
 
@@ -57,7 +57,7 @@ export class LossGather {
   readonly #windows = new Map<string, Window>();
   #minuteMs = Number.NEGATIVE_INFINITY;
   /** Reports made in this minute, and the reports that pending batches may still need. */
-  #told = 0;
+  #reports = 0;
   #waiting = 0;
 
   constructor(parts: LossGatherParts) {
@@ -81,11 +81,11 @@ export class LossGather {
     const known = batch.byClass.get(errorClass);
     batch.byClass.set(errorClass, { count: (known?.count ?? 0) + 1, error });
     // A dark zone is reported after the debounce, not at the end of a window that began with smaller losses.
-    if (!batch.isArmed && !window.isToldDark && isDark(window, batch)) this.#arm(window, batch);
+    if (!batch.isArmed && !window.isReportedDark && isDark(window, batch)) this.#arm(window, batch);
   }
 
   flush(): void {
-    for (const window of this.#windows.values()) this.#tell(window);
+    for (const window of this.#windows.values()) this.#report(window);
   }
 
   #windowOf({ provider, zone, atMs }: LossView, hosts: number): Window {
@@ -98,15 +98,15 @@ export class LossGather {
       ...names,
       sinceMs: atMs,
       hosts: shared ? 0 : hosts,
-      told: 0,
-      toldHosts: 0,
-      isToldDark: false,
+      reported: 0,
+      reportedHosts: 0,
+      isReportedDark: false,
       batch: null,
     };
     this.#windows.set(key, window);
     this.#parts.clock.after(WINDOW_MS, () => {
       this.#windows.delete(key);
-      this.#tell(window);
+      this.#report(window);
     });
     return window;
   }
@@ -117,7 +117,7 @@ export class LossGather {
       ...{ byCluster: new Map(), byClass: new Map() },
     };
     // Once `MAX_ALONE` losses of the window are reported, later ones wait for its end.
-    if (window.told < MAX_ALONE && window.provider !== '') this.#arm(window, batch);
+    if (window.reported < MAX_ALONE && window.provider !== '') this.#arm(window, batch);
     return batch;
   }
 
@@ -128,22 +128,22 @@ export class LossGather {
       const now = clock.now();
       const isStillComing = now - batch.lastMs < GATHER_MS && now - batch.sinceMs < LONGEST_GATHER_MS;
       if (isStillComing) this.#arm(window, batch);
-      else this.#tell(window);
+      else this.#report(window);
     });
   }
 
-  #tell(window: Window): void {
+  #report(window: Window): void {
     const { batch } = window;
     if (batch === null) return;
     batch.cancel();
     window.batch = null;
-    const isFew = window.told + batch.count <= MAX_ALONE && window.provider !== '';
+    const isFew = window.reported + batch.count <= MAX_ALONE && window.provider !== '';
     const view = this.#viewOf(window, batch);
-    window.told += batch.count;
-    window.toldHosts += batch.hosts;
+    window.reported += batch.count;
+    window.reportedHosts += batch.hosts;
     this.#waiting -= batch.first.length;
-    window.isToldDark ||= view.isDark;
-    this.#told += isFew ? batch.count : 1;
+    window.isReportedDark ||= view.isDark;
+    this.#reports += isFew ? batch.count : 1;
     if (isFew) for (const loss of batch.first) this.#parts.reportOne(loss);
     else this.#parts.reportMany(view);
   }
@@ -164,15 +164,15 @@ export class LossGather {
   #isFull(nowMs: number): boolean {
     if (nowMs - this.#minuteMs >= WINDOW_MS || nowMs < this.#minuteMs) {
       this.#minuteMs = nowMs;
-      this.#told = 0;
+      this.#reports = 0;
     }
-    return this.#told + this.#waiting >= MAX_TOLD;
+    return this.#reports + this.#waiting >= MAX_REPORTS;
   }
 }
 
 /** Whether the losses of the window, the unreported batch included, make the zone dark. */
-function isDark({ provider, toldHosts, hosts }: Window, batch: Batch): boolean {
-  const lost = toldHosts + batch.hosts;
+function isDark({ provider, reportedHosts, hosts }: Window, batch: Batch): boolean {
+  const lost = reportedHosts + batch.hosts;
   return provider !== '' && lost >= MIN_DARK && lost * 2 >= hosts;
 }
 

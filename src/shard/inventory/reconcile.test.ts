@@ -45,14 +45,14 @@ describe('reconcile', () => {
     expect(scene.reconcile.isReady).toBe(false);
     scene.list([]);
     expect(scene.reconcile.isReady).toBe(true);
-    expect(scene.told).toEqual(['list-failed p']);
+    expect(scene.reported).toEqual(['list-failed p']);
   });
 
   it('given a stop, then a List that is cancelled does not count as a failure', () => {
     const scene = new Scene();
     scene.reconcile.stop();
     scene.failList();
-    expect(scene.told).toEqual([]);
+    expect(scene.reported).toEqual([]);
     expect(scene.scheduler.breakerOf('p')).toBe('closed');
   });
 
@@ -65,7 +65,7 @@ describe('reconcile', () => {
     // This List began before the Create, and the List reader does not deliver the record again.
     scene.list([record('m', Speculative)]);
     expect(scene.committed('m')).toMatchObject({ state: Creating });
-    expect(scene.told).toContain('dropped m');
+    expect(scene.reported).toContain('dropped m');
     scene.find(Idle);
     expect(scene.committed('m')).toMatchObject({ state: Idle });
   });
@@ -191,7 +191,7 @@ describe('reconcile', () => {
     scene.list([record('m', Failed)], { provider: 'q' });
     scene.list([record('m', Configured)], { provider: 'q' });
     scene.list([], { provider: 'q', gone: ['m'] });
-    expect(scene.told).toEqual(['collided m p q']);
+    expect(scene.reported).toEqual(['collided m p q']);
     expect(scene.committed('m')).toMatchObject({ state: Idle });
     scene.decide('Delete', 'm');
     expect(scene.calls('delete')).toMatchObject([{ provider: 'p' }]);
@@ -216,7 +216,7 @@ describe('reconcile', () => {
     });
     const problems = [problem('BF_MACHINE_PRICE'), problem('BF_MACHINE_HOST_MISSING')];
     scene.list([], { refused: 5, problems });
-    expect(scene.told).toEqual(['refused p price 1', 'refused p structural 4']);
+    expect(scene.reported).toEqual(['refused p price 1', 'refused p structural 4']);
     expect(scene.committed('m')).toMatchObject({ state: Idle });
   });
 
@@ -262,7 +262,7 @@ describe('the first List after a restart', () => {
       const store = storeOf(count);
       const scene = new Scene({ store });
       scene.list([], { isFirst: true });
-      expect(scene.told).toEqual([`list-held p ${count} ${count} 1`]);
+      expect(scene.reported).toEqual([`list-held p ${count} ${count} 1`]);
       expect(scene.reconcile.isReady).toBe(false);
       expect(scene.reconcile.heldLosses('p')).toBe(count);
 
@@ -279,7 +279,7 @@ describe('the first List after a restart', () => {
     const scene = new Scene({ store });
     scene.list(some(1), { isFirst: true });
     listAgain(scene);
-    expect(scene.told).toEqual(['list-held p 20 19 1', 'list-held p 20 19 2']);
+    expect(scene.reported).toEqual(['list-held p 20 19 1', 'list-held p 20 19 2']);
     expect(store.facts.size).toBe(20);
     listAgain(scene);
     expect(scene.reconcile.isReady).toBe(true);
@@ -302,7 +302,7 @@ describe('the first List after a restart', () => {
     const store = storeOf(20);
     const scene = new Scene({ store });
     scene.list(some(15), { isFirst: true });
-    expect(scene.told).toEqual([]);
+    expect(scene.reported).toEqual([]);
     expect(store.facts.size).toBe(15);
   });
 
@@ -318,7 +318,7 @@ describe('the first List after a restart', () => {
     both.list([], { isFirst: true });
     expect(both.reconcile.readingsOf('p')).toMatchObject({ hasListed: true });
     both.list(some(20), { provider: 'q', isFirst: true });
-    expect(both.told).toEqual([]);
+    expect(both.reported).toEqual([]);
     expect(both.committed('m-0')).toMatchObject({ blocked: true });
   });
 
@@ -337,7 +337,7 @@ describe('the first List after a restart', () => {
     const scene = new Scene({ store, providers: ['p', 'q'] });
     scene.list([], { provider: 'q', isFirst: true });
     scene.list([], { isFirst: true });
-    expect(scene.told).toEqual(['list-held p 20 20 1']);
+    expect(scene.reported).toEqual(['list-held p 20 20 1']);
     listAgain(scene, some(19));
     expect(scene.reconcile.isReady).toBe(true);
     expect(scene.committed('m-0')).toMatchObject({ blocked: true });

@@ -17,13 +17,13 @@ export function refusalsOf({ refused, problems }: ListReport): ReadonlyMap<Refus
   const add = (reason: RefusalReason, count: number): void => {
     if (count > 0) counts.set(reason, (counts.get(reason) ?? 0) + count);
   };
-  let told = 0;
+  let counted = 0;
   for (const { code } of problems) {
     const reason = REASONS.get(code);
-    if (reason === undefined || told >= refused) continue;
+    if (reason === undefined || counted >= refused) continue;
     add(reason, 1);
-    told++;
+    counted++;
   }
-  add('structural', refused - told);
+  add('structural', refused - counted);
   return counts;
 }

@@ -49,16 +49,16 @@ export interface MachineFacts
 }
 
 export function history(reader: JournalReader, { kind, name }: Subject, span: Span): readonly HistoryItem[] {
-  const teller = TELLERS[kind](name);
+  const follower = FOLLOWERS[kind](name);
   const items: HistoryItem[] = eventsOf(reader, kind, name, span).map(({ atMs, body }) => ({
     ...body,
     atMs,
   }));
   const stretch = new Stretch();
   for (const cycle of reader.cycles(reader.startFor(span.fromMs) ?? reader.firstSeq)) {
-    const told = tell(cycle, stretch, teller);
+    const found = itemsOf(cycle, stretch, follower);
     if (cycle.atMs >= span.fromMs && cycle.atMs <= span.toMs)
-      for (const item of told) items.push({ ...item, atMs: cycle.atMs });
+      for (const item of found) items.push({ ...item, atMs: cycle.atMs });
   }
   // Items of equal time keep their order: changes in the ledger first, then the actions on them.
   return items
@@ -72,25 +72,25 @@ const LEDGER: ReadonlySet<string> = new Set<HistoryItem['kind']>([
   ...(['joined', 'left', 'binding'] as const),
 ]);
 
-type Told = HistoryItem extends infer T ? (T extends unknown ? Omit<T, 'atMs'> : never) : never;
+type UndatedItem = HistoryItem extends infer T ? (T extends unknown ? Omit<T, 'atMs'> : never) : never;
 
 /** Follows one subject through the ledger. */
-interface Teller {
+interface Follower {
   /** Invalidates what is known; `isEmpty`: the ledger is known to be empty. */
   forget(isEmpty: boolean): void;
-  read(changes: InputChanges): readonly Told[];
+  read(changes: InputChanges): readonly UndatedItem[];
   /** The segment is whole: what has not been read does not exist. */
   whole(): void;
 }
 
-function tell(cycle: JournalCycle, stretch: Stretch, teller: Teller): readonly Told[] {
-  const told: Told[] = [];
-  if (cycle.begin === 'start') told.push({ kind: 'started', epoch: cycle.epoch });
-  if (cycle.begin === 'gap') told.push({ kind: 'gap' });
-  const changes = stretch.read(cycle, () => teller.forget(cycle.begin === 'start'));
-  if (changes !== null) for (const item of teller.read(changes)) told.push(item);
-  if (stretch.isWhole) teller.whole();
-  return told;
+function itemsOf(cycle: JournalCycle, stretch: Stretch, follower: Follower): readonly UndatedItem[] {
+  const items: UndatedItem[] = [];
+  if (cycle.begin === 'start') items.push({ kind: 'started', epoch: cycle.epoch });
+  if (cycle.begin === 'gap') items.push({ kind: 'gap' });
+  const changes = stretch.read(cycle, () => follower.forget(cycle.begin === 'start'));
+  if (changes !== null) for (const item of follower.read(changes)) items.push(item);
+  if (stretch.isWhole) follower.whole();
+  return items;
 }
 
 function eventsOf(reader: JournalReader, kind: Subject['kind'], name: string, span: Span): JournalEvent[] {
@@ -104,13 +104,13 @@ function eventsOf(reader: JournalReader, kind: Subject['kind'], name: string, sp
   }
 }
 
-const TELLERS: Readonly<Record<Subject['kind'], (name: string) => Teller>> = {
-  machine: (id) => new MachineTeller(id),
-  need: (id) => new NeedTeller(id),
-  cluster: (name) => new ClusterTeller(name),
+const FOLLOWERS: Readonly<Record<Subject['kind'], (name: string) => Follower>> = {
+  machine: (id) => new MachineFollower(id),
+  need: (id) => new NeedFollower(id),
+  cluster: (name) => new ClusterFollower(name),
 };
 
-class MachineTeller implements Teller {
+class MachineFollower implements Follower {
   readonly #id: string;
   /** undefined: not known. */
   #known: MachineFacts | null | undefined;
@@ -127,7 +127,7 @@ class MachineTeller implements Teller {
     this.#known ??= null;
   }
 
-  read({ machines, removed, oddities }: InputChanges): readonly Told[] {
+  read({ machines, removed, oddities }: InputChanges): readonly UndatedItem[] {
     const found = machines.find(({ id }) => id === this.#id);
     const before = this.#known;
     if (found === undefined && !removed.includes(this.#id)) return [];
@@ -153,7 +153,7 @@ function factsOf(record: LedgerRecord): MachineFacts {
   };
 }
 
-class NeedTeller implements Teller {
+class NeedFollower implements Follower {
   readonly #id: string;
   readonly #cluster: string;
   /** All rows of the cluster; a segment begins with a whole roll-up. */
@@ -173,8 +173,8 @@ class NeedTeller implements Teller {
     this.#known ??= null;
   }
 
-  read({ demand }: InputChanges): readonly Told[] {
-    const told: Told[] = [];
+  read({ demand }: InputChanges): readonly UndatedItem[] {
+    const items: UndatedItem[] = [];
     for (const delta of demand) {
       if (delta.cluster !== this.#cluster) continue;
       this.#rows = rowsAfter(this.#rows, delta);
@@ -182,9 +182,9 @@ class NeedTeller implements Teller {
       const before = this.#known;
       this.#known = after;
       if (before !== undefined && !wantsSame(before, after))
-        told.push({ kind: 'need-changed', before, after });
+        items.push({ kind: 'need-changed', before, after });
     }
-    return told;
+    return items;
   }
 }
 
@@ -195,7 +195,7 @@ function wantsSame(a: Need | null, b: Need | null): boolean {
   return text(a) === text(b);
 }
 
-class ClusterTeller implements Teller {
+class ClusterFollower implements Follower {
   readonly #name: string;
   readonly #machines = new Set<string>();
   #rows: number | undefined;
@@ -217,30 +217,30 @@ class ClusterTeller implements Teller {
     this.#isKnown = true;
   }
 
-  read({ machines, removed, demand, options }: InputChanges): readonly Told[] {
-    const told: Told[] = [];
+  read({ machines, removed, demand, options }: InputChanges): readonly UndatedItem[] {
+    const items: UndatedItem[] = [];
     for (const { cluster, origin } of demand) {
       if (cluster !== this.#name) continue;
       const before = this.#rows;
       const after = origin.length;
       this.#rows = after;
-      if (before !== undefined) told.push({ kind: 'demand-changed', before, after });
+      if (before !== undefined) items.push({ kind: 'demand-changed', before, after });
     }
-    for (const id of removed) this.#leave(id, told);
+    for (const id of removed) this.#leave(id, items);
     for (const { id, state, cluster } of machines) {
-      if (cluster !== this.#name || state !== MachineState.Configured) this.#leave(id, told);
+      if (cluster !== this.#name || state !== MachineState.Configured) this.#leave(id, items);
       else if (!this.#machines.has(id)) {
         this.#machines.add(id);
-        if (this.#isKnown) told.push({ kind: 'joined', machine: id });
+        if (this.#isKnown) items.push({ kind: 'joined', machine: id });
       }
     }
     const canBind = options === null ? this.#canBind : !options.cannotBind.has(this.#name);
-    if (canBind !== this.#canBind && this.#isKnown) told.push({ kind: 'binding', canBind });
+    if (canBind !== this.#canBind && this.#isKnown) items.push({ kind: 'binding', canBind });
     this.#canBind = canBind;
-    return told;
+    return items;
   }
 
-  #leave(id: string, told: Told[]): void {
-    if (this.#machines.delete(id) && this.#isKnown) told.push({ kind: 'left', machine: id });
+  #leave(id: string, items: UndatedItem[]): void {
+    if (this.#machines.delete(id) && this.#isKnown) items.push({ kind: 'left', machine: id });
   }
 }

@@ -89,7 +89,7 @@ describe('JournalFile', () => {
       sink.behindBytes = 0;
       for (let i = 0; i < 4; i++) recorded.cycle([]);
       file.close();
-      expect(recorded.told).toMatchObject([{ event: 'journal-gap' }]);
+      expect(recorded.published).toMatchObject([{ event: 'journal-gap' }]);
       expect(beginnings(path)).toEqual(['start', 'gap']);
       const cycles = replayAll(path);
       // A slice has two machines, so the first cycle after the gap is not yet whole.

@@ -23,7 +23,7 @@ const HAS_IDLE_TIME = 32;
 const HAS_TARGET = 64;
 
 /** The part of the fleet that is written. */
-export interface Told {
+export interface InputParts {
   readonly slots: Iterable<number>;
   /** Numbers of clusters. */
   readonly clusters: Iterable<number>;
@@ -54,7 +54,7 @@ export class InputPacker {
     this.#rollUps.note(rollUps);
   }
 
-  pack({ slots, clusters, removed, retimed, oddities, options }: Told): Uint8Array {
+  pack({ slots, clusters, removed, retimed, oddities, options }: InputParts): Uint8Array {
     const input: PackedInput = {
       machines: this.#packMachines(slots),
       demand: this.#rollUps.records(clusters),

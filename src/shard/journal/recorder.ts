@@ -72,11 +72,11 @@ export class Recorder {
     const segment = this.#segment!;
     segment.packer.note(applied.rollUps.values());
     const wasWhole = segment.isWhole;
-    const told = wasWhole ? applied : segment.withSlice(applied);
+    const included = wasWhole ? applied : segment.withSlice(applied);
     const oddities = applied.sightings.filter(({ meaning }) => !PLAIN.has(meaning));
     if (begin === null && wasWhole && options === null && isNothing(applied)) return;
     const input = segment.packer.pack({
-      ...{ slots: told.slots, clusters: told.clusters, removed: applied.removed, options },
+      ...{ slots: included.slots, clusters: included.clusters, removed: applied.removed, options },
       retimed: applied.retimed,
       oddities: oddities.map(({ id, meaning }) => ({ id, meaning })),
     });
@@ -258,18 +258,18 @@ class Segment {
   /** The changes, and the next slice of the unchanged state. */
   withSlice({ slots, clusters }: AppliedChanges): Pick<AppliedChanges, 'slots' | 'clusters'> {
     const { machines, demand, clusters: names } = this.#fleet;
-    const told = { slots: [...slots], clusters: [...clusters] };
+    const included = { slots: [...slots], clusters: [...clusters] };
     const known = new Set(slots);
     const end = Math.min(this.#slot + this.#slice, machines.size);
     for (; this.#slot < end; this.#slot++)
-      if (machines.state[this.#slot] !== 0 && !known.has(this.#slot)) told.slots.push(this.#slot);
+      if (machines.state[this.#slot] !== 0 && !known.has(this.#slot)) included.slots.push(this.#slot);
     for (let rows = 0; rows < this.#slice && this.#cluster < names.size; this.#cluster++) {
       // A cluster that changed earlier in this segment is written again; its record then has no new rows.
-      told.clusters.push(this.#cluster);
+      included.clusters.push(this.#cluster);
       rows += demand.rowsOf(this.#cluster).length;
     }
     this.isWhole = this.#slot >= machines.size && this.#cluster >= names.size;
-    return told;
+    return included;
   }
 }
 

@@ -24,10 +24,10 @@ const { CONFIDENCE_HIGH, CONFIDENCE_MEDIUM, CONFIDENCE_LOW, CONFIDENCE_NONE } = 
 const IN_ZA: Requirement = { key: ZONE_KEY, operator: Operator.In, values: ['za'] };
 
 /** The frame that cluster c1 gets for its only profile. */
-function toldOf(machines: readonly LedgerMachine[], ...needs: readonly Need[]): AvailableCapacityUpdate {
-  const [told] = capacityOf(machines, needs).updates(['c1'], 0);
-  expect(told?.updates).toHaveLength(1);
-  return told!.updates[0]!;
+function hintOf(machines: readonly LedgerMachine[], ...needs: readonly Need[]): AvailableCapacityUpdate {
+  const [frame] = capacityOf(machines, needs).updates(['c1'], 0);
+  expect(frame?.updates).toHaveLength(1);
+  return frame!.updates[0]!;
 }
 
 function capacityOf(machines: readonly LedgerMachine[], needs: readonly Need[]): AvailableCapacity {
@@ -42,7 +42,7 @@ describe('available capacity', () => {
   it('given Idle machines, then it is certain, and also counts machines that could be bought', () => {
     const machines = [aMachine('a', Idle, { pricePerHour: 3 }), aMachine('b', Speculative)];
 
-    expect(toldOf(machines, aNeed())).toMatchObject({
+    expect(hintOf(machines, aNeed())).toMatchObject({
       availableCount: 2,
       confidence: CONFIDENCE_HIGH,
       costPerHour: 3,
@@ -50,7 +50,7 @@ describe('available capacity', () => {
   });
 
   it('given no Idle machine, then it has to be bought', () => {
-    expect(toldOf([aMachine('b', Speculative)], aNeed())).toMatchObject({
+    expect(hintOf([aMachine('b', Speculative)], aNeed())).toMatchObject({
       availableCount: 1,
       confidence: CONFIDENCE_MEDIUM,
       costPerHour: 1,
@@ -69,7 +69,7 @@ describe('available capacity', () => {
       aMachine('small', Idle, { labels, resources: resources({ cpu: 3 }) }),
     ];
 
-    expect(toldOf(machines, need).availableCount).toBe(1);
+    expect(hintOf(machines, need).availableCount).toBe(1);
   });
 
   it('given a profile, then its cost is the effective cost of the cheapest machine', () => {
@@ -78,8 +78,8 @@ describe('available capacity', () => {
       aMachine('steady', Idle, { pricePerHour: 3, resources: resources({ cpu: 8 }) }),
     ];
 
-    const cheap = toldOf(machines, aNeed({ interruptionBucket: 3 }));
-    const dear = toldOf(machines, aNeed({ interruptionBucket: 7 }));
+    const cheap = hintOf(machines, aNeed({ interruptionBucket: 3 }));
+    const dear = hintOf(machines, aNeed({ interruptionBucket: 7 }));
 
     expect(cheap).toMatchObject({ costPerHour: 1.5, resources: { resources: new Map([['cpu', '4m']]) } });
     expect(dear).toMatchObject({ costPerHour: 3, resources: { resources: new Map([['cpu', '8m']]) } });
@@ -88,19 +88,19 @@ describe('available capacity', () => {
   it('given pinned work and machines that may be interrupted, then its cost is finite', () => {
     const spot = aMachine('spot', Idle, { pricePerHour: 2, interruptionProbability: 0.5 });
 
-    expect(toldOf([spot], aNeed({ interruptionBucket: 27 })).costPerHour).toBe(2);
+    expect(hintOf([spot], aNeed({ interruptionBucket: 27 })).costPerHour).toBe(2);
   });
 
   it('given machines in flight to a row, then they do not count', () => {
     const target = { cluster: 'c2', fingerprint: 'f', group: '' };
 
-    expect(toldOf([aMachine('a', Idle, { target })], aNeed()).confidence).toBe(CONFIDENCE_NONE);
+    expect(hintOf([aMachine('a', Idle, { target })], aNeed()).confidence).toBe(CONFIDENCE_NONE);
   });
 
   it('given that all fitting machines are blocked, then it is unlikely', () => {
     const machines = [aMachine('a', Idle, { blocked: true }), aMachine('b', Speculative, { blocked: true })];
 
-    expect(toldOf(machines, aNeed())).toMatchObject({ availableCount: 2, confidence: CONFIDENCE_LOW });
+    expect(hintOf(machines, aNeed())).toMatchObject({ availableCount: 2, confidence: CONFIDENCE_LOW });
   });
 
   it('given that only rows of lower priority have fitting machines, then it is unlikely', () => {
@@ -112,7 +112,7 @@ describe('available capacity', () => {
       { ...serving('held', 'c2', 4), blocked: true },
     ];
 
-    expect(toldOf(machines, aNeed({ priority: 5 }))).toMatchObject({
+    expect(hintOf(machines, aNeed({ priority: 5 }))).toMatchObject({
       availableCount: 1,
       confidence: CONFIDENCE_LOW,
       costPerHour: 1,
@@ -120,7 +120,7 @@ describe('available capacity', () => {
   });
 
   it('given no fitting machine, then there is none, with the size that would fit', () => {
-    const update = toldOf([aMachine('a', Idle, { zone: 'zb' })], aNeed({ requirements: [IN_ZA] }));
+    const update = hintOf([aMachine('a', Idle, { zone: 'zb' })], aNeed({ requirements: [IN_ZA] }));
 
     expect(update).toEqual({
       supersedesKey: `available:${aNeed({ requirements: [IN_ZA] }).profile.fingerprint}`,
@@ -137,7 +137,7 @@ describe('available capacity', () => {
     const machines = [aMachine('a', Idle), aMachine('b', Idle, { resources: resources({ cpu: 9 }) })];
     const large = { group: 'g2', aggregate: resources({ cpu: 9 }), minUnit: resources({ cpu: 9 }) };
 
-    expect(toldOf(machines, aNeed({ group: 'g1' }), aNeed(large)).availableCount).toBe(1);
+    expect(hintOf(machines, aNeed({ group: 'g1' }), aNeed(large)).availableCount).toBe(1);
   });
 
   it('given any fleet, then it equals a scan of every machine', () => {
@@ -165,10 +165,10 @@ describe('available capacity', () => {
         const counted = free.length > 0 ? free : fitting;
         const priced = idle.length > 0 ? idle : counted;
 
-        const told = toldOf(machines, need);
+        const hints = hintOf(machines, need);
 
-        expect(told.availableCount).toBe(counted.length);
-        expect(told.costPerHour).toBe(
+        expect(hints.availableCount).toBe(counted.length);
+        expect(hints.costPerHour).toBe(
           counted.length === 0 ? 0 : Math.min(...priced.map(({ pricePerHour }) => pricePerHour)),
         );
       }),
@@ -265,10 +265,10 @@ describe('capacity hints to clusters', () => {
     const needs = [1, 2, 3].flatMap((priority) => [aNeed({ priority }), aNeed({ cluster: 'c2', priority })]);
     const fleet = fleetOf(anInput([aMachine('a', Idle)], needs));
     const capacity = new AvailableCapacity(fleet, { maxVisits: 10 });
-    const told = Array.from({ length: 8 }, (_, i) => countsOf(capacity, i, 'c1', 'c2').length);
+    const hints = Array.from({ length: 8 }, (_, i) => countsOf(capacity, i, 'c1', 'c2').length);
 
-    expect(told.every((count) => count <= 1)).toBe(true);
-    expect(told.reduce((sum, count) => sum + count, 0)).toBe(6);
+    expect(hints.every((count) => count <= 1)).toBe(true);
+    expect(hints.reduce((sum, count) => sum + count, 0)).toBe(6);
 
     fleet.machines.remove('a');
     const later = Array.from({ length: 16 }, (_, i) => countsOf(capacity, 9000 + i, 'c1', 'c2')).flat();
@@ -282,9 +282,9 @@ describe('capacity hints to clusters', () => {
     );
     const fleet = fleetOf(anInput(machines, [aNeed()]));
     const capacity = new AvailableCapacity(fleet, { maxVisits: 20 });
-    const told = [0, 1, 2, 3].map((nowMs) => countsOf(capacity, nowMs, 'c1'));
+    const hints = [0, 1, 2, 3].map((nowMs) => countsOf(capacity, nowMs, 'c1'));
 
-    expect(told).toEqual([[], [], [50], []]);
+    expect(hints).toEqual([[], [], [50], []]);
 
     for (const id of ['m1', 'm2', 'm3', 'm5', 'm7']) fleet.machines.remove(id);
     expect(countsOf(capacity, 6000, 'c1')).toEqual([45]);
@@ -297,9 +297,9 @@ describe('capacity hints to clusters', () => {
     capacity.updates(['c1'], 0);
 
     fleet.demand.replace('c1', [rows[1]!, aNeed({ priority: 4 })]);
-    const told = [1, 2, 3, 4].flatMap((nowMs) => capacity.updates(['c1'], nowMs));
+    const hints = [1, 2, 3, 4].flatMap((nowMs) => capacity.updates(['c1'], nowMs));
 
-    const keys = told.flatMap(({ updates }) => updates.map(({ supersedesKey }) => supersedesKey));
+    const keys = hints.flatMap(({ updates }) => updates.map(({ supersedesKey }) => supersedesKey));
     const keyFor = (need: Need): string => `available:${need.profile.fingerprint}`;
     expect(keys).toContain(keyFor(aNeed({ priority: 4 })));
     expect(keys).not.toContain(keyFor(rows[0]!));
@@ -336,14 +336,14 @@ describe('capacity hints to clusters', () => {
     const needs = [1, 2, 3, 4, 5, 6, 7].map((priority) => aNeed({ priority }));
     const fleet = fleetOf(anInput([], [...needs, aNeed({ cluster: 'c2' })]));
     const capacity = new AvailableCapacity(fleet, { maxVisits: 1 });
-    let told = 0;
+    let hints = 0;
     for (let second = 0; second < 60; second++) {
       fleet.machines.put(aMachine(`m${second}`, Idle));
       const all = capacity.updates(['c1', 'c2'], second * 1000);
-      told += all.filter(({ cluster }) => cluster === 'c2').length;
+      hints += all.filter(({ cluster }) => cluster === 'c2').length;
     }
 
-    expect(told).toBeGreaterThan(2);
+    expect(hints).toBeGreaterThan(2);
   });
 
   it('given a clock that is set back, then hints are not late', () => {
@@ -363,17 +363,17 @@ describe('capacity hints to clusters', () => {
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         const fleet = fleetOf(anInput([], [aNeed()]));
         const capacity = new AvailableCapacity(fleet);
-        const told: { readonly atMs: number; readonly count: number }[] = [];
+        const hints: { readonly atMs: number; readonly count: number }[] = [];
         let nowMs = 0;
         for (const { gapMs, machines } of steps) {
           nowMs += gapMs;
           for (const id of ['a', 'b', 'c']) fleet.machines.remove(id);
           for (const id of ['a', 'b', 'c'].slice(0, machines)) fleet.machines.put(aMachine(id, Idle));
-          for (const count of countsOf(capacity, nowMs, 'c1')) told.push({ atMs: nowMs, count });
+          for (const count of countsOf(capacity, nowMs, 'c1')) hints.push({ atMs: nowMs, count });
         }
-        for (let i = 1; i < told.length; i++) {
-          expect(told[i]!.atMs - told[i - 1]!.atMs).toBeGreaterThanOrEqual(5000);
-          expect(told[i]!.count).not.toBe(told[i - 1]!.count);
+        for (let i = 1; i < hints.length; i++) {
+          expect(hints[i]!.atMs - hints[i - 1]!.atMs).toBeGreaterThanOrEqual(5000);
+          expect(hints[i]!.count).not.toBe(hints[i - 1]!.count);
         }
       }),
     );

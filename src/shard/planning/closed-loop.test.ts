@@ -172,7 +172,7 @@ class World {
     };
     const { clock } = this;
     this.scene = new Scene({ clock, onEffect, providers: NAMES, store: this.#store }).open('c1', 'c2');
-    for (const need of this.#wanted.values()) this.#tell(need);
+    for (const need of this.#wanted.values()) this.#report(need);
     const engine = new Engine(this.scene.ledger.fleet);
     const cycle = (): void => {
       if (!isAlive()) return;
@@ -185,7 +185,7 @@ class World {
   want(need: Need, machines: number): void {
     const amounts = { aggregate: resources({ cpu: machines * 4000 }), minUnit: resources({ cpu: 4000 }) };
     this.#wanted.set(need.cluster, { ...need, ...amounts });
-    this.#tell(this.#wanted.get(need.cluster)!);
+    this.#report(this.#wanted.get(need.cluster)!);
   }
 
   /** Machines at the providers, with state and cluster. */
@@ -201,7 +201,7 @@ class World {
     return Array.from({ length: machines.size }, (_, slot) => textOf(machines.recordAt(slot))).sort();
   }
 
-  #tell(need: Need): void {
+  #report(need: Need): void {
     this.scene.ledger.append({ kind: 'demand', delta: wholeRollup(need.cluster, [need]) });
   }
 

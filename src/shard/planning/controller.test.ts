@@ -259,10 +259,10 @@ describe('messages to clusters', () => {
     expect(scene.of('node-state')).toEqual([]);
 
     scene.open('c1');
-    const told = scene
+    const sent = scene
       .of('node-state')
       .map(({ cluster, update }) => `${cluster} ${update.machineId} ${update.state}`);
-    expect(told.sort()).toEqual([`c1 a ${Configured}`, `c1 b ${Configured}`]);
+    expect(sent.sort()).toEqual([`c1 a ${Configured}`, `c1 b ${Configured}`]);
 
     scene.close('c1');
     const { length } = scene.of('node-state');
@@ -287,8 +287,8 @@ describe('messages to clusters', () => {
 
     scene.freeze('c1').open('c1');
 
-    const told = scene.of('node-state').map(({ update }) => update.machineId);
-    expect(told.sort()).toEqual(['a', 'b']);
+    const sent = scene.of('node-state').map(({ update }) => update.machineId);
+    expect(sent.sort()).toEqual(['a', 'b']);
   });
 
   it('given an older session that ends late, then nothing changes', () => {

@@ -116,8 +116,10 @@ export class Controller {
     const events = new EventLog(parts.clock, parts.options.epoch);
     series.fill(parts.past?.points ?? [], parts.clock.now());
     events.fill(parts.past?.events ?? []);
-    const told = heardBy({ recorder, series, events }, parts);
-    this.#state = stateOf(told, fleet, { recorder, series, events }, (effect) => this.#emit(effect));
+    const recordingParts = recordingEvents({ recorder, series, events }, parts);
+    this.#state = stateOf(recordingParts, fleet, { recorder, series, events }, (effect) =>
+      this.#emit(effect),
+    );
     // A cluster without a session gets a full set of node states when its session opens.
     this.#nodeStates = new NodeStateRouter(this.#state.ledger, (effect) => {
       if (effect.kind !== 'node-state' || this.#state.sessions.has(effect.cluster)) parts.emit(effect);
@@ -137,7 +139,7 @@ export class Controller {
       case 'session-opened':
         sessions.set(event.cluster, event.session);
         actuation.handle(event);
-        this.#nodeStates.tellAll(event.cluster);
+        this.#nodeStates.sendAll(event.cluster);
         this.#cycles.connected(event.cluster);
         break;
       case 'session-closed':
@@ -216,10 +218,10 @@ function recorderOf({ journal, clock, options, publish }: ControllerParts, fleet
 }
 
 /** Parts that keep the events of the shard. */
-type Memories = Pick<ControllerState, 'recorder' | 'series' | 'events'>;
+type EventSinks = Pick<ControllerState, 'recorder' | 'series' | 'events'>;
 
 /** Wraps `publish`: stamps every event with an id and a time, and stores it for later readers. */
-function heardBy({ recorder, series, events }: Memories, parts: ControllerParts): ControllerParts {
+function recordingEvents({ recorder, series, events }: EventSinks, parts: ControllerParts): ControllerParts {
   const publish = (event: ShardEvent): void => {
     const stamped = events.add(event);
     recorder?.event(stamped);
@@ -232,7 +234,7 @@ function heardBy({ recorder, series, events }: Memories, parts: ControllerParts)
 function stateOf(
   parts: ControllerParts,
   fleet: Fleet,
-  memories: Memories,
+  sinks: EventSinks,
   emit: (effect: Effect) => void,
 ): ControllerState {
   const { clock, store, options } = parts;
@@ -265,7 +267,7 @@ function stateOf(
     priorityOf: (key) => profiles.of(key)?.priority,
     lost: (loss, capacityType) => {
       metrics.lost(loss, capacityType);
-      memories.recorder?.loss(loss);
+      sinks.recorder?.loss(loss);
     },
     ...observers.losses,
   });
@@ -338,7 +340,7 @@ function stateOf(
     guardrails: new Guardrails({ ...options.guardrails, unknownBeforeMs: startedMs }),
     shortfalls: new Shortfalls(),
     ended,
-    ...memories,
+    ...sinks,
     sessions: new Map(),
     reported,
     incomplete: new IncompleteDemand(),

@@ -53,7 +53,7 @@ export class Cycles {
   #last: CycleView | null = null;
   #served: readonly ServedHardware[] = [];
   #waiting: readonly WaitingActionView[] = [];
-  #failuresTold = 0;
+  #failuresLogged = 0;
 
   constructor(state: ControllerState) {
     this.#state = state;
@@ -101,7 +101,7 @@ export class Cycles {
     this.soon();
   }
 
-  #tellRefused(refused: AppliedChanges['refused']): void {
+  #reportRefused(refused: AppliedChanges['refused']): void {
     const clusters = new Set<string>();
     for (const { entry, problems } of refused) {
       this.#log('warn', 'entry-refused', { kind: entry.kind, problems: problems.slice(0, 3) });
@@ -153,9 +153,9 @@ export class Cycles {
   }
 
   /** Logs failed engine threads: the engine continues without them, only slower, so nothing else reports it. */
-  #tellFailures(failures: readonly string[]): void {
-    for (const why of failures.slice(this.#failuresTold)) this.#log('warn', 'thread-failed', { why });
-    this.#failuresTold = failures.length;
+  #logFailures(failures: readonly string[]): void {
+    for (const why of failures.slice(this.#failuresLogged)) this.#log('warn', 'thread-failed', { why });
+    this.#failuresLogged = failures.length;
   }
 
   /** Returns whether another cycle should follow as soon as the spacing allows. */
@@ -172,7 +172,7 @@ export class Cycles {
     machineFacts.committed(applied);
     machineFacts.flush();
     failpoint('cycle.committed');
-    this.#tellRefused(applied.refused);
+    this.#reportRefused(applied.refused);
     this.#noteSetAside(applied.rowsSetAside);
     const nowMs = this.#now;
     const options = this.#mayDecide() ? this.#decisionOptions() : null;
@@ -181,7 +181,7 @@ export class Cycles {
     metrics.phase('snapread', committed - began);
     metrics.phase('reconcile', monotonicMs() - committed);
     const decision = state.engine.decide(nowMs, options, {});
-    this.#tellFailures(state.engine.threadFailures);
+    this.#logFailures(state.engine.threadFailures);
     this.#decision = decision;
     this.#options = options;
     const naming = monotonicMs();

@@ -177,9 +177,9 @@ describe('edge values', () => {
     ).tick(SETTLED_MS);
 
     expect(called(scene, 'create')).toEqual(['b-steady']);
-    const told = scene.of('available-capacity').flatMap(({ updates }) => updates);
-    expect(told.length).toBeGreaterThan(0);
-    expect(told.filter(({ costPerHour }) => !Number.isFinite(costPerHour))).toEqual([]);
+    const hints = scene.of('available-capacity').flatMap(({ updates }) => updates);
+    expect(hints.length).toBeGreaterThan(0);
+    expect(hints.filter(({ costPerHour }) => !Number.isFinite(costPerHour))).toEqual([]);
   });
 
   it('given a priority gap beyond 32 bits, then the grace of the drain is the shortest', () => {

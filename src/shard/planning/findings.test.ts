@@ -28,7 +28,7 @@ describe('a Failed machine', () => {
     }
     expect(scene.committed('m')).toMatchObject({ state: Speculative, blocked: true });
     scene.list([record('m', Idle)]);
-    expect(scene.told).toContain('orphan m p');
+    expect(scene.reported).toContain('orphan m p');
     expect(scene.committed('m')).toMatchObject({ state: Idle, blocked: false });
   });
 
@@ -115,7 +115,7 @@ describe('an empty or sharply shrunken List', () => {
     scene.list(some(20));
     full(scene, ids);
     full(scene);
-    expect(scene.told).toEqual(['list-held p 20 20 1', 'list-held p 20 20 2']);
+    expect(scene.reported).toEqual(['list-held p 20 20 1', 'list-held p 20 20 2']);
     expect(scene.committed('m-0')).not.toBeNull();
     expect(scene.reconcile.heldLosses('p')).toBe(20);
     full(scene);
@@ -250,7 +250,7 @@ describe('a machine that is stuck in transit', () => {
     scene.hand.advance(30 * 60_000);
     scene.find(state);
     expect(scene.committed('m')).toMatchObject({ state: Failed, target: null, cluster: '' });
-    expect(scene.told).toEqual([`overdue m ${state}`]);
+    expect(scene.reported).toEqual([`overdue m ${state}`]);
     expect(scene.ledger.particularsOf('m').lastError).toMatch(/has been \w+ for \d+ s/);
   });
 
@@ -279,7 +279,7 @@ describe('a machine that is stuck in transit', () => {
     scene.hand.advance(10 * 60_000);
     scene.find(Configured);
     expect(scene.committed('m')).toMatchObject({ state: Configured });
-    expect(scene.told).toEqual([]);
+    expect(scene.reported).toEqual([]);
   });
 
   it('given a retry, then it is read at once', () => {

@@ -13,10 +13,10 @@ function sceneWith(...machines: readonly Machine[]): Scene {
   return scene;
 }
 
-/** The states that `tellAll` sends to a cluster, by machine. */
+/** The states that `sendAll` sends to a cluster, by machine. */
 function replayed(scene: Scene, cluster: string): readonly [string, number][] {
   scene.effects.length = 0;
-  scene.nodeStates.tellAll(cluster);
+  scene.nodeStates.sendAll(cluster);
   return scene
     .updatesTo(cluster)
     .map(({ machineId, state }): [string, number] => [machineId, state])

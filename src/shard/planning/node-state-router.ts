@@ -22,10 +22,10 @@ export class NodeStateRouter {
   }
 
   /** Sends a cluster the state of all its machines, draining ones included. */
-  tellAll(cluster: string): void {
+  sendAll(cluster: string): void {
     for (const id of [...this.#ledger.boundTo(cluster), ...(this.#leaving.get(cluster) ?? [])]) {
       const record = recordOf(id, this.#ledger.statusOf(id), this.#ledger.portraitOf(id));
-      if (record !== null) this.#tell(nodeStateUpdate(record));
+      if (record !== null) this.#send(nodeStateUpdate(record));
     }
   }
 
@@ -38,7 +38,7 @@ export class NodeStateRouter {
     const known = factsBefore === null ? null : { ...factsBefore, ...this.#ledger.particularsOf(id) };
     const now = seen === null ? known : { ...seen, ...particularsIn(seen) };
     const updates = nodeStateUpdates(recordOf(id, before, known), recordOf(id, after, now));
-    for (const update of updates) this.#tell(update);
+    for (const update of updates) this.#send(update);
   }
 
   #leave(cluster: string, id: string): void {
@@ -53,7 +53,7 @@ export class NodeStateRouter {
     if (leaving?.size === 0) this.#leaving.delete(cluster);
   }
 
-  #tell(update: NodeStateUpdate): void {
+  #send(update: NodeStateUpdate): void {
     this.#emit({ kind: 'node-state', cluster: update.clusterId, update });
   }
 }

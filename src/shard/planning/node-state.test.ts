@@ -7,7 +7,7 @@ import { MACHINE_GONE, type NodeRecord, nodeStateUpdate, nodeStateUpdates } from
 const { Idle, Speculative, Configuring, Configured, Draining, Failed } = MachineState;
 
 /** The frames as pairs of cluster and state. */
-function told(before: NodeRecord | null, after: NodeRecord | null): [string, number][] {
+function framesAfter(before: NodeRecord | null, after: NodeRecord | null): [string, number][] {
   return nodeStateUpdates(before, after).map(({ clusterId, state }) => [clusterId, state]);
 }
 
@@ -64,22 +64,22 @@ describe('a node state', () => {
 
 describe('the recipients of a change', () => {
   it('given an unbound machine, then there are none', () => {
-    expect(told(null, aMachine('m', Idle))).toEqual([]);
-    expect(told(aMachine('m', Speculative), aMachine('m', Idle))).toEqual([]);
-    expect(told(aMachine('m', Idle), null)).toEqual([]);
+    expect(framesAfter(null, aMachine('m', Idle))).toEqual([]);
+    expect(framesAfter(aMachine('m', Speculative), aMachine('m', Idle))).toEqual([]);
+    expect(framesAfter(aMachine('m', Idle), null)).toEqual([]);
   });
 
   it('given a machine that joins, then it is its cluster, with every step', () => {
-    expect(told(aMachine('m', Idle), aMachine('m', Configuring))).toEqual([['c1', Configuring]]);
-    expect(told(aMachine('m', Configuring), aMachine('m', Configured))).toEqual([['c1', Configured]]);
-    expect(told(null, aMachine('m', Configured))).toEqual([['c1', Configured]]);
+    expect(framesAfter(aMachine('m', Idle), aMachine('m', Configuring))).toEqual([['c1', Configuring]]);
+    expect(framesAfter(aMachine('m', Configuring), aMachine('m', Configured))).toEqual([['c1', Configured]]);
+    expect(framesAfter(null, aMachine('m', Configured))).toEqual([['c1', Configured]]);
   });
 
   it('given no change of what a node shows, then there are none', () => {
     const before = aMachine('m', Configured, { labels: new Map([['a', 'b']]) });
     const after = aMachine('m', Configured, { labels: new Map([['a', 'b']]), pricePerHour: 9 });
 
-    expect(told(before, after)).toEqual([]);
+    expect(framesAfter(before, after)).toEqual([]);
   });
 
   it.each([
@@ -100,13 +100,13 @@ describe('the recipients of a change', () => {
   ])('given a change of this, then it is its cluster: %s', (_, change) => {
     const before = aMachine('m', Configured, { labels: new Map([['a', 'b']]) });
 
-    expect(told(before, { ...before, ...change })).toEqual([['c1', Configured]]);
+    expect(framesAfter(before, { ...before, ...change })).toEqual([['c1', Configured]]);
   });
 
   it('given a machine that leaves, then it is the cluster that it left', () => {
-    expect(told(aMachine('m', Draining), aMachine('m', Idle))).toEqual([['c1', Idle]]);
-    expect(told(aMachine('m', Configured), aMachine('m', Speculative))).toEqual([['c1', Speculative]]);
-    expect(told(aMachine('m', Configured), aMachine('m', Failed))).toEqual([['c1', Failed]]);
+    expect(framesAfter(aMachine('m', Draining), aMachine('m', Idle))).toEqual([['c1', Idle]]);
+    expect(framesAfter(aMachine('m', Configured), aMachine('m', Speculative))).toEqual([['c1', Speculative]]);
+    expect(framesAfter(aMachine('m', Configured), aMachine('m', Failed))).toEqual([['c1', Failed]]);
   });
 
   it('given a machine that is gone, then it is its cluster: the machine is lost, unless it was leaving', () => {
@@ -121,7 +121,7 @@ describe('the recipients of a change', () => {
   it('given a machine that another process moved, then they are both clusters', () => {
     const after = aMachine('m', Configured, { cluster: 'c2' });
 
-    expect(told(aMachine('m', Configured), after)).toEqual([
+    expect(framesAfter(aMachine('m', Configured), after)).toEqual([
       ['c1', Failed],
       ['c2', Configured],
     ]);

@@ -6,13 +6,13 @@ import type { Fleet, MachineStatus } from '../../fleet/index.ts';
 
 export class Provisioning {
   readonly #fleet: Fleet;
-  readonly #tell: (seconds: number) => void;
+  readonly #report: (seconds: number) => void;
   /** By key number, of rows that had their first machine: their first-seen, because key numbers are reused. */
   readonly #served = new Map<number, number>();
 
-  constructor(fleet: Fleet, tell: (seconds: number) => void) {
+  constructor(fleet: Fleet, report: (seconds: number) => void) {
     this.#fleet = fleet;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   /** To be called when a machine becomes Configured. */
@@ -25,7 +25,7 @@ export class Provisioning {
     const number = this.#fleet.keys.find(key);
     if (this.#served.get(number) === need.firstSeenMs) return;
     this.#served.set(number, need.firstSeenMs);
-    if (!this.#hasOne(cluster, number)) this.#tell(Math.max(0, nowMs - need.firstSeenMs) / 1000);
+    if (!this.#hasOne(cluster, number)) this.#report(Math.max(0, nowMs - need.firstSeenMs) / 1000);
   }
 
   /** Whether a machine of the cluster was Configured for the row at the last commit. */

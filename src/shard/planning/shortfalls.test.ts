@@ -45,10 +45,10 @@ describe('shortfalls', () => {
 
   it('given an escalated row, then it is reported once, and again after it was met in between', () => {
     const shortfalls = new Shortfalls();
-    const told = (needs: readonly Need[]): number =>
+    const reportedFor = (needs: readonly Need[]): number =>
       shortfalls.observe(needs.map(starved), profilesOf(...needs)).escalated.length;
     const rows = [...Array.from({ length: 8 }, () => [NEED]), [], ...Array.from({ length: 6 }, () => [NEED])];
-    expect(rows.map(told)).toEqual([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+    expect(rows.map(reportedFor)).toEqual([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
   });
 
   it('given consecutive cycles, then the age counts them, and it is escalated after five', () => {

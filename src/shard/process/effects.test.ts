@@ -3,7 +3,7 @@ import type { Effect } from '../events.ts';
 import { carryOut, type EffectTargets } from './effects.ts';
 
 /** Receivers that record the effects passed to them. */
-function told(effect: Effect): readonly string[] {
+function callsFor(effect: Effect): readonly string[] {
   const said: string[] = [];
   const note =
     (name: string) =>
@@ -40,6 +40,6 @@ describe('an effect', () => {
     [{ kind: 'list' }, ['provider']],
     [{ kind: 'stop' }, ['stop']],
   ])('%j reaches %j', (effect, expected) => {
-    expect(told(effect as unknown as Effect)).toEqual(expected);
+    expect(callsFor(effect as unknown as Effect)).toEqual(expected);
   });
 });

@@ -13,7 +13,7 @@ import {
   staleToken,
   stateOf,
 } from './mutant.ts';
-import { PLACES } from './places.ts';
+import { TRANSITION_STATES } from './transition-states.ts';
 
 type Token = Pick<ChangeRequest, 'shardEpoch' | 'sequenceNumber'>;
 
@@ -111,7 +111,7 @@ const ignoresNegative: NonNullable<Defect['calls']> = (kit) =>
 const repeatsFirst: NonNullable<Defect['calls']> = (kit) =>
   changes(kit, async ({ kind, request, send, sendUnfenced }) => {
     const state = await stateOf(kit, request.machineId);
-    const { via, to } = PLACES[kind];
+    const { via, to } = TRANSITION_STATES[kind];
     return state === via || state === to ? await sendUnfenced() : await send();
   });
 

@@ -16,7 +16,7 @@ import {
   staleToken,
   stateOf,
 } from './mutant.ts';
-import { PLACES } from './places.ts';
+import { TRANSITION_STATES } from './transition-states.ts';
 
 /** Handles every mutating call, with state per provider. */
 function handling(make: (kit: ProviderRpc) => (change: Change) => Promise<TransitionAck>): Mutant['build'] {
@@ -130,7 +130,7 @@ export const OPERATION_MUTANTS: readonly Mutant[] = [
     build: handling((kit) => {
       let dropped = 0;
       return async ({ kind, request, send }) => {
-        const wasSettled = (await stateOf(kit, request.machineId)) === PLACES[kind].to;
+        const wasSettled = (await stateOf(kit, request.machineId)) === TRANSITION_STATES[kind].to;
         const ack = await send();
         return wasSettled ? { ...ack, operationId: `new-${++dropped}` } : ack;
       };

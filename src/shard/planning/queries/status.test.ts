@@ -116,7 +116,7 @@ describe('the status of a shard', () => {
   it('given a cycle, then an event has the status', () => {
     const scene = new ControllerScene().list([record('m', Failed)]).tick();
 
-    const [told] = scene.events.filter(({ kind }) => kind === 'cycle');
-    expect(told).toMatchObject({ status: { machinesByState: { FAILED: 1 }, cycle: { number: 1 } } });
+    const [event] = scene.events.filter(({ kind }) => kind === 'cycle');
+    expect(event).toMatchObject({ status: { machinesByState: { FAILED: 1 }, cycle: { number: 1 } } });
   });
 });

@@ -1,5 +1,5 @@
-// One provider of a world: the kit over the fake cloud, on a store that outlives its process. The watch is notified of
-// every call that arrives and of every change of a machine.
+// One provider of a world: the kit over the fake cloud, on a store that outlives its process. The watch (invariants.ts)
+// is notified of every call that arrives and of every change of a machine. Started and restarted by world.ts.
 
 import { CapacityType, type MachineState } from '../../src/model/index.ts';
 import {
@@ -21,7 +21,6 @@ import type { CloudWeather } from './plan.ts';
 
 /** A mutating call as received by the provider. */
 export interface Arrival {
-  readonly site: string;
   readonly command: TransitionKind;
   readonly machine: string;
   readonly epoch: bigint;
@@ -30,7 +29,7 @@ export interface Arrival {
   readonly cluster: string;
 }
 
-export interface SiteWatch {
+export interface ProviderWatch {
   arrived(call: Arrival): void;
   /** `by`: the call that moved the machine; null if the cloud or a timer did. */
   moved(
@@ -42,14 +41,14 @@ export interface SiteWatch {
   ): void;
 }
 
-export interface SiteParts {
+export interface SimProviderParts {
   readonly name: string;
   readonly seed: number;
   readonly machines: number;
   readonly hasTail: boolean;
   readonly clock: Clock;
   readonly weather: CloudWeather;
-  readonly watch: SiteWatch;
+  readonly watch: ProviderWatch;
 }
 
 /** Separates the machines of the tail from all others. */
@@ -61,9 +60,9 @@ export const HOLD_SECONDS: ReadonlyMap<CapacityType, number> = new Map([
 ]);
 const CLEANUP_MS = 25_000;
 
-export class Site {
+export class SimProvider {
   readonly name: string;
-  readonly #parts: SiteParts;
+  readonly #parts: SimProviderParts;
   readonly #store: WatchedStore;
   #settings: FakeSettings;
   #provider: FakeProvider | null = null;
@@ -71,7 +70,7 @@ export class Site {
   /** The call that the kit is currently deciding. */
   #deciding: Arrival | null = null;
 
-  constructor(parts: SiteParts) {
+  constructor(parts: SimProviderParts) {
     this.name = parts.name;
     this.#parts = parts;
     this.#settings = settingsOf(parts.weather);
@@ -134,7 +133,7 @@ export class Site {
     decide: () => Promise<T>,
   ): Promise<T> {
     const { machineId: machine, shardEpoch: epoch, sequenceNumber: sequence } = request;
-    const call: Arrival = { site: this.name, command, machine, epoch, sequence, cluster };
+    const call: Arrival = { command, machine, epoch, sequence, cluster };
     this.#parts.watch.arrived(call);
     this.#deciding = call;
     try {
