@@ -40,7 +40,7 @@ function foldKeyOf(need: Need): NeedKey {
   return { cluster: need.cluster, fingerprint, group: `fold:${canonicalResources(need.aggregate)}` };
 }
 
-/** The ledger once every action of the plan is accepted: stamps rewritten, every move in flight. */
+/** The ledger once every action of the plan is accepted: stamps, targets and clocks rewritten, every move in flight. */
 export function acceptPlan(
   machines: readonly LedgerMachine[],
   rows: RowsByKey,
@@ -49,9 +49,23 @@ export function acceptPlan(
   const actions = new Map(plan.actions.map((action) => [action.machine, action]));
   return machines.map((machine) => {
     const action = actions.get(machine.id);
-    const restamped = restamp(machine, plan.restamps.get(machine.id));
-    return action === undefined ? restamped : begin(restamped, action, rows);
+    const restamped = retarget(
+      restamp(machine, plan.restamps.get(machine.id)),
+      plan.retargets.get(machine.id),
+    );
+    const accepted = action === undefined ? restamped : begin(restamped, action, rows);
+    return timed(accepted, plan.onHold.get(machine.id));
   });
+}
+
+function retarget(machine: LedgerMachine, target: NeedKey | undefined): LedgerMachine {
+  return target === undefined ? machine : { ...machine, target };
+}
+
+/** A machine that begins to move is no longer on hold. An unchanged machine keeps its identity. */
+function timed(machine: LedgerMachine, since: number | undefined): LedgerMachine {
+  const unclaimedSinceMs = machine.state === MachineState.Configured ? (since ?? null) : null;
+  return machine.unclaimedSinceMs === unclaimedSinceMs ? machine : { ...machine, unclaimedSinceMs };
 }
 
 function restamp(machine: LedgerMachine, key: NeedKey | undefined): LedgerMachine {

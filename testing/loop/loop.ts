@@ -64,7 +64,7 @@ export function isSettled({ input }: LoopState): boolean {
 
 /** Whether the step changes nothing; on a settled fleet with a stopped clock, no later step will either. */
 export function isQuiet({ plan }: LoopStep): boolean {
-  return plan.actions.length === 0 && plan.restamps.size === 0;
+  return plan.actions.length === 0 && plan.restamps.size === 0 && plan.retargets.size === 0;
 }
 
 /** One decision, its plan accepted, and time advanced by one cycle. */

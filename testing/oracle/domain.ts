@@ -3,6 +3,7 @@
 // spread.ts and verdict.ts share parts.
 
 import { compareText, MachineState, type ResourceVector } from '../../src/model/index.ts';
+import { afterComing, type Coming, NOTHING_COMING } from './coming.ts';
 import {
   acquirable,
   ascending,
@@ -20,6 +21,7 @@ import {
   type Row,
   type Slot,
 } from './ledger.ts';
+import { poolOrder } from './pool-order.ts';
 import { Shortage } from './shortage.ts';
 
 /** What a gang could claim in one domain at its turn. */
@@ -29,7 +31,7 @@ export interface Domain {
   readonly creditable: readonly Slot[];
   /** The tail of `creditable` that is other live rows' own. */
   readonly othersOwn: readonly Slot[];
-  /** Free fitting Idle and Speculative machines, each in pool order, without those in flight for the gang. */
+  /** Free fitting Idle and Speculative machines, without those in flight for the gang. */
   readonly idle: readonly Slot[];
   readonly speculative: readonly Slot[];
   readonly draining: readonly Slot[];
@@ -65,10 +67,9 @@ export function domainsOf(oracleState: OracleState, row: Row): readonly Domain[]
     ...inOrder.filter((slot) => isOthersOwn(oracleState, row, slot)),
   ];
   // A row that cannot bind may acquire nothing, so nothing is acquirable for it (R41).
-  const idle = row.canBind
-    ? acquirable(oracleState, row, MachineState.Idle).filter((slot) => slot.targetKey !== row.text)
-    : [];
-  const speculative = row.canBind ? acquirable(oracleState, row, MachineState.Speculative) : [];
+  const pool = row.canBind ? acquirable(oracleState, row) : [];
+  const idle = pool.filter((slot) => slot.machine.state === MachineState.Idle && slot.targetKey !== row.text);
+  const speculative = pool.filter((slot) => slot.machine.state === MachineState.Speculative);
   const draining = drainingFor(oracleState, row).filter((slot) => !slot.machine.blocked);
 
   const names = new Set<string>();
@@ -142,26 +143,28 @@ function larger(a: bigint, b: bigint): number {
 
 /**
  * What the gang would claim in a domain that can complete it. Credit until covered, skipping what adds nothing,
- * other live rows' own only for what machines Draining for the gang will not cover (R81); then "free fitting Idle, then free fitting Speculative machines in pool order until covered". "An Idle machine
- * with another row's target is taken only for what machines Draining for this row will not cover."
+ * other live rows' own only for what machines Draining for the gang will not cover (R81); then free fitting machines in
+ * pool order until covered. "An Idle machine with another row's target is taken only for what machines Draining for this
+ * row will not cover."
  */
 export function planInDomain(
   row: Row,
   domain: DomainParts,
 ): { readonly credited: readonly Slot[]; readonly acquired: readonly Slot[] } {
+  const coming: Coming = { ...NOTHING_COMING, drains: domain.draining };
   const short = new Shortage(row);
   const credited: Slot[] = [];
   for (const slot of domain.creditable) {
     if (short.covered) break;
-    const beyond = domain.othersOwn.includes(slot) ? short.after(domain.draining) : short;
+    const beyond = domain.othersOwn.includes(slot) ? afterComing(row, short, coming) : short;
     if (!beyond.adds(slot)) continue;
     short.take(slot);
     credited.push(slot);
   }
   const acquired: Slot[] = [];
-  for (const slot of [...domain.idle, ...domain.speculative]) {
+  for (const slot of [...domain.idle, ...domain.speculative].sort(poolOrder(row, short.want))) {
     if (short.covered) break;
-    if (!mayTake(row, slot, short, domain.draining)) continue;
+    if (!mayTake(row, slot, short, coming)) continue;
     short.take(slot);
     acquired.push(slot);
   }
@@ -169,10 +172,10 @@ export function planInDomain(
 }
 
 /** Whether an acquirable machine adds; one reserved for another row only beyond what drains will bring (R52). */
-export function mayTake(row: Row, slot: Slot, short: Shortage, draining: readonly Slot[]): boolean {
+export function mayTake(row: Row, slot: Slot, short: Shortage, coming: Coming): boolean {
   const reserved =
     slot.machine.state === MachineState.Idle && slot.targetKey !== null && slot.targetKey !== row.text;
-  return (reserved ? short.after(draining) : short).adds(slot);
+  return (reserved ? afterComing(row, short, coming) : short).adds(slot);
 }
 
 const MILLION = 1_000_000n;

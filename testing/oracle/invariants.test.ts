@@ -3,8 +3,16 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DecisionInput, keyOf, keyText, machineProblems } from '../../src/model/index.ts';
-import { aNeed, fleets, resources } from '../support/fleets.ts';
+import {
+  compareRank,
+  type DecisionInput,
+  keyOf,
+  keyText,
+  machineProblems,
+  type Need,
+  sameTermOf,
+} from '../../src/model/index.ts';
+import { aNeed, fleets, resources, sharedFleets } from '../support/fleets.ts';
 import { brokenProperties, planText } from './invariants.ts';
 import { decide } from './oracle.ts';
 
@@ -59,6 +67,71 @@ describe('the generator', () => {
       'supply-failed',
       'topology-unsatisfiable',
     ]);
+  });
+});
+
+describe('any plan of the oracle with sharing', () => {
+  it('given many fleets, then shares, new targets and machines on hold occur', () => {
+    const seen = new Map<string, number>();
+    const see = (what: string, times: number): void => void seen.set(what, (seen.get(what) ?? 0) + times);
+    for (const input of fc.sample(sharedFleets(), { numRuns: 400, seed: 7 })) {
+      const plan = decide(input);
+      see('shares', plan.verdicts.filter(({ shares }) => shares.length > 0).length);
+      see('several shares', plan.verdicts.filter(({ shares }) => shares.length > 1).length);
+      see(
+        'shares and claims',
+        plan.verdicts.filter((of) => of.shares.length > 0 && of.claimed.length > 0).length,
+      );
+      see('short with shares', plan.verdicts.filter((of) => of.shares.length > 0 && !of.satisfied).length);
+      see('retargets', plan.retargets.size);
+      see('on hold', plan.onHold.size);
+      const preempting = plan.verdicts.filter(({ unmet }) => unmet?.reason === 'preempting');
+      see('preempting without picks', preempting.filter(({ preempts }) => preempts.length === 0).length);
+      const isHeld = (id: string): boolean => plan.onHold.has(id);
+      see('held reclaims', plan.actions.filter((of) => of.kind === 'Reclaim' && isHeld(of.machine)).length);
+    }
+    expect([...seen].filter(([, times]) => times < 5)).toEqual([]);
+  });
+
+  it('given any fleet, then it has the properties of one decision', () => {
+    fc.assert(
+      fc.property(sharedFleets(), (input) => {
+        expect(brokenProperties(input, decide(input))).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+
+  it('given a worse-ranked row that owns nothing, when it is added, then better-ranked rows keep claims and shares', () => {
+    fc.assert(
+      fc.property(sharedFleets({ machines: 30, needs: 10 }), fc.constantFrom(2, 8, 64), (input, cpu) => {
+        const parts = { priority: -5, aggregate: resources({ cpu }), minUnit: new Map() };
+        const worse = aNeed({ cluster: 'c1', ...parts });
+        const outcome = (needs: DecisionInput['needs']): readonly unknown[] =>
+          decide({ ...input, needs })
+            .verdicts.filter(({ priority }) => priority !== -5)
+            .map(({ key, claimed, shares, deficit }) => [keyText(key), claimed, shares, deficit]);
+        expect(outcome([...input.needs, worse])).toEqual(outcome(input.needs));
+      }),
+      RUNS,
+    );
+  });
+
+  it('given the demand of the worst row changes, then the Phase 1 outcome of all others does not', () => {
+    fc.assert(
+      fc.property(sharedFleets({ machines: 30, needs: 10 }), fc.constantFrom(0, 3, 50), (input, cpu) => {
+        const plain = input.needs.filter((need) => sameTermOf(need.profile) === undefined);
+        const worst = plain.toSorted(compareRank).at(-1);
+        if (worst === undefined) return;
+        const changed = { ...worst, aggregate: resources({ cpu }) };
+        const outcome = (need: Need): readonly unknown[] =>
+          decide({ ...input, needs: [...plain.filter((of) => of !== worst), need] })
+            .verdicts.slice(0, -1)
+            .map(({ key, claimed, shares, deficit }) => [keyText(key), claimed, shares, deficit]);
+        expect(outcome(changed)).toEqual(outcome(worst));
+      }),
+      RUNS,
+    );
   });
 });
 

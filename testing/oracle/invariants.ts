@@ -10,7 +10,6 @@ import {
   effectiveAllocatable,
   isBound,
   isZero,
-  keyOf,
   keyText,
   type LedgerMachine,
   MachineState,
@@ -23,7 +22,8 @@ import {
   sameTermOf,
   type Verdict,
 } from '../../src/model/index.ts';
-import { foldKeyOf } from '../support/fleets.ts';
+import { checkClock, checkRetargets, checkShares } from './invariants-economy.ts';
+import { type Check, Scene } from './invariants-scene.ts';
 
 /** A plan as one text: equal texts are equal plans, order and all. */
 export function planText(plan: Plan): string {
@@ -62,37 +62,9 @@ export function brokenProperties(input: DecisionInput, plan: Plan): readonly str
     }
   }
   checkFolds(scene, plan, check);
+  checkShares(scene, plan, check);
+  checkRetargets(scene, plan, check);
   return broken;
-}
-
-type Check = (holds: boolean, text: string) => void;
-
-class Scene {
-  readonly input: DecisionInput;
-  readonly machines: ReadonlyMap<string, LedgerMachine>;
-  readonly needs: ReadonlyMap<string, Need>;
-  /** Priority by key text, folds included. */
-  readonly priorities: ReadonlyMap<string, number>;
-
-  constructor(input: DecisionInput) {
-    this.input = input;
-    this.machines = new Map(input.machines.map((machine) => [machine.id, machine]));
-    this.needs = new Map(input.needs.map((need) => [keyText(keyOf(need)), need]));
-    this.priorities = new Map(
-      input.needs.flatMap((need) => [
-        [keyText(keyOf(need)), need.profile.priority] as const,
-        [keyText(foldKeyOf(need)), need.profile.priority] as const,
-      ]),
-    );
-  }
-
-  machine(id: string): LedgerMachine {
-    return this.machines.get(id)!;
-  }
-
-  isReported(cluster: string): boolean {
-    return this.input.options.readyClusters?.has(cluster) ?? true;
-  }
 }
 
 const START_STATE: Readonly<Record<Action['kind'], MachineState>> = {
@@ -134,14 +106,17 @@ function checkPreempt(scene: Scene, plan: Plan, action: Action, check: Check): v
   const offer = effectiveAllocatable(machine);
   check(meetsAll(machine, need.profile.requirements) && covers(offer, need.minUnit), 'P9: the victim fits');
   const claimant = plan.claims.get(machine.id);
-  const priority = claimant === undefined ? machine.stamp?.priority : scene.priorities.get(keyText(claimant));
-  check(typeof priority === 'number' && priority < need.profile.priority, `P9: ${machine.id} is not lower`);
-  check(action.preemptorPriority === need.profile.priority, 'P9: the preemptor priority is the row’s');
-  check(
-    action.graceSeconds === drainGraceSeconds(need.profile.priority, priority ?? 0),
-    'P10: grace by the gap',
-  );
   const excess = claimant === undefined && scene.isReported(machine.cluster);
+  check(action.preemptorPriority === need.profile.priority, 'P9: the preemptor priority is the row’s');
+  if (excess && scene.input.options.reclaimHoldSeconds > 0) {
+    check(action.graceSeconds === RECLAIM_GRACE_SECONDS, 'P10: grace of a machine on hold');
+  } else {
+    const priority =
+      claimant === undefined ? machine.stamp?.priority : scene.priorities.get(keyText(claimant));
+    check(typeof priority === 'number' && priority < need.profile.priority, `P9: ${machine.id} is not lower`);
+    const grace = drainGraceSeconds(need.profile.priority, priority ?? 0);
+    check(action.graceSeconds === grace, 'P10: grace by the gap');
+  }
   check(action.reason === (excess ? 'phase2.excess' : 'phase2.inversion'), `P9: reason of ${machine.id}`);
   if (!scene.isReported(machine.cluster)) {
     check((machine.stamp?.priority ?? null) !== null, 'P9: of an unreported cluster only by a stamp');
@@ -149,7 +124,7 @@ function checkPreempt(scene: Scene, plan: Plan, action: Action, check: Check): v
   check(!scene.input.options.cannotBind.has(need.cluster), 'P9: a cluster that cannot bind preempts nothing');
 }
 
-/** P7 and P8. */
+/** P7 and P8, with the clocks of machines on hold. */
 function checkPhase3(scene: Scene, plan: Plan, check: Check): void {
   const kinds = new Map(plan.actions.map((action) => [action.machine, action]));
   for (const machine of scene.input.machines) {
@@ -161,8 +136,10 @@ function checkPhase3(scene: Scene, plan: Plan, check: Check): void {
     }
     if (machine.state === MachineState.Configured && scene.isReported(machine.cluster)) {
       const leaves = action?.kind === 'Reclaim' || action?.kind === 'Preempt';
-      check(claimed || leaves, `P7: ${machine.id} is neither claimed nor leaving`);
+      const isHeld = scene.isOnHold(machine, plan);
+      check(claimed || leaves || isHeld, `P7: ${machine.id} is neither claimed nor leaving nor on hold`);
     }
+    checkClock(scene, plan, machine, action?.kind === 'Reclaim', check);
     const holdMs = (scene.input.options.releaseHoldSeconds.get(machine.capacityType) ?? 0) * 1000;
     const ageMs = machine.idleSinceMs === null ? -1 : scene.input.nowMs - machine.idleSinceMs;
     const released = machine.state === MachineState.Idle && !claimed && holdMs > 0 && ageMs >= holdMs;
@@ -192,7 +169,7 @@ function checkVerdict(scene: Scene, verdict: Verdict, plan: Plan, check: Check):
     check(verdict.satisfied && verdict.domain === null, `a hosted member is served, ${name}`);
     return;
   }
-  check(sameVector(verdict.deficit, deficitOf(need, claimed)), `P11: deficit of ${name}`);
+  check(sameVector(verdict.deficit, deficitOf(need, claimed, verdict.shares)), `P11: deficit of ${name}`);
   const gang = sameTermOf(need.profile);
   for (const machine of claimed) {
     check(meetsAll(machine, need.profile.requirements), `P3: ${machine.id} does not match ${name}`);
@@ -249,7 +226,7 @@ function checkGang(scene: Scene, verdict: Verdict, need: Need, plan: Plan, check
   );
   const claimed = verdict.claimed.map((id) => scene.machine(id));
   if (verdict.bootstraps.length + verdict.provisions.length > 0) {
-    check(isZero(deficitOf(need, [...claimed, ...draining])), 'a gang acquires only what completes it');
+    check(isZero(deficitOf(need, [...claimed, ...draining], [])), 'a gang acquires only what completes it');
   }
   if (verdict.preempts.length > 0)
     check(verdict.unmet?.reason === 'preempting', 'a gang picks all or nothing');
@@ -286,14 +263,14 @@ function checkFolds(scene: Scene, plan: Plan, check: Check): void {
   }
 }
 
-/** P11: aggregate − Σ allocatable per dimension, at least one min_unit if no claim covers it. */
-function deficitOf(need: Need, claimed: readonly LedgerMachine[]): ResourceVector {
+/** P11: aggregate − Σ shares − Σ allocatable per dimension, at least one min_unit if no claim covers it and nothing is shared. */
+function deficitOf(need: Need, claimed: readonly LedgerMachine[], shares: Verdict['shares']): ResourceVector {
   const missing = new Map<string, number>();
   if (isZero(need.aggregate)) return missing;
   const offers = claimed.map((machine) => effectiveAllocatable(machine));
-  const floor = offers.some((offer) => covers(offer, need.minUnit))
-    ? new Map<string, number>()
-    : need.minUnit;
+  const hasUnit = shares.length > 0 || offers.some((offer) => covers(offer, need.minUnit));
+  const floor = hasUnit ? new Map<string, number>() : need.minUnit;
+  for (const { amount } of shares) offers.push(amount);
   for (const name of new Set([...need.aggregate.keys(), ...floor.keys()])) {
     let rest = BigInt(need.aggregate.get(name) ?? 0);
     for (const offer of offers) rest -= BigInt(offer.get(name) ?? 0);

@@ -21,7 +21,9 @@ import {
   meetsAll,
   type Need,
   type NeedKey,
+  NO_REMAINDERS,
   type Profile,
+  type RemainderCounts,
   type ResourceVector,
   type Spread,
   sameTermOf,
@@ -29,6 +31,7 @@ import {
   strictSpreadOf,
 } from '../../src/model/index.ts';
 import type { Domain } from './domain.ts';
+import type { RemainderLists } from './remainders.ts';
 
 /** A machine and what this decision has done with it so far. */
 export interface Slot {
@@ -39,6 +42,8 @@ export interface Slot {
   readonly stampKey: string | null;
   readonly targetKey: string | null;
   claimedBy: Row | null;
+  /** Rows that count on a part of it without claiming it. */
+  readonly borrowers: Row[];
   pickedBy: Row | null;
 }
 
@@ -59,16 +64,31 @@ export interface Row {
   readonly sameKey: string | undefined;
   /** False: credited, but acquires and preempts nothing. */
   readonly canBind: boolean;
+  readonly options: DecisionOptions;
+  /** "A lender is a plain row, strict spread included, that is no fold." With sharing off there is none. */
+  readonly lends: boolean;
+  /** "A borrower is a lender without strict spread and without a group." */
+  readonly borrows: boolean;
   /** Original Needs behind a fold, in the order of R21. */
   readonly members: readonly Need[];
   /** Place in the order of turns: the rank that "better-ranked" compares. */
   turn: number;
   readonly claims: Slot[];
+  /** What it borrowed in Phase 1, in this order. */
+  readonly shares: ShareOf[];
+  /** Of a borrower: the remainders that it found at its turn. */
+  remainders: RemainderCounts;
   /** Of a gang: every domain it chose from, best first; the first is its domain. */
   domains: readonly Domain[];
   readonly picks: Slot[];
   /** Whether claims, drains and picks together cover it. */
   coveredByDrains: boolean;
+}
+
+/** A part of a machine that a row counts on without claiming the machine. */
+export interface ShareOf {
+  readonly slot: Slot;
+  readonly amount: ResourceVector;
 }
 
 export interface OracleState {
@@ -78,6 +98,13 @@ export interface OracleState {
   readonly slots: readonly Slot[];
   /** Key texts of live rows: rows after the fold, and members of folds. */
   readonly liveKeys: Set<string>;
+  /** What rows leave over of their claims. */
+  readonly remainders: RemainderLists;
+  /** What machines that drain will leave over: as far as Phase 1 can tell, and with the picks of Phase 2. */
+  readonly leftovers: RemainderLists;
+  readonly secondList: RemainderLists;
+  /** By id of a draining machine whose target's row is gone: the row that it drains for from now on. */
+  readonly retargets: Map<string, NeedKey>;
 }
 
 export function makeOracleState(input: DecisionInput): OracleState {
@@ -93,11 +120,21 @@ export function makeOracleState(input: DecisionInput): OracleState {
           : keyText({ cluster, fingerprint: stamp.fingerprint, group: stamp.group }),
       targetKey: target === null ? null : keyText(target),
       claimedBy: null,
+      borrowers: [],
       pickedBy: null,
     };
   });
   slots.sort((a, b) => compareText(a.id, b.id));
-  return { nowMs: input.nowMs, options: input.options, slots, liveKeys: new Set() };
+  return {
+    nowMs: input.nowMs,
+    options: input.options,
+    slots,
+    liveKeys: new Set(),
+    remainders: new Map(),
+    leftovers: new Map(),
+    secondList: new Map(),
+    retargets: new Map(),
+  };
 }
 
 /** An original Need as a row of its own: a gang if it carries `Same`, else plain; neither if it is set aside. */
@@ -107,11 +144,15 @@ export function rowOf(need: Need, options: DecisionOptions): Row {
     return { ...row, kind: 'set-aside', spread: undefined, sameKey: undefined, members: [] };
   }
   const sameKey = sameTermOf(need.profile)?.key;
+  const spread = strictSpreadOf(need.profile);
+  const lends = sameKey === undefined && options.sharing === 'on';
   return {
     ...emptyRow(need, options),
     kind: sameKey === undefined ? 'plain' : 'gang',
-    spread: strictSpreadOf(need.profile),
+    spread,
     sameKey,
+    lends,
+    borrows: lends && spread === undefined && need.group === '',
     members: [],
   };
 }
@@ -144,8 +185,13 @@ function emptyRow(
     aggregate: need.aggregate,
     minUnit: need.minUnit,
     canBind: !options.cannotBind.has(need.cluster),
+    options,
+    lends: false,
+    borrows: false,
     turn: Number.POSITIVE_INFINITY,
     claims: [],
+    shares: [],
+    remainders: NO_REMAINDERS,
     domains: [],
     picks: [],
     coveredByDrains: false,
@@ -228,18 +274,15 @@ export function drainingFor(oracleState: OracleState, row: Row): readonly Slot[]
   return oracleState.slots.filter((slot) => inFlight(row, slot, MachineState.Draining) && fits(row, slot));
 }
 
-/** Free, unclaimed and fitting machines of a pool, in its order. */
-export function acquirable(
-  oracleState: OracleState,
-  row: Row,
-  state: typeof MachineState.Idle | typeof MachineState.Speculative,
-): readonly Slot[] {
-  return oracleState.slots
-    .filter(
-      (slot) =>
-        slot.machine.state === state && slot.claimedBy === null && isFree(row, slot) && fits(row, slot),
-    )
-    .sort(state === MachineState.Idle ? idleOrder : speculativeOrder(row));
+/** Free, unclaimed and fitting Idle and Speculative machines. */
+export function acquirable(oracleState: OracleState, row: Row): readonly Slot[] {
+  return oracleState.slots.filter(
+    (slot) =>
+      (slot.machine.state === MachineState.Idle || slot.machine.state === MachineState.Speculative) &&
+      slot.claimedBy === null &&
+      isFree(row, slot) &&
+      fits(row, slot),
+  );
 }
 
 /** The value of the topology key, or undefined; '' is a value like any other. */
@@ -272,19 +315,11 @@ export function idleOrder(a: Slot, b: Slot): number {
   );
 }
 
-/** "Speculative: effective cost asc, price asc, id asc." */
-function speculativeOrder(row: Row): (a: Slot, b: Slot) => number {
-  return (a, b) =>
-    ascending(costFor(row, a), costFor(row, b)) ||
-    a.machine.pricePerHour - b.machine.pricePerHour ||
-    compareText(a.id, b.id);
-}
-
 export function costFor(row: Row, slot: Slot): number {
   return effectiveCost(slot.machine.pricePerHour, slot.machine.interruptionProbability, row.penaltyDollars);
 }
 
-function reclamationDollars(slot: Slot): number {
+export function reclamationDollars(slot: Slot): number {
   return slot.machine.stamp?.reclamationPenaltyDollars ?? 0;
 }
 

@@ -6,7 +6,6 @@ import {
   comparePrecedence,
   MAX_CLAIMANTS,
   MachineState,
-  NO_REMAINDERS,
   OBSTACLE_CAUSES,
   type ObstacleCause,
   type Obstacles,
@@ -42,7 +41,7 @@ export function obstaclesOf(oracleState: OracleState, rows: readonly Row[], row:
     claimantsTotal: Object.fromEntries(
       CLAIMED_CAUSES.map((cause, i) => [cause, claimants[i]!.length]),
     ) as Obstacles['claimantsTotal'],
-    remainders: NO_REMAINDERS,
+    remainders: row.remainders,
   };
 }
 

@@ -5,8 +5,8 @@
 
 import {
   type Action,
+  compareText,
   type DecisionInput,
-  drainGraceSeconds,
   isBound,
   MachineState,
   type NeedKey,
@@ -17,8 +17,8 @@ import {
 import { foldNeeds } from './fold.ts';
 import { makeOracleState, type OracleState, type Row, type Slot } from './ledger.ts';
 import { obstaclesOf } from './obstacles.ts';
-import { isExcess, preemptFor, victimPriority } from './preempt.ts';
-import { reclaims, releases } from './reclaim.ts';
+import { graceOf, isExcess, preemptFor } from './preempt.ts';
+import { onHold, reclaims, releases } from './reclaim.ts';
 import { solveRows } from './solve.ts';
 import { servingRows, verdictsOf } from './verdict.ts';
 
@@ -44,7 +44,7 @@ export function decide(input: DecisionInput): Plan {
   const actions: Action[] = [
     ...rows.flatMap((row) => row.claims.flatMap((slot) => acquisition(row, slot))),
     ...rows.flatMap((row) => row.picks.map((slot) => preempt(oracleState, row, slot))),
-    ...reclaims(oracleState).map((slot) => reclaim(slot)),
+    ...reclaims(oracleState, rows).map((slot) => reclaim(slot)),
     ...releases(oracleState).map((slot) => release(slot)),
   ];
   const claims = new Map<string, NeedKey>();
@@ -62,8 +62,8 @@ export function decide(input: DecisionInput): Plan {
     verdicts: verdictsOf(oracleState, input.needs, rows),
     claims,
     restamps,
-    retargets: new Map(),
-    onHold: new Map(),
+    retargets: new Map([...oracleState.retargets].sort(([a], [b]) => compareText(a, b))),
+    onHold: onHold(oracleState),
   };
 }
 
@@ -90,8 +90,7 @@ function preempt(oracleState: OracleState, row: Row, slot: Slot): Action {
     machine: slot.id,
     cluster: slot.machine.cluster,
     reason: isExcess(oracleState, slot) ? 'phase2.excess' : 'phase2.inversion',
-    // "Grace by the same gap": from the priority that made it a victim.
-    graceSeconds: drainGraceSeconds(row.priority, victimPriority(slot)!),
+    graceSeconds: graceOf(oracleState, row, slot),
     preemptorPriority: row.priority,
     need: row.key,
   };

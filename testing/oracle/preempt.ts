@@ -1,7 +1,16 @@
-// Phase 2: rows still short after Phase 1 pick victims of strictly lower priority, in the order they were served.
-// Nothing moves now; a victim drains and may be acquired by its row once it is Idle. Called by oracle.ts.
+// Phase 2: rows still short after Phase 1 pick victims of strictly lower priority, in the order they were served, and share
+// what victims will leave over. Nothing moves now; a victim drains and may be acquired by its row once it is Idle. Called
+// by oracle.ts.
 
-import { compareText, dollarsOfBucket, isBound, MachineState, victimScore } from '../../src/model/index.ts';
+import {
+  compareText,
+  dollarsOfBucket,
+  drainGraceSeconds,
+  isBound,
+  MachineState,
+  RECLAIM_GRACE_SECONDS,
+  victimScore,
+} from '../../src/model/index.ts';
 import {
   ascending,
   domainValue,
@@ -13,6 +22,7 @@ import {
   type Row,
   type Slot,
 } from './ledger.ts';
+import { borrow, enterRemainders } from './remainders.ts';
 import { Shortage } from './shortage.ts';
 import { SpreadAccount } from './spread.ts';
 
@@ -20,32 +30,66 @@ import { SpreadAccount } from './spread.ts';
 export function preemptFor(oracleState: OracleState, rows: readonly Row[]): void {
   for (const row of rows) {
     if (row.kind === 'fold' || row.kind === 'set-aside') continue;
-    if (new Shortage(row, row.claims).covered) continue;
-    if (row.kind === 'gang') preemptForGang(oracleState, row);
-    else preemptForSum(oracleState, row);
+    const isUnmet = !Shortage.of(row, row.claims).covered;
+    if (row.kind === 'plain') preemptForSum(oracleState, row, isUnmet);
+    else if (isUnmet) preemptForGang(oracleState, row);
   }
 }
 
-function preemptForSum(oracleState: OracleState, row: Row): void {
-  // "Subtract machines Draining for the row."
-  const had = [...row.claims, ...drainingFor(oracleState, row)];
-  const short = new Shortage(row, had);
-  if (row.canBind) {
-    const victims = victimsFor(oracleState, row);
-    // "Pass step 2's spread test (claims, its Draining machines and earlier picks counted)."
-    const account = row.spread === undefined ? null : new SpreadAccount(oracleState, row, had);
-    while (!short.covered) {
-      const victim = victims.find(
-        (slot) =>
-          slot.pickedBy === null && short.adds(slot) && (account === null || account.passes(slot, short)),
-      );
-      if (victim === undefined) break;
-      pick(row, victim);
-      short.take(victim);
-      account?.add(victim);
-    }
+/**
+ * E4: "turns in rank order for every lender that is unmet or has machines draining for it: (a) unmet borrowers use the second
+ * list of their cluster, as E1a; (b) fitting machines draining for the row; (c) unmet rows pick; (d) what (b) and (c) have
+ * beyond the want enters the second list, by price, id." With sharing off only (b) and (c) of unmet rows remain.
+ */
+function preemptForSum(oracleState: OracleState, row: Row, isUnmet: boolean): void {
+  const short = Shortage.of(row, row.claims);
+  // What is missing, at least one min_unit if that is missing: otherwise nothing of the machine for it would be kept (R98).
+  if (row.borrows) {
+    for (const { amount } of borrow(oracleState.secondList, row, short.deficit())) short.borrow(amount);
   }
-  row.coveredByDrains = short.covered;
+  const want = short.deficit();
+  const arriving = [...drainingFor(oracleState, row)];
+  for (const slot of arriving) short.take(slot);
+  if (isUnmet) {
+    // "Pass step 2's spread test (claims, its Draining machines and earlier picks counted)."
+    const had = [...row.claims, ...arriving];
+    const account = row.spread === undefined ? null : new SpreadAccount(oracleState, row, had);
+    const takeAll = (candidates: readonly Slot[], accept: (slot: Slot) => void): void => {
+      const isLeft = (slot: Slot): boolean => slot.pickedBy === null && !arriving.includes(slot);
+      while (!short.covered) {
+        const next = candidates.find(
+          (slot) => isLeft(slot) && short.adds(slot) && (account === null || account.passes(slot, short)),
+        );
+        if (next === undefined) return;
+        accept(next);
+        arriving.push(next);
+        short.take(next);
+        account?.add(next);
+      }
+    };
+    if (row.lends)
+      takeAll(adoptable(oracleState, row), (slot) => oracleState.retargets.set(slot.id, row.key));
+    if (row.canBind) takeAll(victimsFor(oracleState, row), (slot) => pick(row, slot));
+    row.coveredByDrains = short.covered;
+  }
+  if (row.lends) enterRemainders(oracleState.secondList, row, arriving, want);
+}
+
+/**
+ * "A draining machine whose target's row is gone counts in (b) for the first unmet row of that cluster it fits": by id,
+ * those that no earlier row has adopted (R99).
+ */
+function adoptable(oracleState: OracleState, row: Row): readonly Slot[] {
+  const { liveKeys, retargets, slots } = oracleState;
+  return slots.filter(
+    (slot) =>
+      slot.machine.state === MachineState.Draining &&
+      slot.targetKey !== null &&
+      !liveKeys.has(slot.targetKey) &&
+      slot.machine.target?.cluster === row.key.cluster &&
+      !retargets.has(slot.id) &&
+      fits(row, slot),
+  );
 }
 
 /**
@@ -117,11 +161,23 @@ export function isExcess(oracleState: OracleState, slot: Slot): boolean {
   return slot.claimedBy === null && isReported(oracleState, slot.machine.cluster);
 }
 
+/** E5: a machine on hold "is a victim of any short row it fits, whatever its stamp". Without a hold there is none. */
+function isHeldExcess(oracleState: OracleState, slot: Slot): boolean {
+  return oracleState.options.reclaimHoldSeconds > 0 && isExcess(oracleState, slot);
+}
+
+/** "Grace by the same gap", from the priority that made it a victim; of a machine on hold the "grace of a reclaim". */
+export function graceOf(oracleState: OracleState, row: Row, slot: Slot): number {
+  if (isHeldExcess(oracleState, slot)) return RECLAIM_GRACE_SECONDS;
+  return drainGraceSeconds(row.priority, victimPriority(slot)!);
+}
+
 function isVictim(oracleState: OracleState, row: Row, slot: Slot): boolean {
   const { state, blocked, cluster, stamp } = slot.machine;
   // Blocked machines could not be acquired once drained (R8). "No machine gets two actions in a cycle."
   if (state !== MachineState.Configured || blocked || slot.pickedBy !== null || slot.claimedBy === row)
     return false;
+  if (isHeldExcess(oracleState, slot)) return fits(row, slot);
   // "Machines of a cluster that has not reported since start are victims only by a stamp" (R63).
   if (!isReported(oracleState, cluster)) {
     const stamped = stamp?.priority ?? null;
@@ -135,14 +191,18 @@ function isVictim(oracleState: OracleState, row: Row, slot: Slot): boolean {
  * The priority of the row that claims the machine this cycle, or of its stamp if no row does; null without a stamp: not
  * a victim.
  */
-export function victimPriority(slot: Slot): number | null {
+function victimPriority(slot: Slot): number | null {
   if (slot.claimedBy !== null) return slot.claimedBy.priority;
   return slot.machine.stamp?.priority ?? null;
 }
 
-/** "The seed's formula; priority and penalties of the claimant, else the stamp's." */
+/**
+ * "The seed's formula; priority and penalties of the claimant, else the stamp's." With shares, "its two dollar figures are
+ * each the largest of claimant and borrowers".
+ */
 function scoreOf(oracleState: OracleState, row: Row, slot: Slot): number {
-  const { claimedBy, machine } = slot;
+  const { claimedBy, borrowers, machine } = slot;
+  const users = claimedBy === null ? [] : [claimedBy, ...borrowers];
   const victim =
     claimedBy === null
       ? {
@@ -150,8 +210,12 @@ function scoreOf(oracleState: OracleState, row: Row, slot: Slot): number {
           reclamationDollars: machine.stamp?.reclamationPenaltyDollars ?? 0,
         }
       : {
-          interruptionDollars: dollarsOfBucket(claimedBy.profile.interruptionBucket),
-          reclamationDollars: dollarsOfBucket(claimedBy.profile.reclamationBucket),
+          interruptionDollars: Math.max(
+            ...users.map(({ profile }) => dollarsOfBucket(profile.interruptionBucket)),
+          ),
+          reclamationDollars: Math.max(
+            ...users.map(({ profile }) => dollarsOfBucket(profile.reclamationBucket)),
+          ),
         };
   return victimScore(
     row.priority,

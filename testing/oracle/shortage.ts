@@ -24,6 +24,13 @@ export class Shortage {
     for (const slot of taken) this.take(slot);
   }
 
+  /** What is missing beyond these machines and what the row borrowed. */
+  static of(row: Row, taken: readonly Slot[]): Shortage {
+    const short = new Shortage(row, taken);
+    for (const { amount } of row.shares) short.borrow(amount);
+    return short;
+  }
+
   get sumCovered(): boolean {
     return this.row.kind === 'fold' ? this.gangsLeft <= 0 : isZero(this.rest);
   }
@@ -56,14 +63,23 @@ export class Shortage {
     if (covers(slot.offer, this.row.minUnit)) this.unitMissing = false;
   }
 
-  /** What would be missing once these machines had arrived. */
-  after(coming: readonly Slot[]): Shortage {
-    const later = new Shortage(this.row);
-    for (const [name, units] of this.rest) later.rest.set(name, units);
-    later.gangsLeft = this.gangsLeft;
-    later.unitMissing = this.unitMissing;
-    for (const slot of coming) later.take(slot);
-    return later;
+  /** "Both shrink by it, and 'one claim must cover min_unit' is satisfied": a remainder that is borrowed covers it. */
+  borrow(amount: ResourceVector): void {
+    for (const [name, units] of this.rest) this.rest.set(name, Math.max(0, units - (amount.get(name) ?? 0)));
+    this.unitMissing = false;
+  }
+
+  copy(): Shortage {
+    const copy = new Shortage(this.row);
+    for (const [name, units] of this.rest) copy.rest.set(name, units);
+    copy.gangsLeft = this.gangsLeft;
+    copy.unitMissing = this.unitMissing;
+    return copy;
+  }
+
+  /** What is left of the sum. */
+  get want(): ResourceVector {
+    return this.rest;
   }
 
   /**

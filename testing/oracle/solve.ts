@@ -1,7 +1,8 @@
 // Phase 1, one row at a time: credit what already serves the row, then acquire what is free. A fold's unhosted members
 // are served right after it. Called by oracle.ts.
 
-import { MachineState } from '../../src/model/index.ts';
+import { MachineState, subtract } from '../../src/model/index.ts';
+import { afterComing, type Coming, comingTo, forecastDrains, NOTHING_COMING } from './coming.ts';
 import { domainsOf, mayTake, planInDomain } from './domain.ts';
 import {
   acquirable,
@@ -9,7 +10,6 @@ import {
   coversMinUnit,
   creatingInFlight,
   creditableBound,
-  drainingFor,
   idleInFlight,
   isOthersOwn,
   isOwn,
@@ -18,6 +18,8 @@ import {
   rowOf,
   type Slot,
 } from './ledger.ts';
+import { poolOrder } from './pool-order.ts';
+import { borrow, countRemainders, enterRemainders, remaindersFor } from './remainders.ts';
 import { Shortage } from './shortage.ts';
 import { acquireSpread, creditSpread } from './spread.ts';
 
@@ -69,12 +71,33 @@ function solveSums(oracleState: OracleState, row: Row): void {
     row.claims.push(slot);
     short.take(slot);
   };
-  if (row.spread !== undefined) creditSpread(oracleState, row, short, claim);
-  else credit(oracleState, row, short, claim);
+  if (row.borrows) share(oracleState, row, short);
+  const coming = comingTo(oracleState, row);
+  if (row.spread !== undefined) creditSpread(oracleState, row, short, claim, coming);
+  else credit(oracleState, row, short, claim, coming);
   // "Rows of a cluster that cannot bind now are credited, and acquire and preempt nothing."
-  if (!row.canBind) return;
-  if (row.spread !== undefined) acquireSpread(oracleState, row, short, claim);
-  else acquire(oracleState, row, short, claim);
+  if (row.canBind) {
+    if (row.spread !== undefined) acquireSpread(oracleState, row, short, claim, coming);
+    else acquire(oracleState, row, short, claim, coming);
+  }
+  if (row.lends) lend(oracleState, row);
+}
+
+/** E1a: the row counts on what better-ranked rows of its cluster leave over, before anything of its own. */
+function share(oracleState: OracleState, row: Row, short: Shortage): void {
+  row.remainders = countRemainders(remaindersFor(oracleState.remainders, row), row);
+  for (const { remainder, amount } of borrow(oracleState.remainders, row, row.aggregate)) {
+    row.shares.push({ slot: remainder.slot, amount });
+    remainder.slot.borrowers.push(row);
+    short.borrow(amount);
+  }
+}
+
+/** E1d: "want = aggregate − everything borrowed." What its claims leave over is there for later rows. */
+function lend(oracleState: OracleState, row: Row): void {
+  const want = row.shares.reduce((left, { amount }) => subtract(left, amount), row.aggregate);
+  enterRemainders(oracleState.remainders, row, row.claims, want);
+  forecastDrains(oracleState, row);
 }
 
 /**
@@ -82,7 +105,13 @@ function solveSums(oracleState: OracleState, row: Row): void {
  * then Idle in flight for it (pool order), then Creating in flight for it (id); another live row's own machines
  * after all of these, Configured first."
  */
-function credit(oracleState: OracleState, row: Row, short: Shortage, claim: (slot: Slot) => void): void {
+function credit(
+  oracleState: OracleState,
+  row: Row,
+  short: Shortage,
+  claim: (slot: Slot) => void,
+  coming: Coming,
+): void {
   // "Counts bound ones below min_unit too"; but "gangs and folds count only what fits".
   const bound = creditableBound(oracleState, row)
     .filter((slot) => row.kind === 'plain' || coversMinUnit(row, slot))
@@ -101,30 +130,37 @@ function credit(oracleState: OracleState, row: Row, short: Shortage, claim: (slo
   // once more among other rows' machines if nothing up to there covers it (R27). "The walk over bound machines
   // ends when the sum covers the aggregate"; in-flight ones also settle a missing min_unit (R29). Other rows'
   // machines are taken only for what machines Draining for this row will not cover (R81).
-  const walkBound = (slots: readonly Slot[], coming: readonly Slot[]): void => {
-    const first = slots.find((slot) => short.after(coming).unitMissing && coversMinUnit(row, slot));
+  const walkBound = (slots: readonly Slot[], awaited: Coming): void => {
+    const { unitMissing } = afterComing(row, short, awaited);
+    const first = slots.find((slot) => unitMissing && coversMinUnit(row, slot));
     if (first !== undefined) claim(first);
     for (const slot of slots) {
-      const beyond = short.after(coming);
+      const beyond = afterComing(row, short, awaited);
       if (beyond.sumCovered) return;
       if (slot.claimedBy === null && beyond.adds(slot)) claim(slot);
     }
   };
-  walkBound(mine, []);
+  walkBound(mine, NOTHING_COMING);
   walkInFlight(idleInFlight(oracleState, row));
   walkInFlight(creatingInFlight(oracleState, row));
-  walkBound(others, drainingFor(oracleState, row));
+  walkBound(others, coming);
 }
 
-/** Step 2: "free fitting Idle, then free fitting Speculative machines in pool order until covered." */
-function acquire(oracleState: OracleState, row: Row, short: Shortage, claim: (slot: Slot) => void): void {
-  const draining = drainingFor(oracleState, row);
-  for (const state of [MachineState.Idle, MachineState.Speculative] as const) {
-    if (short.covered) return;
-    for (const slot of acquirable(oracleState, row, state)) {
-      if (short.covered) return;
-      if (mayTake(row, slot, short, draining)) claim(slot);
-    }
+/** Step 2: free fitting machines until covered, in pool order, which changes with each machine taken (E3). */
+function acquire(
+  oracleState: OracleState,
+  row: Row,
+  short: Shortage,
+  claim: (slot: Slot) => void,
+  coming: Coming,
+): void {
+  const pool = acquirable(oracleState, row);
+  while (!short.covered) {
+    const [next] = pool
+      .filter((slot) => slot.claimedBy === null && mayTake(row, slot, short, coming))
+      .sort(poolOrder(row, short.want));
+    if (next === undefined) return;
+    claim(next);
   }
 }
 

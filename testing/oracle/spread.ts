@@ -3,6 +3,7 @@
 // solve.ts, preempt.ts and verdict.ts of the oracle.
 
 import { MachineState } from '../../src/model/index.ts';
+import { afterComing, type Coming, NOTHING_COMING } from './coming.ts';
 import { mayTake } from './domain.ts';
 import {
   acquirable,
@@ -11,7 +12,6 @@ import {
   creatingInFlight,
   creditableBound,
   domainValue,
-  drainingFor,
   fits,
   idleInFlight,
   inFlight,
@@ -21,6 +21,7 @@ import {
   type Row,
   type Slot,
 } from './ledger.ts';
+import { poolOrder } from './pool-order.ts';
 import type { Shortage } from './shortage.ts';
 
 /** Step 2's test and the counts behind it. */
@@ -87,19 +88,23 @@ type Claim = (slot: Slot) => void;
  * order inside (ties: keep order of the heads), whatever the skew; in-flight ones only where step 2's test
  * passes."
  */
-export function creditSpread(oracleState: OracleState, row: Row, short: Shortage, claim: Claim): void {
+export function creditSpread(
+  oracleState: OracleState,
+  row: Row,
+  short: Shortage,
+  claim: Claim,
+  coming: Coming,
+): void {
   const bound = [...creditableBound(oracleState, row)].sort(boundOrder(oracleState, row));
   const mine = bound.filter((slot) => !isOthersOwn(oracleState, row, slot));
   // "Another live row's own machines are taken only if they fit" (R87).
   const others = bound.filter((slot) => isOthersOwn(oracleState, row, slot) && coversMinUnit(row, slot));
 
-  walkByDomain(row, mine, short, claim, []);
-  takeWhileOpen(oracleState, row, short, claim, [
-    ...idleInFlight(oracleState, row),
-    ...creatingInFlight(oracleState, row),
-  ]);
+  walkByDomain(row, mine, short, claim, NOTHING_COMING);
+  const inFlightOnes = [...idleInFlight(oracleState, row), ...creatingInFlight(oracleState, row)];
+  takeWhileOpen(oracleState, row, short, claim, coming, () => inFlightOnes);
   // Other rows' machines only for what machines Draining for this row will not cover (R81).
-  walkByDomain(row, others, short, claim, drainingFor(oracleState, row));
+  walkByDomain(row, others, short, claim, coming);
 }
 
 /**
@@ -112,9 +117,9 @@ function walkByDomain(
   inOrder: readonly Slot[],
   short: Shortage,
   claim: Claim,
-  coming: readonly Slot[],
+  coming: Coming,
 ): void {
-  if (short.after(coming).unitMissing) {
+  if (afterComing(row, short, coming).unitMissing) {
     const first = fewestFirst(
       row,
       inOrder.filter((slot) => coversMinUnit(row, slot)),
@@ -123,7 +128,7 @@ function walkByDomain(
   }
   // "The walk over bound machines ends when the sum covers the aggregate."
   for (;;) {
-    const beyond = short.after(coming);
+    const beyond = afterComing(row, short, coming);
     if (beyond.sumCovered) return;
     const next = fewestFirst(
       row,
@@ -156,15 +161,18 @@ function fewestFirst(row: Row, inOrder: readonly Slot[]): Slot | undefined {
 }
 
 /**
- * Step 2: "takes, at each step, the first Idle, else the first Speculative, in a domain whose count is at most
- * the minimum + maxSkew − 1". Idle machines are tried again after each Speculative step.
+ * Step 2: "takes the first whose domain passes" in pool order, which changes with each machine taken; a domain passes if its
+ * count is at most the minimum + maxSkew − 1.
  */
-export function acquireSpread(oracleState: OracleState, row: Row, short: Shortage, claim: Claim): void {
-  const pool = [
-    ...acquirable(oracleState, row, MachineState.Idle),
-    ...acquirable(oracleState, row, MachineState.Speculative),
-  ];
-  takeWhileOpen(oracleState, row, short, claim, pool);
+export function acquireSpread(
+  oracleState: OracleState,
+  row: Row,
+  short: Shortage,
+  claim: Claim,
+  coming: Coming,
+): void {
+  const pool = acquirable(oracleState, row);
+  takeWhileOpen(oracleState, row, short, claim, coming, () => pool.toSorted(poolOrder(row, short.want)));
 }
 
 function takeWhileOpen(
@@ -172,13 +180,13 @@ function takeWhileOpen(
   row: Row,
   short: Shortage,
   claim: Claim,
-  inOrder: readonly Slot[],
+  coming: Coming,
+  inOrder: () => readonly Slot[],
 ): void {
-  const draining = drainingFor(oracleState, row);
   const account = new SpreadAccount(oracleState, row, row.claims);
   while (!short.covered) {
-    const next = inOrder.find(
-      (slot) => slot.claimedBy === null && mayTake(row, slot, short, draining) && account.passes(slot, short),
+    const next = inOrder().find(
+      (slot) => slot.claimedBy === null && mayTake(row, slot, short, coming) && account.passes(slot, short),
     );
     if (next === undefined) return;
     claim(next);

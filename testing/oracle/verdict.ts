@@ -61,7 +61,7 @@ export function servingRows(rows: readonly Row[]): ReadonlyMap<string, Row> {
 }
 
 function verdictOf(oracleState: OracleState, need: Need, row: Row): Verdict {
-  const deficit = new Shortage(row, row.claims).deficit();
+  const deficit = Shortage.of(row, row.claims).deficit();
   // The size of a row that is set aside is not known, so it has no deficit and is not satisfied.
   const satisfied = deficit.size === 0 && row.kind !== 'set-aside';
   const idsIn = (state: MachineState): readonly string[] =>
@@ -73,7 +73,7 @@ function verdictOf(oracleState: OracleState, need: Need, row: Row): Verdict {
     satisfied,
     deficit,
     claimed: ids(row.claims),
-    shares: [],
+    shares: row.shares.map(({ slot, amount }) => ({ machine: slot.id, amount })),
     bootstraps: idsIn(MachineState.Idle),
     provisions: idsIn(MachineState.Speculative),
     preempts: ids(row.picks),

@@ -9,6 +9,7 @@ import {
   DEFAULT_SCORE_WEIGHTS,
   type DecisionInput,
   type DecisionOptions,
+  type EconomyOptions,
   isBound,
   keyOf,
   keyText,
@@ -30,6 +31,7 @@ import {
 } from '../../src/model/index.ts';
 
 export const RACK_KEY = 'rack';
+const ACCELERATOR = 'example.com/gpu';
 export const NOW_MS = 10_000_000;
 
 export function resources(amounts: Readonly<Record<string, number>>): ResourceVector {
@@ -166,6 +168,84 @@ export function fleets(size: FleetSize = { machines: 40, needs: 20 }): fc.Arbitr
         },
       );
     });
+}
+
+/** Every choice of the options about sharing, the order of free machines and the reclaim hold. */
+const economyOptions: fc.Arbitrary<EconomyOptions> = fc.record({
+  sharing: fc.constantFrom('on', 'on', 'on', 'off'),
+  reclaimHoldSeconds: fc.constantFrom(0, 600, 600),
+  poolOrder: fc.constantFrom('coverage', 'coverage', 'price'),
+  accelerators: fc.constantFrom('last', 'last', 'by-price'),
+  ignoredAccelerators: rarely(fc.constant(new Set([ACCELERATOR])), new Set<string>()),
+});
+
+const roughShare = fc.record({
+  /** Few rows of the plain fleets may borrow, and few machines have something left over. */
+  isUngrouped: fc.constantFrom(true, true, false),
+  aggregate: fc.constantFrom<Readonly<Record<string, number>> | null>(
+    null,
+    null,
+    { cpu: 1 },
+    { cpu: 3 },
+    { cpu: 6, memory: 3 },
+    { cpu: 13 },
+  ),
+  minUnit: fc.constantFrom<Readonly<Record<string, number>> | null>(null, { cpu: 1 }, { cpu: 3 }),
+  size: fc.constantFrom<Readonly<Record<string, number>> | null>(
+    null,
+    null,
+    { cpu: 32, memory: 16 },
+    { cpu: 10, memory: 7 },
+  ),
+  unclaimedForSeconds: fc.constantFrom(null, 0, 599, 600, 9000),
+});
+
+/** Fleets with any options in which rows have something to share, machines may be on hold and some have accelerators. */
+export function sharedFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
+  const extras = fc.array(roughShare, { minLength: 1, maxLength: 20, size: 'max' });
+  return fc
+    .record({ input: fleets(size), extras, options: economyOptions })
+    .map(({ input, extras, options }) => {
+      const extraOf = (i: number) => extras[i % extras.length]!;
+      const keys = new Set(input.needs.map((need) => keyText(keyOf(need))));
+      /** By the text of the former key: the group under which the row is reported now. */
+      const groups = new Map<string, string>();
+      const needs = input.needs.map((need, i): Need => {
+        const { isUngrouped, aggregate, minUnit } = extraOf(i);
+        const ungrouped = { ...need, group: '' };
+        const canUngroup = isUngrouped && !keys.has(keyText(keyOf(ungrouped)));
+        if (canUngroup) {
+          keys.add(keyText(keyOf(ungrouped)));
+          groups.set(keyText(keyOf(need)), '');
+        }
+        return {
+          ...(canUngroup ? ungrouped : need),
+          aggregate: withAccelerator(aggregate === null ? need.aggregate : times(aggregate, 1)),
+          minUnit: withAccelerator(minUnit === null ? need.minUnit : times(minUnit, 1)),
+        };
+      });
+      const machines = input.machines.map((machine, i): LedgerMachine => {
+        const { size: larger, unclaimedForSeconds: age } = extraOf(i);
+        const { cluster, stamp, target } = machine;
+        const groupOf = (key: NeedKey): string => groups.get(keyText(key)) ?? key.group;
+        const isSized = machine.state === MachineState.Configured || isPool(machine.state);
+        return {
+          ...machine,
+          stamp: stamp === null ? null : { ...stamp, group: groupOf({ ...stamp, cluster }) },
+          target: target === null ? null : { ...target, group: groupOf(target) },
+          resources: withAccelerator(larger !== null && isSized ? times(larger, 1) : machine.resources),
+          allocatable: withAccelerator(larger !== null && isSized ? new Map() : machine.allocatable),
+          unclaimedSinceMs:
+            age === null || machine.state !== MachineState.Configured ? null : input.nowMs - age * 1000,
+        };
+      });
+      return { ...input, machines, needs, options: { ...input.options, ...options } };
+    });
+}
+
+/** The amounts with `gpu` under the name of an accelerator. */
+function withAccelerator(amounts: ResourceVector): ResourceVector {
+  return new Map([...amounts].map(([name, units]) => [name === 'gpu' ? ACCELERATOR : name, units]));
 }
 
 function isPool(state: MachineState): boolean {
