@@ -4,7 +4,7 @@
 // first two cases include the conversion of new Needs to the model.
 
 import { type CapacityNeed, ClusterCapacityNeeds } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
-import { type Intake, RollupIntake } from '../../src/wire/index.ts';
+import { type IntakeResult, RollupIntake } from '../../src/wire/index.ts';
 import { optionsGiven } from '../options.ts';
 import { CLUSTER, encodeRollup, makeNeed, type Random, randomFrom, shuffled } from './needs.ts';
 
@@ -133,7 +133,7 @@ function changing(needs: readonly CapacityNeed[], random: Random, { move = false
   };
 }
 
-function assertAdded(read: Intake, expected: number): void {
+function assertAdded(read: IntakeResult, expected: number): void {
   assertCount('new needs', read.kind === 'changed' ? read.rollup.added : 0, expected);
 }
 

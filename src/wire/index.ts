@@ -8,7 +8,7 @@ export { decodeStrict } from './codec/decode.ts';
 export { WireFormatError } from './codec/errors.ts';
 export type { OperatorFrame } from './codec/frames.ts';
 export { readOperatorFrame } from './codec/frames.ts';
-export type { Intake, IntakeLimits } from './codec/intake.ts';
+export type { IntakeLimits, IntakeResult } from './codec/intake.ts';
 export { RollupIntake, SharedParts } from './codec/intake.ts';
 export { machineFromWire, machinesFromWire, machineToWire } from './codec/machine.ts';
 export { needToWire, requirementsToWire, resourcesToWire } from './codec/need.ts';

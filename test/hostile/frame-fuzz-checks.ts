@@ -5,7 +5,7 @@
 import type { Need } from '../../src/model/index.ts';
 import { DEFAULT_SESSION_LIMITS } from '../../src/shard/sessions/limits.ts';
 import {
-  type Intake,
+  type IntakeResult,
   RollupIntake,
   type RollupProblems,
   readOperatorFrame,
@@ -85,7 +85,7 @@ function unlessMalformed<T>(read: () => T): T | null {
   }
 }
 
-function inSlices(intake: RollupIntake, bytes: Uint8Array): Intake {
+function inSlices(intake: RollupIntake, bytes: Uint8Array): IntakeResult {
   const steps = intake.reading(bytes, LIMITS);
   for (;;) {
     const step = steps.next();
@@ -93,7 +93,7 @@ function inSlices(intake: RollupIntake, bytes: Uint8Array): Intake {
   }
 }
 
-function checkIntake(intake: Intake): void {
+function checkIntake(intake: IntakeResult): void {
   if (intake.kind === 'refused') checkProblems(intake.problems);
   if (intake.kind !== 'changed') return;
   checkProblems(intake.remarks);
@@ -133,7 +133,7 @@ function within(name: string, limit: number, what: string): void {
  */
 function checkAgain(
   intake: RollupIntake,
-  first: Extract<Intake, { kind: 'changed' }>,
+  first: Extract<IntakeResult, { kind: 'changed' }>,
   bytes: Uint8Array,
 ): void {
   intake.accept(first);

@@ -12,8 +12,8 @@ import {
 } from '../../model/index.ts';
 import type { RollupReport } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import {
-  type Intake,
   type IntakeLimits,
+  type IntakeResult,
   NO_PROBLEMS,
   RollupIntake,
   type RollupProblem,
@@ -85,7 +85,7 @@ interface Accepted {
 
 const NOTHING_ACCEPTED: Accepted = { version: NO_BASE, needs: [], extent: { rows: 0, totals: new Map() } };
 
-type Changed = Extract<Intake, { readonly kind: 'changed' }>;
+type Changed = Extract<IntakeResult, { readonly kind: 'changed' }>;
 
 export class ClusterDemand {
   readonly #cluster: string;

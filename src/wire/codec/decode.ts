@@ -1,6 +1,7 @@
 // Strict decoding with a generated message type. ts-proto's reader replaces invalid UTF-8 by U+FFFD, so that two
 // different keys could become equal; it also stops silently at a stray zero or end-group tag. Go refuses both, and so
-// does this decoder. Used by service.ts for every message and by frames.ts and rollup.ts.
+// does this decoder. `decodeStrict` is used by service.ts for every message that has no other codec, by rollup.ts for
+// rows and by provider/client for machine records; `decodeText` by frames.ts and rollup-layout.ts.
 
 import { BinaryReader, type BinaryWriter } from '@bufbuild/protobuf/wire';
 import { WireFormatError } from './errors.ts';

@@ -4,7 +4,7 @@ import { entry, join, len, num } from '../../../testing/support/wire-bytes.ts';
 import type { Need } from '../../model/index.ts';
 import { ClusterCapacityNeeds } from '../gen/bigfleet/v1alpha1/capacity.ts';
 import { WireFormatError } from './errors.ts';
-import { type Intake, RollupIntake, SharedParts } from './intake.ts';
+import { type IntakeResult, RollupIntake, SharedParts } from './intake.ts';
 
 function bytes(cpus: readonly string[], { clusterId = 'c1', at = 1n } = {}): Uint8Array {
   const needs = cpus.map((cpu, priority) => ({
@@ -20,7 +20,7 @@ function bytes(cpus: readonly string[], { clusterId = 'c1', at = 1n } = {}): Uin
   return ClusterCapacityNeeds.encode({ clusterId, timestampUnixNanos: at, needs }).finish();
 }
 
-function codes(intake: Intake): string[] {
+function codes(intake: IntakeResult): string[] {
   return intake.kind === 'refused' ? intake.problems.first.map(({ code, path }) => `${code} at ${path}`) : [];
 }
 

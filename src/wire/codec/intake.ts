@@ -18,7 +18,7 @@ import { type ChangedRollup, RollupReader, type RollupSize } from './rollup.ts';
 import { type RollupProblems, wholeProblems } from './rollup-problems.ts';
 import { finished } from './steps.ts';
 
-export type Intake =
+export type IntakeResult =
   | { readonly kind: 'unchanged'; readonly timestampUnixNanos: bigint }
   | {
       readonly kind: 'changed';
@@ -45,7 +45,7 @@ export type Intake =
 const MAX_SHARED_CHARACTERS = 512;
 const MAX_SHARED_TERMS = 16;
 
-/** Interned profiles and vectors, shared by the rows of all clusters. */
+/** Interned profiles and vectors, shared by the rows of all clusters; demand/rollups.ts has one. */
 export class SharedParts {
   readonly #profiles = new Interner<Profile>();
   readonly #vectors = new Interner<ResourceVector>();
@@ -81,7 +81,7 @@ function textOf(vector: ResourceVector): string {
 }
 
 export interface IntakeLimits {
-  /** Rows of one roll-up, by their weight. */
+  /** Most rows of one roll-up, by weight: a large row counts as several ordinary ones. */
   readonly maxRows?: number;
   /** Returns a problem if there is no room for a roll-up of this size, else null. */
   readonly roomFor?: (size: RollupSize) => Problem | null;
@@ -110,7 +110,7 @@ export class RollupIntake {
   }
 
   /** Reads a roll-up in one go. */
-  read(bytes: Uint8Array, limits: IntakeLimits = {}): Intake {
+  read(bytes: Uint8Array, limits: IntakeLimits = {}): IntakeResult {
     return finished(this.reading(bytes, limits));
   }
 
@@ -118,12 +118,12 @@ export class RollupIntake {
    * Reads a roll-up in short steps. Throws WireFormatError on malformed bytes. The last accepted roll-up never changes
    * here; see `accept`.
    */
-  *reading(bytes: Uint8Array, { maxRows, roomFor }: IntakeLimits = {}): Generator<undefined, Intake> {
+  *reading(bytes: Uint8Array, { maxRows, roomFor }: IntakeLimits = {}): Generator<undefined, IntakeResult> {
     let size!: RollupSize;
     const admit = (found: RollupSize): readonly Problem[] => {
       size = found;
-      const strangers = sessionProblems(found.clusterId, this.#cluster);
-      if (strangers.length > 0) return strangers;
+      const wrongCluster = sessionProblems(found.clusterId, this.#cluster);
+      if (wrongCluster.length > 0) return wrongCluster;
       if (maxRows !== undefined && found.weight > maxRows) return [tooHeavy(found, maxRows)];
       const full = roomFor?.(found) ?? null;
       return full === null ? [] : [full];
@@ -145,7 +145,7 @@ export class RollupIntake {
   }
 
   /** Makes the roll-up just read the one that later ones are compared with. */
-  accept(intake: Intake): void {
+  accept(intake: IntakeResult): void {
     if (intake.kind !== 'changed') return;
     const { rollup, combined, delta } = intake;
     this.#reader.accept(rollup);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeProfile, type Need, Operator, WhenUnsatisfiable } from '../../model/index.ts';
 import { CapacityNeed, ClusterCapacityNeeds } from '../gen/bigfleet/v1alpha1/capacity.ts';
-import { type Intake, RollupIntake } from './intake.ts';
+import { type IntakeResult, RollupIntake } from './intake.ts';
 import { needToWire, rowFromWire } from './need.ts';
 
 const OPERATORS = Object.values(Operator).filter((operator) => operator !== Operator.Unspecified);
@@ -25,7 +25,7 @@ function rollup(needs: readonly CapacityNeed[], clusterId = 'c1'): ClusterCapaci
   return { clusterId, timestampUnixNanos: 1n, needs };
 }
 
-function read(message: ClusterCapacityNeeds): Intake {
+function read(message: ClusterCapacityNeeds): IntakeResult {
   return new RollupIntake('c1').read(ClusterCapacityNeeds.encode(message).finish());
 }
 
