@@ -178,7 +178,7 @@ export class ActionExecutor {
     if (isAcquiring(inFlight.command) && inFlight.blindLooks >= limits.attempts) {
       // Revert the move so that another machine may serve the row. If the mutation did happen, a later List shows it.
       this.#parts.ledger.withdraw(inFlight.action.machine, inFlight.before);
-      this.#parts.blocked.lostSight(inFlight.action.machine, inFlight.message);
+      this.#parts.blocked.callLost(inFlight.action.machine, inFlight.message);
       this.#parts.ended(inFlight, OUTCOMES[failure.kind]);
       return;
     }

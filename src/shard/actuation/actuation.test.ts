@@ -221,24 +221,24 @@ describe('actuation', () => {
 describe('the reason why a machine is blocked', () => {
   it('given a free or a blocked machine, then there is no reason, or its own with an end if it has one', () => {
     const scene = sceneWith(Idle);
-    expect(scene.actuation.holdOf('m')).toBeNull();
-    expect(scene.actuation.holdOf('unknown')).toBeNull();
+    expect(scene.actuation.blockOf('m')).toBeNull();
+    expect(scene.actuation.blockOf('unknown')).toBeNull();
     scene.actuation.quarantine('m', 'ann', 'it smokes');
-    expect(scene.actuation.holdOf('m')).toEqual({ kind: 'quarantined', why: 'it smokes', untilMs: null });
+    expect(scene.actuation.blockOf('m')).toEqual({ kind: 'quarantined', why: 'it smokes', untilMs: null });
     scene.actuation.retry('m');
     scene.find(Idle);
-    expect(scene.actuation.holdOf('m')).toBeNull();
+    expect(scene.actuation.blockOf('m')).toBeNull();
     scene.decide('Delete', 'm');
     for (let i = 0; i < ACTUATION_LIMITS.attempts; i++) {
       scene.hand.advance(ACTUATION_LIMITS.retry.maxMs);
       scene.fail('delete', 'busy');
       scene.find(Idle);
     }
-    const { why, untilMs } = scene.actuation.holdOf('m')!;
+    const { why, untilMs } = scene.actuation.blockOf('m')!;
     expect(why).toBe('busy');
     expect(untilMs).toBeGreaterThan(scene.hand.now());
     scene.hand.advance(untilMs! - scene.hand.now());
-    expect(scene.actuation.holdOf('m')).toBeNull();
+    expect(scene.actuation.blockOf('m')).toBeNull();
   });
 
   it('given an offering out of stock, then that is the reason', () => {
@@ -247,18 +247,18 @@ describe('the reason why a machine is blocked', () => {
     scene.decide('Provision', 'm-0');
     scene.answer('create', { kind: 'stock-out', message: 'sold out' });
     const { untilMs } = scene.actuation.blockedOfferings[0]!;
-    expect(scene.actuation.holdOf('m-1')).toEqual({ kind: 'out-of-stock', why: 'sold out', untilMs });
-    for (const other of ['i', 'dear']) expect(scene.actuation.holdOf(other)).toBeNull();
+    expect(scene.actuation.blockOf('m-1')).toEqual({ kind: 'out-of-stock', why: 'sold out', untilMs });
+    for (const other of ['i', 'dear']) expect(scene.actuation.blockOf(other)).toBeNull();
   });
 
   it('given an unreachable provider, then that is the reason, unless the machine is bound', () => {
     const scene = new Scene({ scheduler: { breakerFailures: 1 } });
     scene.list([record('i', Idle), record('b', Configured)]);
     scene.failList();
-    expect(scene.actuation.holdOf('i')).toMatchObject({
+    expect(scene.actuation.blockOf('i')).toMatchObject({
       kind: 'provider-unreachable',
       why: 'The provider does not answer.',
     });
-    expect(scene.actuation.holdOf('b')).toBeNull();
+    expect(scene.actuation.blockOf('b')).toBeNull();
   });
 });

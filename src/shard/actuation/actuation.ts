@@ -79,8 +79,8 @@ export class Actuation {
       ledger,
       clock,
       random,
-      machine: limits.machine,
-      offering: limits.offering,
+      machineBackoff: limits.machine,
+      offeringBackoff: limits.offering,
     });
     this.#bootstrapRequests = new BootstrapRequests({
       clock,
@@ -231,7 +231,7 @@ export class Actuation {
   }
 
   /** Why a machine is blocked; null if it is not. */
-  holdOf(machine: string): Block | null {
+  blockOf(machine: string): Block | null {
     const block = this.#blocked.of(machine);
     return block === null ? null : { kind: block.kind, why: block.why, untilMs: block.untilMs };
   }
@@ -401,14 +401,14 @@ export class Actuation {
     this.#letGo(inFlight);
     inFlight.acceptedMs = clock.now();
     this.#pending.add(inFlight, ledger.statusOf(machine), ledger.particularsOf(machine).lastError);
-    this.#free(machine, this.#blocked.isLost(machine));
+    this.#free(machine, this.#blocked.isCallLost(machine));
   }
 
   #end(inFlight: ActionInFlight, outcome: ActionOutcome): void {
     const { machine } = inFlight.action;
     this.#letGo(inFlight);
     this.#record(inFlight, outcome);
-    this.#free(machine, this.#blocked.isLost(machine));
+    this.#free(machine, this.#blocked.isCallLost(machine));
   }
 
   #letGo(inFlight: ActionInFlight): void {
@@ -448,10 +448,10 @@ export class Actuation {
 
   /** Blocks the machine's offering and withdraws queued purchases of the same offering. */
   #soldOut(machine: string, why: string): void {
-    this.#blocked.soldOut(machine, why);
+    this.#blocked.blockOffering(machine, why);
     for (const inFlight of [...this.#inFlight.values()]) {
       if (inFlight.command !== 'create' || inFlight.action.machine === machine) continue;
-      if (!this.#blocked.isSoldOut(inFlight.action.machine)) continue;
+      if (!this.#blocked.isOfferingBlocked(inFlight.action.machine)) continue;
       if (this.#executor.callOff(inFlight, why)) this.#blocked.check(inFlight.action.machine);
     }
   }

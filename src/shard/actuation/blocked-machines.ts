@@ -1,6 +1,7 @@
 // Blocked machines, each with its reason and expiry: a single machine after a failure or by quarantine, an offering
-// after a stock-out, a provider while it does not answer or denies mutations. The ledger has one bit per machine; the
-// reasons are kept here. Part of actuation.ts, which reports failures and answers to it.
+// after a stock-out, a provider while it does not answer or denies mutations. The ledger has one bit per machine, which
+// planning/ also sets (frozen-machines.ts, awaited-machines.ts); the reasons are kept here, in memory. Part of
+// actuation.ts, which with action-executor.ts reports failures and answers to it.
 
 import { type BlockedCause, type CapacityType, MachineState } from '../../model/index.ts';
 import { type BackoffLimits, backoffMs } from '../../runtime/backoff.ts';
@@ -40,8 +41,8 @@ export interface BlockedMachinesParts {
   readonly ledger: MachineLedger;
   readonly clock: Clock;
   readonly random: Random;
-  readonly machine: BackoffLimits;
-  readonly offering: BackoffLimits;
+  readonly machineBackoff: BackoffLimits;
+  readonly offeringBackoff: BackoffLimits;
 }
 
 const SPECULATIVE: ReadonlySet<MachineState> = new Set([MachineState.Speculative]);
@@ -77,7 +78,7 @@ export class BlockedMachines {
    * offering.
    */
   of(id: string): Block | null {
-    return this.#machines.get(id) ?? this.#withOthers(id);
+    return this.#machines.get(id) ?? this.#sharedBlockOf(id);
   }
 
   /** Whether the machine is blocked; if so, also sets the bit in the ledger. */
@@ -89,10 +90,10 @@ export class BlockedMachines {
 
   backOff(id: string, why: string): void {
     if (this.#machines.get(id)?.kind === 'quarantined') return;
-    const { clock, random, machine } = this.#parts;
+    const { clock, random, machineBackoff } = this.#parts;
     const failures = (this.#failures.get(id) ?? 0) + 1;
     this.#failures.set(id, failures);
-    const wait = backoffMs(random, machine, failures);
+    const wait = backoffMs(random, machineBackoff, failures);
     const blocked: BlockedMachine = { machine: id, kind: 'backing-off', why, untilMs: clock.now() + wait };
     this.#block(blocked);
     clock.after(wait, () => {
@@ -105,12 +106,12 @@ export class BlockedMachines {
   }
 
   /** Blocks a machine after a call whose outcome could not be read; an existing block is kept. */
-  lostSight(id: string, why: string): void {
+  callLost(id: string, why: string): void {
     if (this.#machines.has(id)) return;
     this.#block({ machine: id, kind: 'call-lost', why, untilMs: null });
   }
 
-  isLost(id: string): boolean {
+  isCallLost(id: string): boolean {
     return this.#machines.get(id)?.kind === 'call-lost';
   }
 
@@ -146,28 +147,28 @@ export class BlockedMachines {
   }
 
   /** Whether the machine's offering is sold out. */
-  isSoldOut(id: string): boolean {
-    return this.#soldOutWith(id) !== null;
+  isOfferingBlocked(id: string): boolean {
+    return this.#offeringBlockOf(id) !== null;
   }
 
   /** Blocks every Speculative machine of this machine's offering for the back-off of the offering. */
-  soldOut(id: string, why: string): void {
+  blockOffering(id: string, why: string): void {
     const key = this.#offeringOf(id);
     if (key === null) return;
     const text = textOf(key);
     const known = this.#offerings.get(text);
     // Concurrent purchases that fail together count as one failure.
     if (known?.blocked) return;
-    const { clock, random, offering } = this.#parts;
+    const { clock, random, offeringBackoff } = this.#parts;
     const failures = (known?.failures ?? 0) + 1;
-    const wait = backoffMs(random, offering, failures);
+    const wait = backoffMs(random, offeringBackoff, failures);
     const blocked: BlockedOffering = { ...key, kind: 'out-of-stock', why, untilMs: clock.now() + wait };
     this.#offerings.set(text, { blocked, failures });
     clock.after(wait, () => {
       const current = this.#offerings.get(text);
       if (current?.blocked !== blocked) return;
       this.#offerings.set(text, { blocked: null, failures });
-      this.#releaseAll(this.#speculativeOf(key));
+      this.#unblockAll(this.#speculativeOf(key));
     });
     for (const other of this.#speculativeOf(key)) this.#parts.ledger.setBlocked(other, true);
   }
@@ -181,14 +182,14 @@ export class BlockedMachines {
   }
 
   unblockProvider(provider: string): void {
-    if (this.#providers.delete(provider)) this.#releaseAll(this.#freeOf(provider));
+    if (this.#providers.delete(provider)) this.#unblockAll(this.#freeOf(provider));
   }
 
   #endOffering(key: OfferingKey): void {
     const text = textOf(key);
     const known = this.#offerings.get(text);
     this.#offerings.delete(text);
-    if (known?.blocked) this.#releaseAll(this.#speculativeOf(key));
+    if (known?.blocked) this.#unblockAll(this.#speculativeOf(key));
   }
 
   #block(blocked: BlockedMachine): void {
@@ -196,7 +197,7 @@ export class BlockedMachines {
     this.#parts.ledger.setBlocked(blocked.machine, true);
   }
 
-  #releaseAll(ids: readonly string[]): void {
+  #unblockAll(ids: readonly string[]): void {
     for (const id of ids) if (!this.#isBlocked(id)) this.#parts.ledger.setBlocked(id, false);
   }
 
@@ -205,7 +206,7 @@ export class BlockedMachines {
   }
 
   /** The block of the machine's provider or, for a Speculative machine, of its offering. */
-  #withOthers(id: string): Block | null {
+  #sharedBlockOf(id: string): Block | null {
     if (this.#offerings.size === 0 && this.#providers.size === 0) return null;
     const { ledger } = this.#parts;
     const state = ledger.statusOf(id)?.state;
@@ -214,10 +215,10 @@ export class BlockedMachines {
     const provider = ledger.ownerOf(id);
     const blocked = provider === undefined ? undefined : this.#providers.get(provider);
     if (blocked !== undefined) return blocked;
-    return state === MachineState.Speculative ? this.#soldOutWith(id) : null;
+    return state === MachineState.Speculative ? this.#offeringBlockOf(id) : null;
   }
 
-  #soldOutWith(id: string): BlockedOffering | null {
+  #offeringBlockOf(id: string): BlockedOffering | null {
     const offering = this.#offeringOf(id);
     return offering === null ? null : (this.#offerings.get(textOf(offering))?.blocked ?? null);
   }

@@ -334,7 +334,7 @@ describe('a provider that denies mutations, and answers Gets and Lists', () => {
     expect([...scene.actuation.blocked]).toEqual([]);
     for (let i = 0; i < 5; i++)
       expect(scene.committed(`m-${i}`)).toMatchObject({ target: null, blocked: true });
-    expect(scene.actuation.holdOf('m-4')?.why).toBe('The provider denies it: who are you');
+    expect(scene.actuation.blockOf('m-4')?.why).toBe('The provider denies it: who are you');
     expect(scene.committed('bound')).toMatchObject({ blocked: false });
   });
 

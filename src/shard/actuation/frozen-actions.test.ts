@@ -140,6 +140,6 @@ describe('a quarantine', () => {
     const scene = waiting();
     scene.actuation.quarantine('m', 'ada', 'noisy');
     expectGivenUp(scene);
-    expect(scene.actuation.holdOf('m')).toMatchObject({ why: 'noisy' });
+    expect(scene.actuation.blockOf('m')).toMatchObject({ why: 'noisy' });
   });
 });

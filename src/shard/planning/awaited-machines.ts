@@ -1,6 +1,7 @@
 // After a start, clusters report one after the other. A machine whose target cluster has not reported yet must not go
 // to a row of lower priority that was reported earlier, because it would be preempted again. Such machines are blocked
-// until their cluster reports, for `AWAIT_MS` at most. Made by controller.ts.
+// until their cluster reports, for `AWAIT_MS` at most. Made by controller.ts after frozen-machines.ts, whose
+// `ledger.alwaysBlocked` it extends.
 
 import type { MachineStatus } from '../../fleet/index.ts';
 import { MachineState } from '../../model/index.ts';

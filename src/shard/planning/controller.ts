@@ -288,7 +288,7 @@ function stateOf(
   const frozen = new FrozenMachines({
     ledger,
     freezes,
-    isBlocked: (machine) => actuation.holdOf(machine) !== null,
+    isBlocked: (machine) => actuation.blockOf(machine) !== null,
   });
   const ended = new EndedRows(fleet);
   const reported = new Set<string>();
@@ -301,7 +301,7 @@ function stateOf(
   const awaited = new AwaitedMachines({
     ...{ ledger, clock },
     hasReported: (cluster) => reported.has(cluster),
-    isBlocked: (machine) => actuation.holdOf(machine) !== null,
+    isBlocked: (machine) => actuation.blockOf(machine) !== null,
   });
   const look = (provider: string): void =>
     observers.leftAlone(

@@ -1,6 +1,6 @@
 // Machines of clusters that are frozen by name cannot be victims: the ledger's `blocked` bit is set for them, as for
 // machines that actuation blocks. The bit is cleared when neither a freeze nor actuation has a reason left. Made by
-// controller.ts.
+// controller.ts; sets `ledger.alwaysBlocked`, which awaited-machines.ts then extends.
 
 import type { MachineStatus } from '../../fleet/index.ts';
 import { MachineState } from '../../model/index.ts';

@@ -1,13 +1,13 @@
 // Time that a row waits for its first machine: from first-seen to the first machine that is Configured for it. Each
 // row counts once, also across restarts: a row that had a machine at the start is not counted again. A row that ends
-// and returns is a new row. Used by telemetry/observers.ts for a histogram; no decision reads it.
+// and returns is a new row. Used by telemetry/observers.ts for `provisioning_latency_seconds`; no decision reads it.
 
 import type { Fleet, MachineStatus } from '../../fleet/index.ts';
 
 export class Provisioning {
   readonly #fleet: Fleet;
   readonly #report: (seconds: number) => void;
-  /** By key number, of rows that had their first machine: their first-seen, because key numbers are reused. */
+  /** First-seen of rows that have had a machine, by key number; bounded, because numbers are reused. */
   readonly #served = new Map<number, number>();
 
   constructor(fleet: Fleet, report: (seconds: number) => void) {
@@ -31,9 +31,9 @@ export class Provisioning {
   /** Whether a machine of the cluster was Configured for the row at the last commit. */
   #hasOne(cluster: string, key: number): boolean {
     const { clusters, machines } = this.#fleet;
-    const run = machines.boundOf(clusters.find(cluster))?.configured;
-    if (run === undefined) return false;
-    const slots = machines.arena.data.subarray(run.offset, run.offset + run.length);
+    const slice = machines.boundOf(clusters.find(cluster))?.configured;
+    if (slice === undefined) return false;
+    const slots = machines.arena.data.subarray(slice.offset, slice.offset + slice.length);
     return slots.some((slot) => machines.stampKey[slot] === key);
   }
 }

@@ -1,6 +1,6 @@
 // A controller on the thread of its sessions, for simulations and tests. Events and effects are delivered through the
 // clock, as asynchronously as between threads, so neither side is called from within its own call. Used by
-// testing/world.
+// testing/world; a real shard has controller-thread.ts in its place.
 
 import type { Clock } from '../../runtime/clock.ts';
 import type { ControllerEvent, ControllerPort, Effect } from '../events.ts';

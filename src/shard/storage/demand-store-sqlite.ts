@@ -1,5 +1,6 @@
-// The durable demand store: one SQLite file. It is separate from the controller's file, which another thread locks
-// exclusively. Used by demand-store-worker.ts, on its thread.
+// The durable demand store: the SQLite file `demand.db` with the extent of each cluster's last demand (`baselines`, for
+// the guard against collapses) and first-seen times (`seen`). It is separate from the controller's file, `brain.db`,
+// which another thread locks exclusively. Used by demand-store-worker.ts, on its thread.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { BigFleetError, type NeedKey } from '../../model/index.ts';

@@ -6,8 +6,8 @@ import type { SupplyTally } from './machine-tally.ts';
 import type { Gauge, Labelled, Registry } from './registry.ts';
 
 /**
- * Clusters with a series of their own, the most expensive ones; all others share one. They have one all the time, so there
- * are fewer than of clusters in trouble: a scrape stays below a megabyte.
+ * Clusters with a series of their own, the most expensive ones; all others share one. Lower than the bound of per-cluster
+ * metrics that exist only during trouble, because these are in every scrape, which must stay below a megabyte.
  */
 const MAX_CLUSTERS = 300;
 
@@ -50,6 +50,7 @@ export class CostMetrics {
     );
   }
 
+  /** Sets all gauges; called before each scrape is written. */
   write(): void {
     const { supplyTally, clusterCosts } = this.#tallies;
     const { cost, owned } = supplyTally.total();

@@ -19,7 +19,7 @@ import { type Gauge, Registry } from './registry.ts';
 
 const PREFIX = 'bigfleet_shard_';
 /**
- * Most clusters, or providers, with a separate series. Clusters have one while their roll-ups are refused or held: a
+ * Most clusters, or providers, with a separate series. Clusters have one while their roll-ups are refused or quarantined: a
  * thousand of them in each of two metrics take less than a megabyte.
  */
 const MAX_CLUSTERS = 1000;

@@ -1,5 +1,5 @@
 // Schemas of `/v1/events` and `/v1/series` (api/routes.ts, api/read-routes.ts): shard events, and figures over time for
-// charts. Types are exported by ../views.ts; the OpenAPI document is made from them.
+// charts. Types are exported by ../views.ts; the OpenAPI document is made from the schemas.
 
 import * as z from 'zod';
 import { ActionView } from './actions.ts';

@@ -26,7 +26,7 @@ export function machineView(state: ControllerState, id: string, maxLabels: numbe
   const { cluster, target } = status;
   const key = target ?? (fingerprint === '' ? null : { cluster, fingerprint, group });
   const action = actuation.actionOf(id);
-  const hold = actuation.holdOf(id);
+  const block = actuation.blockOf(id);
   return {
     ...{ id, provider: ledger.ownerOf(id) ?? '', state: stateLabel(status.state), cluster },
     ...{ instanceType: record.instanceType, zone: record.zone },
@@ -38,7 +38,7 @@ export function machineView(state: ControllerState, id: string, maxLabels: numbe
     ...{ hostRef: host?.ref ?? '', lastError },
     need: key === null ? null : needRef(key, profiles.of(key)?.priority ?? priority ?? 0),
     idleSinceMs: status.idleSinceMs,
-    held: hold === null ? null : { ...hold, why: excerpt(hold.why, MAX_WHY_BYTES) },
+    held: block === null ? null : { ...block, why: excerpt(block.why, MAX_WHY_BYTES) },
     ...{ quarantine, isForgotten },
     action: action === null ? null : actionView(action),
   };

@@ -83,7 +83,7 @@ class ObstacleTally {
   add(id: string, cause: ObstacleCause | 'own'): void {
     if (cause === 'own') this.#own(id);
     else if (cause === 'failed') this.#failed(id);
-    else if (cause === 'blocked') this.#held(id);
+    else if (cause === 'blocked') this.#blocked(id);
     else if (cause === 'unused') this.#group(cause, '', { cause, machines: 0, error: this.#whyUnused });
     // The engine's explanation already names the rows of claimed machines, so they are not read here.
     else if (!CLAIMED_CAUSES.some((claimed) => claimed === cause))
@@ -142,18 +142,18 @@ class ObstacleTally {
     group.error = excerpt(codedText(lastError).text, MAX_ERROR_BYTES);
   }
 
-  #held(id: string): void {
+  #blocked(id: string): void {
     const { actuation, ledger, scheduler, machineFacts } = this.#state;
-    const hold = actuation.holdOf(id);
-    if (hold === null) {
+    const block = actuation.blockOf(id);
+    if (block === null) {
       this.#frozenOrAwaiting(id);
       return;
     }
     const provider = ledger.ownerOf(id) ?? '';
     const { instanceType = '', zone = '' } = ledger.recordOf(id) ?? {};
-    const error = excerpt(hold.why, MAX_ERROR_BYTES);
-    const untilMs = hold.untilMs === null ? {} : { untilMs: hold.untilMs };
-    const cause = hold.kind;
+    const error = excerpt(block.why, MAX_ERROR_BYTES);
+    const untilMs = block.untilMs === null ? {} : { untilMs: block.untilMs };
+    const cause = block.kind;
     switch (cause) {
       case 'out-of-stock': {
         const offering = `${excerpt(instanceType)} in ${excerpt(zone)}`;
@@ -183,7 +183,7 @@ class ObstacleTally {
       case 'backing-off':
       case 'call-lost': {
         const group = this.#group(cause, '', { cause, machines: 0, error, ...untilMs });
-        if (hold.untilMs !== null) group.untilMs = Math.min(group.untilMs ?? hold.untilMs, hold.untilMs);
+        if (block.untilMs !== null) group.untilMs = Math.min(group.untilMs ?? block.untilMs, block.untilMs);
         break;
       }
     }
