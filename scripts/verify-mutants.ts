@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { BEHAVIOURS, PROFILES } from '../src/provider/index.ts';
 import type { Mutant } from '../testing/mutants/providers/mutant.ts';
 import { HEALTHY, MUTANTS } from '../testing/mutants/providers/provider.ts';
-import { failedIn, tryMutant } from '../testing/mutants/providers/trial.ts';
+import { failedIn, tryMutant } from '../testing/mutants/providers/try-mutant.ts';
 
 const USAGE = `npm run --silent verify:mutants -- [--only TEXT] [--jobs N] [-o table|json]
   --only TEXT   only mutants whose name contains TEXT

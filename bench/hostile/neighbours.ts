@@ -1,5 +1,6 @@
-// The neighbours of `bench hostile`: a child process, started by measure.ts, with small clusters that report about once
-// a second, each time another row, so that every roll-up is decoded, made durable and acknowledged.
+// The neighbours of `bench hostile`: a child process, started by measure.ts, with small clusters on the shard that the
+// attacker attacks. They report about once a second, each time another row, so that every roll-up is decoded, made
+// durable and acknowledged; the latency of these acks is what the benchmark measures (figures.ts).
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { CapacityNeed } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';

@@ -1,5 +1,6 @@
 // Shows results of `bench ladder`: a table and a few lines on the terminal (main.ts), and the table of the ladder in
-// docs/reference/performance.md (record/page.ts).
+// docs/reference/performance.md (record/page.ts). speedup.ts prints `machineLine` as well; rung-process.ts fills
+// `LadderRow`s.
 
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import type { ScaleProfile, Threshold } from '../../src/demo/workload/scale-profile.ts';
@@ -7,7 +8,7 @@ import { columnsOf, markdownTable, short, whole } from '../record/markdown.ts';
 import type { RungResult } from './measure.ts';
 import { PARTS } from './rung.ts';
 
-/** A limit of the profile that a change may not exceed; not a goal, for which see bench/record/goals.ts. */
+/** A limit on p99 from the profile's `thresholds`; not a goal, for which see bench/record/goals.ts. */
 export interface LimitCheck {
   readonly threshold: Threshold;
   readonly isWithin: boolean;
@@ -108,7 +109,7 @@ function cellsOf({ profile, regime, result, problem }: LadderRow): string[] {
     return [profile.name, regime, problem, ...cells.slice(3)];
   }
   const { cycleMs, phasesMs } = result;
-  const thresholds = limitChecksOf(result, profile).map(
+  const limits = limitChecksOf(result, profile).map(
     ({ threshold, isWithin }) => `${threshold.p99Ms}${isWithin ? '' : ' **exceeded**'}`,
   );
   return [
@@ -118,7 +119,7 @@ function cellsOf({ profile, regime, result, problem }: LadderRow): string[] {
     `${result.cycles}`,
     short(cycleMs.p50),
     short(cycleMs.p99),
-    thresholds.join(', '),
+    limits.join(', '),
     ...PARTS.map((part) => short(phasesMs[part])),
     short(result.perNeedUs),
     short(result.ratioToFloor),

@@ -1,5 +1,6 @@
 // Reports a failed command on standard error: for people one line with a remedy, and with `-o json` one JSON object for
-// the calling program. Called by main.ts and output-errors.ts.
+// the calling program. Called by main.ts and output-errors.ts; program.ts throws `UsageError`, and decide.ts prints
+// `errorJson` through its own output.
 
 import { CommanderError } from 'commander';
 import { BigFleetError, ERRORS, type ErrorCode, type Problem, printable } from '../model/index.ts';

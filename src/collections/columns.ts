@@ -1,14 +1,15 @@
 // Columns: typed arrays on shared memory, one entry per machine, Need or class, so that worker threads read them
-// without copying. A long column grows in place, in a buffer with reserved address space: copying it would leave garbage of
-// the same size, which the allocator does not return. Views have a fixed length, and growth creates a longer view, because
-// length-tracking views are an order of magnitude slower.
+// without copying. The tables of fleet and engine are made of them, mostly through table.ts. A long column grows in
+// place, in a buffer with reserved address space: copying it would leave garbage of the same size, which the allocator
+// does not return. Views have a fixed length, and growth creates a longer view, because length-tracking views are an
+// order of magnitude slower.
 
 export type Column = Uint8Array | Uint32Array | Int32Array | Float64Array;
 
 /** Minimum size in bytes of a growable buffer. A growable buffer occupies whole pages, so shorter columns are copied. */
-const LONG_BYTES = 1 << 16;
+const MIN_GROWABLE_BYTES = 1 << 16;
 /** Maximum growth factor of a growable buffer. Only address space is reserved; beyond it the column is copied once. */
-const ROOM = 8;
+const MAX_GROWTH = 8;
 
 export function sharedUint8(length: number): Uint8Array {
   return new Uint8Array(sharedBuffer(length), 0, length);
@@ -27,16 +28,16 @@ export function sharedFloat64(length: number): Float64Array {
 }
 
 function sharedBuffer(bytes: number): SharedArrayBuffer {
-  if (bytes < LONG_BYTES) return new SharedArrayBuffer(bytes);
-  return new SharedArrayBuffer(bytes, { maxByteLength: bytes * ROOM });
+  if (bytes < MIN_GROWABLE_BYTES) return new SharedArrayBuffer(bytes);
+  return new SharedArrayBuffer(bytes, { maxByteLength: bytes * MAX_GROWTH });
 }
 
 /** Columns of at least this many entries grow by an eighth: growth is rare, and spare capacity costs more memory. */
-const LARGE = 1 << 14;
+const LARGE_LENGTH = 1 << 14;
 
-/** New capacity for at least `needed` entries: max(64, needed, capacity × 1.5), or × 1.125 from `LARGE` entries on. */
+/** New capacity for at least `needed` entries: max(64, needed, capacity × 1.5), or × 1.125 from `LARGE_LENGTH` on. */
 export function grownCapacity(capacity: number, needed: number): number {
-  return Math.max(64, needed, Math.ceil(capacity * (capacity < LARGE ? 1.5 : 1.125)));
+  return Math.max(64, needed, Math.ceil(capacity * (capacity < LARGE_LENGTH ? 1.5 : 1.125)));
 }
 
 /** A longer array with the old entries, zero-filled. Callers must not write through the old array afterwards. */

@@ -1,6 +1,7 @@
-// The state of a cycle: coordinates the tables that rows, claims and results are kept in. Each table is the only writer
-// of its columns; other files read them and call its methods. engine.ts owns one from cycle to cycle; lanes have trial
-// copies, worker threads a mirrored one (shared-state.ts).
+// The state of a cycle: coordinates the tables that rows, claims and results are kept in. Each table is the only
+// writer of its columns; other files read them and call its methods. engine.ts owns one from cycle to cycle and passes
+// it to all phases; lanes have trial copies (`trialOf`), worker threads a `WorkerCycle` over the shared columns
+// (shared-state.ts).
 
 import { type ReadonlyColumns, shareColumns } from '../collections/table.ts';
 import type { FleetView, Pattern, ProfileEntry } from '../fleet/index.ts';
@@ -45,7 +46,7 @@ export class Cycle {
   #overlapped: readonly number[] = [];
   readonly #explained = new Set<number>();
 
-  // What rows want, which clusters are served again, and who gets what.
+  // What rows want, which clusters are served again, and which row claims which machine.
   readonly rankedRows: RankedRowsView;
   readonly foldable: ReadonlyColumns<Foldable>;
   readonly infeasible: Infeasible;
@@ -189,8 +190,8 @@ export class Cycle {
   }
 
   /**
-   * Does the work of `begin` before the cycle, for clusters that can be served while others report. Also undoes the claims
-   * of the last pass, since they refer to the previous state of machines.
+   * Does the work of `begin` before the cycle, for clusters that `Engine.overlap` serves while the rows of `reporting`
+   * clusters are written. Also undoes the claims of the last pass, since they refer to the previous state of machines.
    */
   beginAhead(reporting: ReadonlySet<number>): readonly number[] {
     const overlapped = this.dirtyClusters.takeOverlapped(reporting);
@@ -212,7 +213,7 @@ export class Cycle {
   }
 
   /**
-   * Makes the ranked rows of clusters that were put off, because it was not yet known which of their rows fold, or because
+   * Makes the ranked rows of clusters that were deferred, because it was not yet known which of their rows fold, or because
    * they have a machine that is on its way to another cluster's row. Returns these clusters, which must be credited.
    */
   takeUp(): readonly number[] {
@@ -324,8 +325,8 @@ export class Cycle {
   }
 
   /**
-   * What a ranked row wants beyond the machines that drain for it. Only for that it claims machines of other rows;
-   * otherwise two rows would pass machines back and forth while one of them waits.
+   * What a ranked row wants beyond the machines that drain for it. It claims machines of other rows only for this
+   * remainder; otherwise two rows would pass machines back and forth while one of them waits.
    */
   beyond(rankedRow: number, drains: readonly number[]): Unfilled {
     if (drains.length === 0) return this.unfilled;

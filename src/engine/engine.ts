@@ -1,6 +1,7 @@
-// The decision engine: a pure function from a frozen fleet to a plan. No clock, no I/O, no randomness; equal fleets
-// give byte-equal plans. docs/internals/engine.md describes the rules. Called by the shard's controller
-// (planning/cycles.ts), journal replay, `bigfleet decide` and public.ts.
+// The decision engine: a pure function from a fleet, which is not written meanwhile, to a plan. No I/O, no randomness,
+// and a clock for metrics only; equal fleets give byte-equal plans. `Engine` keeps credits between cycles and owns
+// worker threads; `decide` and `explain` keep nothing. docs/internals/engine.md describes the rules. Called by the
+// shard's controller (planning/cycles.ts), journal replay, `bigfleet decide` and public.ts.
 
 import type { FleetView } from '../fleet/index.ts';
 import type { Action, DecisionOptions, Explanation, NeedKey, Plan, Verdict } from '../model/index.ts';
@@ -184,8 +185,8 @@ export interface EngineOptions {
    */
   readonly checkEvery?: number;
   /**
-   * Called for a cycle whose plan differs from that of a full solve, which is a defect. The engine continues with the full
-   * one.
+   * Called for a cycle whose plan differs from that of a full solve, which is a bug of the engine. The engine continues
+   * with the full one.
    */
   readonly onDifference?: (difference: PlanDifference) => void;
   /** Without one all times in `metrics` are 0. */
@@ -332,9 +333,9 @@ export class Engine {
 
 /**
  * A decision independent of earlier ones. Solving everything on the engine's own cycle would need no memory, but it would
- * overwrite the decision it is to be compared with, and use the buffers and block lists that earlier cycles left, so that a
- * defect in those would show in both. A new cycle shares only the fleet, and runs on this thread alone, so that the work of
- * the others is checked as well. It costs columns of its own, which are garbage afterwards.
+ * overwrite the decision it is to be compared with, and use the buffers and block lists that earlier cycles left, so that
+ * an error in those would be in both. A new cycle shares only the fleet, and runs on this thread alone, so that the work
+ * of the others is checked as well. It costs columns of its own, which are garbage afterwards.
  */
 function solveFull(fleet: FleetView, nowMs: number, options: DecisionOptions): Solved {
   const cycle = new Cycle(fleet);

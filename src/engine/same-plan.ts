@@ -1,8 +1,8 @@
-// Whether two solves of one fleet give the same plan. Plans are not built for that: for claims and verdicts on met
-// rows, the columns they are derived from are compared, which takes a small part of the time. So an outdated ranked row
-// is found even if it does not change this plan. Any field that a verdict on a met row gains, beyond its claims, its
-// fold and its domain, must be compared here. Used by engine.ts to check an incremental cycle against a solve from
-// scratch.
+// Whether two solves of one fleet give the same plan. Used by engine.ts to check an incremental cycle against a full
+// solve. For claims and verdicts on met rows, the columns they are derived from are compared, which takes a small part
+// of the time that building both plans would take, and also finds an outdated ranked row that does not change this
+// plan. Any field that a verdict on a met row gains, beyond its claims, its fold and its domain, must be compared
+// here.
 
 import type { Action, NeedKey, Verdict } from '../model/index.ts';
 import type { Cycle } from './cycle.ts';

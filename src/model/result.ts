@@ -1,5 +1,6 @@
-// A value or the reasons for its refusal. Used where a refusal is an ordinary outcome and an exception would discard
-// the valid records beside it.
+// A value or the reasons for its refusal. Returned by the validator (runtime/validation.ts), the readers of scenario
+// and settings files and the decoder of machine records, where a refusal is an ordinary outcome and an exception would
+// discard the valid records beside it.
 
 import type { Problem } from './errors.ts';
 

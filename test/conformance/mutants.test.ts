@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { BEHAVIOURS } from '../../src/provider/index.ts';
 import type { Mutant } from '../../testing/mutants/providers/mutant.ts';
 import { HEALTHY, MUTANTS } from '../../testing/mutants/providers/provider.ts';
-import { failedIn, tryMutant } from '../../testing/mutants/providers/trial.ts';
+import { failedIn, tryMutant } from '../../testing/mutants/providers/try-mutant.ts';
 import { GIVEN_UP_MS, QUICK } from './timings.ts';
 
 const PATIENT = { timeout: 180_000 };

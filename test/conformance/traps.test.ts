@@ -26,7 +26,7 @@ import {
   statusOf,
 } from '../../src/wire/index.ts';
 import { MUTANTS } from '../../testing/mutants/providers/provider.ts';
-import { failedIn, tryMutant } from '../../testing/mutants/providers/trial.ts';
+import { failedIn, tryMutant } from '../../testing/mutants/providers/try-mutant.ts';
 import { openKitProvider } from './kit-provider.ts';
 import { QUICK, UNHURRIED_MS } from './timings.ts';
 

@@ -1,6 +1,7 @@
 // A closed loop: decide, accept the plan, advance time, decide again. The caller sets how many cycles a move takes, so
 // the effect of a slow provider on decisions can be tested without a provider. Pure: equal starts, deciders, delays and
-// events give equal runs. Used by tests of the engine (test/engine) and of the demand of the demo.
+// events give equal runs. Used by tests of the engine (test/engine) and of the demo's demand; loop-moves.ts carries the
+// moves out.
 
 import type { ActionKind, DecisionInput, LedgerMachine, Need, Plan } from '../../src/model/index.ts';
 import { acceptPlan, dropStaleTargets, endMove, isMoving, rowsByKey } from './loop-moves.ts';

@@ -1,4 +1,5 @@
-// Parses the scale profiles of bench/profiles/*.yaml. Called by bench/profiles/load.ts.
+// Parses the scale profiles of bench/profiles/*.yaml: size and mix of a synthetic fleet, its changes per cycle and the
+// limits of `bench ladder`. src/demo/workload/scale-profile.ts has the type. Called by bench/profiles/load.ts.
 
 import * as z from 'zod';
 import { CATALOGUE_NAMES, catalogueOf } from '../../src/demo/catalogues/index.ts';

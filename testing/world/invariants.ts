@@ -1,7 +1,8 @@
-// Invariants of every world, under any faults. The watch observes everything: the calls that providers receive and
-// execute, and the input, plans and actions of every process of the shard. Its ground truth is the providers' state. It
-// shares no logic with the shard, so a defect of the shard cannot hide here. Made by world.ts for each world;
-// scripts/generate.ts writes the list to docs/internals/robustness.md.
+// Invariants of every world, under any faults, and `Watch`, which checks most of them; world.ts makes one for each
+// world and checks those of a world at rest. The watch observes the calls that providers receive and execute, and the
+// input, plans and actions of every process of the shard. Its ground truth is the providers' state. It shares no logic
+// with the shard, so a bug of the shard cannot hide here. scripts/generate.ts writes the list to
+// docs/internals/robustness.md.
 
 import { type ActionKind, CapacityType, COMMANDS, MachineState, stateName } from '../../src/model/index.ts';
 import type { TransitionKind } from '../../src/provider/index.ts';
@@ -32,7 +33,7 @@ export const INVARIANTS = {
   'hold-is-kept': 'A host is released only after its hold, and an owned one never.',
   'known-machines': 'The ledger has no machine that no provider has.',
   'incremental-equals-full': 'Incremental cycles decide what full ones decide.',
-  'entries-apply': 'Every entry of the journal applies.',
+  'entries-apply': 'Every pending change applies.',
   settles: 'Once faults end, the world settles.',
   'ledger-equals-provider':
     'At rest the ledger equals the record of the provider for every machine, prices included.',
@@ -80,6 +81,7 @@ const COMMAND_OF: Readonly<Record<ActionKind, TransitionKind>> = {
   Reclaim: 'drain',
   Delete: 'delete',
 };
+/** The transition that a machine in each of these states is in. */
 const VIA: ReadonlyMap<MachineState, TransitionKind> = new Map([
   [MachineState.Creating, 'create'],
   [MachineState.Configuring, 'configure'],
@@ -89,9 +91,13 @@ const VIA: ReadonlyMap<MachineState, TransitionKind> = new Map([
 /** Outcomes of actions that never reached a provider. */
 const UNTOUCHED: ReadonlySet<string> = new Set(['no_session', 'blob_error', 'ctx_canceled']);
 const MOVING: ReadonlySet<string> = new Set([...VIA.keys()].map((state) => stateName(state).toUpperCase()));
+/** Of the reclaim cap. */
 const WINDOW_MS = 10_000;
-/** The quarantine ignores demands with fewer rows than this; and the part of the rows that must be left. */
+/** The quarantine ignores demands with fewer rows than this. */
 const GUARDED_ROWS = 10;
+/** A roll-up is a collapse if it has less than 1 / KEPT_PART of the rows before. */
+const KEPT_PART = 10;
+/** Of consecutive collapsed roll-ups, the one with this number may be accepted. */
 const BELIEVED_AT = 3;
 
 /** What the watch records about one process of the shard. */
@@ -334,7 +340,7 @@ export class Watch implements ProviderWatch, ProcessWatch {
     this.#receivedEpochs.set(cluster, epoch);
   }
 
-  openAsksOf(process: ShardProcess): readonly string[] {
+  openRequestsOf(process: ShardProcess): readonly string[] {
     return [...this.#of(process).openRequests];
   }
 
@@ -379,7 +385,7 @@ export class Watch implements ProviderWatch, ProcessWatch {
     const isExcess = kind === 'Reclaim' || reason === 'phase2.excess';
     if (isExcess && !facts.reported.has(cluster))
       this.fail('no-early-reclaim', `${kind} of ${machine} from ${cluster}, which has not reported`);
-    if (kind === 'Reclaim') this.#checkRail(process, facts, cluster);
+    if (kind === 'Reclaim') this.#checkReclaimCap(process, facts, cluster);
   }
 
   #ended(process: ShardProcess, { kind, machine, outcome }: ActionView): void {
@@ -403,7 +409,7 @@ export class Watch implements ProviderWatch, ProcessWatch {
     }
   }
 
-  #checkRail(process: ShardProcess, facts: ProcessFacts, cluster: string): void {
+  #checkReclaimCap(process: ShardProcess, facts: ProcessFacts, cluster: string): void {
     const nowMs = this.#clock.now();
     facts.reclaims.push({ cluster, atMs: nowMs });
     const recent = facts.reclaims.filter((one) => one.cluster === cluster && nowMs - one.atMs < WINDOW_MS);
@@ -430,7 +436,7 @@ export class Watch implements ProviderWatch, ProcessWatch {
 
   #checkCollapse(cluster: string, rows: number): void {
     const collapse = this.#collapses.get(cluster);
-    if (collapse === undefined || collapse.rows < GUARDED_ROWS || rows * 10 >= collapse.rows) return;
+    if (collapse === undefined || collapse.rows < GUARDED_ROWS || rows * KEPT_PART >= collapse.rows) return;
     const sent = collapse.sent() - collapse.sentBefore;
     if (sent < BELIEVED_AT)
       this.fail('collapse-is-quarantined', `${cluster}: ${rows} rows accepted after ${sent} roll-ups`);

@@ -386,7 +386,7 @@ class World {
     const unmet = controller.ask('needs', { onlyUnmet: true, limit: 100 }).items;
     const plain = unmet.filter((need) => this.#isPlain(need.cluster, need.group));
     for (const { id, reason } of plain) this.#watch.fail('demand-is-met', `${id} is unmet: ${reason}`);
-    const requests = this.#watch.openAsksOf(this.#shard!);
+    const requests = this.#watch.openRequestsOf(this.#shard!);
     if (requests.length > 0)
       this.#watch.fail('no-open-requests', `${requests.length} are open: ${requests.join(', ')}`);
     const busy = ledger.filter(({ action }) => action !== null);

@@ -1,4 +1,4 @@
-// `bigfleet retry`, `quarantine` and `forget`: orders about single machines.
+// `bigfleet retry`, `quarantine` and `forget`: orders about single machines, sent to the shard's HTTP API by order.ts.
 
 import { Command } from 'commander';
 import { addOrderFlags, EXIT_CODES, type OrderFlags, PROCESS_IO, type RemoteIo, WHY } from './flags.ts';

@@ -1,4 +1,4 @@
-// `bigfleet get status`: the status of a shard on one screen.
+// `bigfleet get status`: the status of a shard on one screen. listing.ts reads it over HTTP and prints these lines.
 
 import { printable } from '../../model/index.ts';
 import type { CycleView, StatusView } from '../../shard/index.ts';

@@ -1,6 +1,6 @@
 // The offerings of the two clouds of the demo environment: owned and reserved hosts in one, on-demand and spot hosts in
-// the other. Sized from one number of machines, with the instance types that the `realistic` catalogues ask for. Served
-// by clouds.ts; demand/average-demand.ts sizes the demand by them.
+// the other. Sized from one number of machines, with the instance types that workloads of the `realistic` catalogues
+// require. demo.ts makes the supply, clouds.ts serves it, and demand/average-demand.ts sizes the demand by it.
 //
 // Spot hosts of general and compute kinds are rarely interrupted, as large clouds publish, so that workloads with low
 // penalties are best placed there; accelerators are few.
@@ -24,7 +24,7 @@ export interface Supply {
 }
 
 export const ZONES: readonly string[] = ['a', 'b', 'c'];
-/** With fewer, not every kind would be on offer in every zone. */
+/** Every offering has at least one machine in each zone, 54 in all; with fewer, there would be more than asked for. */
 const MIN_MACHINES = 60;
 /** Approximate number of machines of a cloud per rack. */
 const MACHINES_PER_RACK = 20;
@@ -113,7 +113,7 @@ export const OWNED_PRICES: ReadonlyMap<string, number> = new Map(
 
 const ALL_SHARES = [...METAL, ...CLOUD].reduce((sum, { share }) => sum + share, 0);
 
-/** Both clouds, with about `machines` machines together: each kind has the same number in every zone, at least one. */
+/** Both clouds, with about `machines` machines together: each offering has the same number in every zone, at least one. */
 export function supplyOf(machines: number): Supply {
   if (!Number.isInteger(machines) || machines < MIN_MACHINES)
     throw new BigFleetError('BF_USAGE', `There must be ${MIN_MACHINES} machines or more, not ${machines}.`);

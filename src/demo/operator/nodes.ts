@@ -1,5 +1,5 @@
-// The nodes of a simulated cluster, as reported by its shard, and the eviction of pods from nodes to be returned. Kept
-// by operator.ts.
+// The nodes of a simulated cluster, as its shard reports them, and the eviction of pods from nodes that the shard
+// reclaims. operator.ts passes the messages of the shard on to it; kubelet and pods do not exist.
 
 import { MachineState } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -30,6 +30,7 @@ export class Nodes {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #nodes = new Map<string, SimNode>();
+  /** By machine whose pods are leaving: cancels the timer of the eviction. */
   readonly #leaving = new Map<string, () => void>();
   /** Machines reported since the last `expectAll`; null: no resync is in progress. */
   #reported: Set<string> | null = null;
@@ -43,12 +44,12 @@ export class Nodes {
     return this.#nodes;
   }
 
-  /** Applies an update; a machine that is neither ours nor leaving is dropped. */
+  /** Applies an update; a machine that no longer serves, joins or leaves this cluster is dropped. */
   apply(update: NodeStateUpdate): void {
     const { machineId: machine, labels } = update;
     const state = update.state as MachineState;
     this.#reported?.add(machine);
-    if (!isOurs(state)) {
+    if (!isOfCluster(state)) {
       this.#forget(machine);
       return;
     }
@@ -77,7 +78,7 @@ export class Nodes {
     return machines.length;
   }
 
-  /** Starts a resync: from now on the shard reports all machines that are ours. */
+  /** Starts a resync: from now on the shard reports all machines of this cluster. */
   expectAll(): void {
     this.#reported = new Set();
   }
@@ -124,7 +125,7 @@ export class Nodes {
   }
 }
 
-function isOurs(state: MachineState): boolean {
+function isOfCluster(state: MachineState): boolean {
   const { Configuring, Configured, Draining } = MachineState;
   return state === Configuring || state === Configured || state === Draining;
 }

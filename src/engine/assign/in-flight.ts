@@ -1,6 +1,6 @@
 // Machines in flight: on their way to a row, found by their target. Only machines that fit the row count; one that no
-// longer fits could not be bound when it arrives. Used by credit.ts, spread.ts, domain-sums.ts, acquire.ts and
-// preempt.ts.
+// longer fits could not be bound when it arrives. Used by credit.ts, spread.ts, domain-sums.ts, acquire.ts,
+// domain-candidates.ts and preempt.ts.
 
 import { MachineState } from '../../model/index.ts';
 import type { Cycle } from '../cycle.ts';
@@ -21,15 +21,12 @@ export function targeted(cycle: Cycle, rankedRow: number): number[] {
   return slots;
 }
 
-/**
- * Fitting machines on their way to a ranked row that pass a test; fast path for ranked rows without unbound ones, which are
- * most.
- */
+/** Fitting machines with the ranked row's target that pass a test. Most ranked rows have none and return at once. */
 export function unboundWhere(cycle: Cycle, rankedRow: number, test: (slot: number) => boolean): number[] {
   return cycle.rankedRows.hasInFlight[rankedRow] === 0 ? NOTHING : targeted(cycle, rankedRow).filter(test);
 }
 
-/** Unclaimed Idle machines in flight for a ranked row, in pool order. */
+/** Unclaimed Idle machines in flight for a ranked row, in pool order, which among Idle ones is `keepOrder`. */
 export function idleInFlight(cycle: Cycle, rankedRow: number): number[] {
   const { machines } = cycle.fleet;
   const slots = unboundWhere(cycle, rankedRow, (slot) => {
@@ -51,7 +48,7 @@ export function creatingInFlight(cycle: Cycle, rankedRow: number, withBlocked: b
   });
 }
 
-/** Machines that drain for a ranked row. */
+/** Machines that drain for a ranked row, by id. */
 export function drainingFor(cycle: Cycle, rankedRow: number, withBlocked: boolean): number[] {
   const { machines } = cycle.fleet;
   return unboundWhere(cycle, rankedRow, (slot) => {

@@ -1,5 +1,6 @@
 // Phase 1: serves every row, with the result of serving them one by one in rank order. First each cluster is credited
-// by itself; then the rows that need free machines are served in rank order over all clusters. Called by engine.ts.
+// by itself, on the threads of the worker pool; then the rows that need free machines are served in rank order over all
+// clusters, by lanes. Called by engine.ts.
 
 import type { DecisionOptions } from '../../model/index.ts';
 import type { Cycle } from '../cycle.ts';
@@ -9,13 +10,13 @@ import type { WorkerPool } from '../parallel/worker-pool.ts';
 import { settleRestamps } from './restamps.ts';
 import { addSetAside } from './set-aside.ts';
 
-/** Phases of a cycle, in the order they end. */
+/** Parts of a cycle that are timed, in the order they end: the first three are Phase 1, `plan` follows Phase 3. */
 export type Phase = 'normalise' | 'credit' | 'acquire' | 'preempt' | 'reclaim' | 'plan';
 
 /** Called when a phase has ended. The engine reads no clock; a caller that measures durations does. */
 export type Probe = (ended: Phase) => void;
 
-/** Serves a whole cycle; with `everything`, also clusters that have not changed. */
+/** Phase 1 of a cycle; with `everything`, clusters that have not changed are credited again too. */
 export function solve(
   cycle: Cycle,
   workerPool: WorkerPool,

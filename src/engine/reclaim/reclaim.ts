@@ -1,5 +1,6 @@
 // Phase 3: unclaimed machines leave. Reclaims are the exact complement of Phase 1's claims; nothing is computed again.
-// Releases return hosts that have been Idle for longer than their hold. Called by engine.ts.
+// Releases return hosts that have been Idle for longer than their hold. Called by engine.ts; reads the cycle and writes
+// nothing. A picked machine is a victim of Phase 2.
 
 import type { Cycle } from '../cycle.ts';
 
@@ -29,7 +30,7 @@ export function spareOf(cycle: Cycle, cluster: number): number {
   return count;
 }
 
-/** Unclaimed Idle machines past their hold, by id. A machine without a time is kept. */
+/** Unclaimed Idle machines past their hold, by id. One whose `idleSinceMs` is unknown is kept. */
 export function releases(cycle: Cycle): number[] {
   const { machines } = cycle.fleet;
   const slots: number[] = [];

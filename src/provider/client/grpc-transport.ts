@@ -1,5 +1,5 @@
-// Calls over gRPC: one channel to one address, which connects on first use and reconnects after a loss. A shard has two
-// for each provider: one for calls (shard/process/shard.ts) and one for Lists (list-worker.ts).
+// Calls to a provider over gRPC. A shard has two of these channels for each provider: one for calls
+// (shard/process/shard.ts) and one for Lists (list-worker.ts). Part of the package's API (`bigfleet/provider/client`).
 
 import { CapacityProviderDefinition } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
 import {
@@ -31,7 +31,7 @@ export function grpcTransport({ address, ...security }: ProviderAddress): Provid
   const { rpc } = client;
   let askedMs = Number.NEGATIVE_INFINITY;
   let advice: string | null = null;
-  /** Adds to an `unavailable` error whether only one end uses TLS. */
+  /** Adds to an UNAVAILABLE error whether only one end uses TLS; for Lists, which come first and are repeated. */
   const advised = async <T>(call: () => Promise<T>): Promise<T> => {
     try {
       return await call();

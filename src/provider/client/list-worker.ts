@@ -1,4 +1,5 @@
-// The worker thread that list-thread.ts starts: its own connection, a reader, and a message port to the owner.
+// The worker thread that list-thread.ts starts, one for each provider. It has a connection of its own, reads Lists,
+// and posts their differences to the owner, the thread of the `ListThread`.
 
 import { Random } from '../../runtime/random.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
@@ -18,7 +19,7 @@ const { provider, limits, seed, shardId } = port.start;
 
 const client = new ProviderClient({
   transport: grpcTransport(provider),
-  // Lists carry no token.
+  // Lists carry no fencing token.
   fence: { shardId: '', epoch: 0n, nextSequence: () => 0n },
   clock: systemClock,
   random: new Random(seed),

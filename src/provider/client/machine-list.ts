@@ -105,7 +105,7 @@ export function machinesOf({ bytes }: RecordBatch): readonly Machine[] {
   const machines: Machine[] = [];
   walkList(bytes, (_, from, to) => {
     const machine = readRecord(bytes, from, to, machines.length);
-    if (!machine.ok) throw new Error('a batch holds sound records only');
+    if (!machine.ok) throw new Error('A batch has valid records only.');
     machines.push(machine.value);
   });
   return machines;

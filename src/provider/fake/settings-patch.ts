@@ -78,13 +78,13 @@ function merged(current: object, patch: object): object {
   return Object.fromEntries(result);
 }
 
-/** Parses `transport.lostReply=0.1` into a patch. After `quotas.`, dots are part of the pool's name. */
-export function patchOf(words: string): SettingsPatch {
-  const equals = words.lastIndexOf('=');
-  const value = Number(words.slice(equals + 1));
-  const path = words.slice(0, equals);
+/** Parses `transport.lostReply=0.1` into a patch. After `quotas.`, dots are part of the offering's or zone's name. */
+export function patchOf(assignment: string): SettingsPatch {
+  const equals = assignment.lastIndexOf('=');
+  const value = Number(assignment.slice(equals + 1));
+  const path = assignment.slice(0, equals);
   const parts = path.startsWith('quotas.') ? ['quotas', path.slice('quotas.'.length)] : path.split('.');
-  const isNumber = equals > 0 && words.slice(equals + 1).trim() !== '' && !Number.isNaN(value);
-  if (!isNumber) throw new BigFleetError('BF_USAGE', `"${printable(words)}" is not NAME=NUMBER.`);
+  const isNumber = equals > 0 && assignment.slice(equals + 1).trim() !== '' && !Number.isNaN(value);
+  if (!isNumber) throw new BigFleetError('BF_USAGE', `"${printable(assignment)}" is not NAME=NUMBER.`);
   return parts.reduceRight<unknown>((inner, part) => ({ [part]: inner }), value) as SettingsPatch;
 }

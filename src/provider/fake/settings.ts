@@ -1,5 +1,6 @@
-// Settings of the fake cloud, all of which can be changed while it runs. cloud.ts and faulty-calls.ts read them. The
-// presets, the command line and the control port use the same names; settings-patch.ts has the bounds of each number.
+// Settings of the fake cloud, all of which can be changed while it runs. cloud.ts reads them and passes parts on to
+// market.ts and fate.ts; faulty-calls.ts reads `transport`. The presets, the command line and the control port use the
+// same names; settings-patch.ts has the bounds of each number.
 
 import { PRESETS } from './presets.ts';
 
@@ -55,7 +56,7 @@ export interface FakeSettings {
     readonly outChance: number;
     readonly outMs: number;
   };
-  /** Most hosts at a time, by `OFFERING` (in each zone) or `OFFERING/ZONE`; pools without an entry have no limit. */
+  /** Most hosts at a time, by `OFFERING` (in each zone) or `OFFERING/ZONE`; offerings without an entry have no limit. */
   readonly quotas: Readonly<Record<string, number>>;
   /** Hosts lost without a call. */
   readonly losses: {

@@ -1,5 +1,5 @@
-// A store in memory, for tests and simulations, and `NO_STORE`, which keeps nothing, for providers without durable
-// state. A provider opened on a `MemoryStore` that was used before finds its state, as after a restart.
+// The stores that write no file: `MemoryStore`, for tests and simulated fleets (testing/world), and `NO_STORE`, which
+// keeps nothing, for `bigfleet provider fake` without `--state`. Both are part of the package's API.
 
 import type { Changes, Counters, FlightRow, MachineRow, MarkRow, Store, StoredState } from './store.ts';
 

@@ -1,5 +1,5 @@
-// All mutants, and how one is opened; used by trial.ts. As a program it serves one on a port; trial.ts starts it so for
-// the durable target, which kills it:
+// All mutants, and how one is opened; used by try-mutant.ts. As a program it serves one on a port; try-mutant.ts starts
+// it so for the durable target, which kills it:
 //   node testing/mutants/providers/provider.ts NAME PORT STATE_FILE MACHINES TRANSITION_TIMEOUT_MS
 
 import {

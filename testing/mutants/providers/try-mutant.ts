@@ -14,7 +14,7 @@ import type { Mutant } from './mutant.ts';
 import { openMutant } from './provider.ts';
 
 const PROGRAM = fileURLToPath(new URL('provider.ts', import.meta.url));
-/** Enough for every target on one provider. */
+/** Enough for the behaviours of the ordinary and the fault target, which share one provider. */
 const MACHINES = 600;
 
 /** Short observation of a provider that settles within milliseconds; long timeouts where only a broken one reaches them. */
