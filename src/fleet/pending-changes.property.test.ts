@@ -69,7 +69,7 @@ const demand = fc
     );
     return { kind: 'demand', delta: wholeRollup(cluster, mergeNeeds(needs)) };
   });
-const unbound = { blocked: false, cluster: '', stamp: null, idleSinceMs: null };
+const unbound = { blocked: false, cluster: '', stamp: null, idleSinceMs: null, unclaimedSinceMs: null };
 const withdraw = fc
   .record({ id, state: fc.constantFrom(MachineState.Speculative, MachineState.Idle), target: key })
   .map(({ id: name, ...before }): PendingChange => {
@@ -82,6 +82,14 @@ const entry: fc.Arbitrary<PendingChange> = fc.oneof(
   { weight: 1, arbitrary: withdraw },
   { weight: 1, arbitrary: id.map((name): PendingChange => ({ kind: 'gone', id: name })) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('block' as const), id, blocked: fc.boolean() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('unclaimed' as const),
+      id,
+      sinceMs: fc.constantFrom(null, 3),
+    }),
+  },
   { weight: 1, arbitrary: key.map((ended): PendingChange => ({ kind: 'row-ended', key: ended })) },
   {
     weight: 1,

@@ -62,6 +62,13 @@ interface Block {
   readonly blocked: boolean;
 }
 
+/** The time in which no row claims a bound machine begins, or ends with null. */
+interface Unclaimed {
+  readonly kind: 'unclaimed';
+  readonly id: string;
+  readonly sinceMs: number | null;
+}
+
 /** A cluster's roll-up, as its difference from the previous one. */
 export interface DemandReported {
   readonly kind: 'demand';
@@ -88,6 +95,7 @@ export type PendingChange =
   | Withdrawal
   | Restamp
   | Block
+  | Unclaimed
   | DemandReported
   | RowEnded
   | DrainMeasured;
@@ -218,6 +226,9 @@ export class PendingChanges {
         break;
       case 'block':
         machines.setBlocked(entry.id, entry.blocked);
+        break;
+      case 'unclaimed':
+        machines.setUnclaimedSince(entry.id, entry.sinceMs);
         break;
       case 'restamp':
         machines.restamp(entry.id, entry.key, entry);

@@ -11,7 +11,7 @@ import {
   isBound,
   keyText,
   type Machine,
-  type MachineState,
+  MachineState,
   Meaning,
   machineProblems,
   meaningOf,
@@ -24,7 +24,14 @@ import {
 import type { PendingRollUps } from '../demand/pending-roll-ups.ts';
 import type { Fleet } from '../fleet.ts';
 import { type ClassFacts, classText, sameFacts, sameOffer } from '../tables/classes.ts';
-import { afterMove, afterSighting, atFirstSight, type Move, sameStatus } from './machine-status.ts';
+import {
+  afterMove,
+  afterSighting,
+  atFirstSight,
+  type Move,
+  sameButUnclaimed,
+  sameStatus,
+} from './machine-status.ts';
 import type { MachineStatus } from './machine-table.ts';
 
 /** One change of a machine. */
@@ -52,7 +59,10 @@ interface Seen {
 export interface WrittenMachines {
   /** Slots of new and changed machines, ascending. */
   readonly slots: readonly number[];
-  /** The subset of `slots` that is new or has a changed status, without machines of which only class facts changed. */
+  /**
+   * The subset of `slots` that is new or has a changed status, without machines of which only class facts, or only the time
+   * since which they are unclaimed, changed.
+   */
   readonly statusChanged: readonly number[];
   /** New drain times in seconds by instance type. Machines that changed in nothing else are not in `slots`. */
   readonly retimed: ReadonlyMap<string, number>;
@@ -196,6 +206,13 @@ export class MachineDrafts {
     return this.#change(id, (known) => ({ ...known, blocked }));
   }
 
+  /** Starts or ends the time in which no row claims a machine; ignored unless the machine is Configured. */
+  setUnclaimedSince(id: string, sinceMs: number | null): void {
+    this.#change(id, (known) =>
+      known.state === MachineState.Configured ? { ...known, unclaimedSinceMs: sinceMs } : known,
+    );
+  }
+
   /** Throws BF_STAMP_MISPLACED for a machine that is not bound to the cluster of the row. */
   restamp(id: string, { cluster, fingerprint, group }: NeedKey, terms: StampTerms): MachineChange {
     const { priority, interruptionPenaltyDollars, reclamationPenaltyDollars } = terms;
@@ -275,9 +292,15 @@ export class MachineDrafts {
   #rewrite(slot: number, draft: Known, slots: number[], statusChanged: number[]): void {
     const { machines, classes } = this.#fleet;
     const facts = draft.facts === null && this.#measured.size === 0 ? null : this.#factsOf(draft);
-    const isSameStatus = sameStatus(machines.statusOf(slot), draft.status);
+    const known = machines.statusOf(slot);
+    const isSameStatus = sameButUnclaimed(known, draft.status);
     const isSameClass = facts === null || sameFacts(facts, classes.factsOf(machines.classOf[slot]!));
-    if (isSameStatus && isSameClass) return;
+    if (isSameStatus && isSameClass) {
+      if (known.unclaimedSinceMs === draft.status.unclaimedSinceMs) return;
+      slots.push(slot);
+      machines.setUnclaimedSince(slot, draft.status.unclaimedSinceMs);
+      return;
+    }
     if (!isSameStatus) statusChanged.push(slot);
     slots.push(slot);
     machines.update(slot, draft.status, isSameClass ? undefined : facts);

@@ -10,7 +10,7 @@ import {
   STAMP,
   UNBOUND,
 } from '../../../testing/support/machine-changes.ts';
-import { CapacityType, MachineState, Meaning } from '../../model/index.ts';
+import { CapacityType, Command, MachineState, Meaning } from '../../model/index.ts';
 import { Fleet } from '../index.ts';
 
 const { Speculative, Creating, Idle, Configuring, Configured, Draining, Deleting, Failed } = MachineState;
@@ -223,5 +223,53 @@ describe('idleSinceMs, which the release hold counts from', () => {
     const fleet = fleetWith(state, { idleSinceMs });
     applied(fleet, ...entries);
     expect(recordOf(fleet)?.idleSinceMs).toBe(expected);
+  });
+});
+
+describe('unclaimedSinceMs, which the reclaim hold counts from', () => {
+  const since = (sinceMs: number | null) => ({ kind: 'unclaimed', id: 'm', sinceMs }) as const;
+  const drain = { kind: 'command', id: 'm', command: Command.Drain, target: null, atMs: 5 } as const;
+
+  it.each([
+    ['given Configured, when it is unclaimed, then it starts', Configured, null, [since(3)], 3],
+    ['given a clock, when a row claims the machine, then it ends', Configured, 3, [since(null)], null],
+    [
+      'given a clock, when observed Configured again, then it stays',
+      Configured,
+      3,
+      [observed(Configured)],
+      3,
+    ],
+    ['given a clock, when observed Failed, then it ends', Configured, 3, [observed(Failed)], null],
+    ['given a clock, when drained, then it ends', Configured, 3, [drain], null],
+    [
+      'given a clock, when observed in another cluster, then it ends',
+      Configured,
+      3,
+      [observed(Configured, { cluster: 'c2' })],
+      null,
+    ],
+    ['given Draining, when it is unclaimed, then no clock starts', Draining, null, [since(3)], null],
+  ])('%s', (_, state, unclaimedSinceMs, entries, expected) => {
+    const fleet = fleetWith(state, { unclaimedSinceMs });
+    applied(fleet, ...entries);
+    expect(recordOf(fleet)?.unclaimedSinceMs).toBe(expected);
+  });
+
+  it('given a drain that is withdrawn, then the clock is restored', () => {
+    const fleet = fleetWith(Configured, { unclaimedSinceMs: 3 });
+    const before = fleet.machines.statusOf(0);
+    applied(fleet, drain, { kind: 'withdraw', id: 'm', before });
+    expect(recordOf(fleet)?.unclaimedSinceMs).toBe(3);
+  });
+
+  it('given only a new clock, then the machine is written, but its status and its cluster count as unchanged', () => {
+    const fleet = fleetWith(Configured);
+    const dirty = fleet.changes.watch();
+    dirty.clear();
+    const { revision } = fleet;
+    expect(applied(fleet, since(3))).toMatchObject({ slots: [0], statusChanged: [] });
+    expect([dirty.size, fleet.revision]).toEqual([0, revision]);
+    expect(applied(fleet, since(3))).toMatchObject({ slots: [] });
   });
 });

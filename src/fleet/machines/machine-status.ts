@@ -1,9 +1,10 @@
 // The ledger's status of a machine after a transition. The provider is authoritative for its own machines, but its
 // records carry no target, and carry a stamp only if it echoes our metadata: a missing field never erases ours.
-// model/lifecycle.ts defines the transitions; this file computes cluster, stamp, target and idle time after each.
+// model/lifecycle.ts defines the transitions; this file computes cluster, stamp, target and clocks after each.
 //
 //   stamp   ⇒ the machine has a cluster; an unbound machine has no stamp
 //   target  is cleared in Speculative, Configured, Deleting and Failed; in every other state it may be set
+//   unclaimedSinceMs  is cleared in every state but Configured, and with a new cluster
 
 import {
   Command,
@@ -31,7 +32,8 @@ export type Move =
 
 /** The status after a transition that the shard starts; throws BF_MOVE_ILLEGAL from the wrong state. */
 export function afterMove(known: MachineStatus, move: Move, atMs: number): MachineStatus {
-  const moved = { ...known, state: commandTarget(move.command, known.state) };
+  const state = commandTarget(move.command, known.state);
+  const moved = { ...known, state, unclaimedSinceMs: null };
   switch (move.command) {
     case Command.Create:
     case Command.Drain:
@@ -51,7 +53,8 @@ export function atFirstSight(seen: Machine, atMs: number): MachineStatus {
   const cluster = clusterAfter(null, seen);
   const stamp = cluster === '' ? null : seen.stamp;
   const target = MAY_BE_COMING.has(state) ? seen.target : null;
-  return { state, blocked: false, cluster, stamp, target, idleSinceMs: state === Idle ? atMs : null };
+  const idleSinceMs = state === Idle ? atMs : null;
+  return { state, blocked: false, cluster, stamp, target, idleSinceMs, unclaimedSinceMs: null };
 }
 
 const MAY_BE_COMING: ReadonlySet<MachineState> = new Set([Creating, Idle, Configuring, Draining]);
@@ -66,6 +69,7 @@ export function afterSighting(known: MachineStatus, seen: Machine, atMs: number)
     stamp: stampAfter(known, seen.stamp, cluster),
     target: targetAfter(known, seen.state, cluster),
     idleSinceMs: idleSinceAfter(known, seen.state, atMs),
+    unclaimedSinceMs: seen.state === Configured && cluster === known.cluster ? known.unclaimedSinceMs : null,
   };
 }
 
@@ -115,6 +119,11 @@ function idleSinceAfter(known: MachineStatus, seen: MachineState, atMs: number):
 
 /** Value equality: replacing `a` with `b` would change no column. */
 export function sameStatus(a: MachineStatus, b: MachineStatus): boolean {
+  return a.unclaimedSinceMs === b.unclaimedSinceMs && sameButUnclaimed(a, b);
+}
+
+/** Whether two statuses are equal apart from the time since which no row has claimed the machine. */
+export function sameButUnclaimed(a: MachineStatus, b: MachineStatus): boolean {
   return (
     a.state === b.state &&
     a.blocked === b.blocked &&

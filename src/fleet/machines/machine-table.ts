@@ -25,6 +25,7 @@ const NOTHING: Partial<MachineStatus> = {
   stamp: null,
   target: null,
   idleSinceMs: null,
+  unclaimedSinceMs: null,
 };
 
 /** Bound machines of one cluster, each run by (price, reclamation penalty desc, id). */
@@ -45,7 +46,7 @@ export interface Supply {
 /** The fields of a machine that it does not share with its class. */
 export type MachineStatus = Pick<
   LedgerMachine,
-  'state' | 'blocked' | 'cluster' | 'stamp' | 'target' | 'idleSinceMs'
+  'state' | 'blocked' | 'cluster' | 'stamp' | 'target' | 'idleSinceMs' | 'unclaimedSinceMs'
 >;
 
 /** A machine as stored in the columns, without host and error text, which no decision reads. */
@@ -74,6 +75,8 @@ export class MachineTable {
   readonly ordinal = this.bySlot.u32();
   /** When it became Idle. Kept in Configuring and Deleting, so that a rollback does not restart the release hold. */
   readonly idleSinceMs = this.bySlot.f64();
+  /** Since when no row has claimed or picked it, as of the last cycle; NaN where no such clock runs. */
+  readonly unclaimedSinceMs = this.bySlot.f64();
 
   readonly #ids = new IdTable();
   readonly #firsts = new Firsts();
@@ -201,14 +204,14 @@ export class MachineTable {
 
   statusOf(slot: number): MachineStatus {
     const target = this.target[slot]!;
-    const idleSinceMs = this.idleSinceMs[slot]!;
     return {
       state: this.stateOf(slot),
       blocked: this.blocked[slot] === 1,
       cluster: this.clusters.nameOf(this.cluster[slot]!),
       stamp: this.stamps.stampOf(this.stamp[slot]!),
       target: target === 0 ? null : this.keys.keyOf(target),
-      idleSinceMs: Number.isNaN(idleSinceMs) ? null : idleSinceMs,
+      idleSinceMs: knownTime(this.idleSinceMs[slot]!),
+      unclaimedSinceMs: knownTime(this.unclaimedSinceMs[slot]!),
     };
   }
 
@@ -279,6 +282,14 @@ export class MachineTable {
     this.#place(slot);
   }
 
+  /**
+   * Writes when the machine was last left unclaimed. Only Phase 3 reads that, so no run, no cluster's credits and no number
+   * that a caller caches depends on it.
+   */
+  setUnclaimedSince(slot: number, sinceMs: number | null): void {
+    this.unclaimedSinceMs[slot] = sinceMs ?? UNKNOWN_TIME;
+  }
+
   remove(id: string): void {
     const slot = this.#ids.slotOf(id);
     if (slot === undefined) return;
@@ -334,10 +345,11 @@ export class MachineTable {
   // New references are added before old ones are dropped, so that an unchanged entry keeps its number.
   #write(slot: number, changes: Partial<MachineStatus>): void {
     this.revision++;
-    const { state, blocked, idleSinceMs, target, cluster, stamp } = changes;
+    const { state, blocked, idleSinceMs, unclaimedSinceMs, target, cluster, stamp } = changes;
     if (state !== undefined) this.state[slot] = state;
     if (blocked !== undefined) this.blocked[slot] = blocked ? 1 : 0;
     if (idleSinceMs !== undefined) this.idleSinceMs[slot] = idleSinceMs ?? UNKNOWN_TIME;
+    if (unclaimedSinceMs !== undefined) this.setUnclaimedSince(slot, unclaimedSinceMs);
     if (target !== undefined) this.#name(this.target, slot, target === null ? 0 : this.keys.retain(target));
     if (cluster === undefined && stamp === undefined) return;
     if (cluster !== undefined) this.cluster[slot] = this.clusters.numberOf(cluster);
@@ -503,6 +515,11 @@ export class MachineTable {
 function replaceAll<T>(list: T[], entries: readonly T[]): void {
   list.length = 0;
   for (const entry of entries) list.push(entry);
+}
+
+/** The time in a column, of which NaN stands for none. */
+function knownTime(ms: number): number | null {
+  return Number.isNaN(ms) ? null : ms;
 }
 
 /** Handles equal infinities, whose difference is NaN. */

@@ -35,6 +35,8 @@ export interface PackedMachines {
   readonly columns: Int32Array;
   /** Of the machines with a known Idle time, in order. */
   readonly idleSinceMs: Float64Array;
+  /** Of the machines that no row claims while a reclaim hold runs, in order. Journals of earlier versions have none. */
+  readonly unclaimedSinceMs?: Float64Array;
   /** Of the machines with a target: cluster, fingerprint and group (texts). */
   readonly targets: Int32Array;
   /** Texts, classes and stamps that appear in the segment for the first time. */

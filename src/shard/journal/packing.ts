@@ -21,6 +21,7 @@ const WIDTH = 4;
 const BLOCKED = 16;
 const HAS_IDLE_TIME = 32;
 const HAS_TARGET = 64;
+const IS_UNCLAIMED = 128;
 
 /** The part of the fleet that is written. */
 export interface InputParts {
@@ -72,15 +73,21 @@ export class InputPacker {
     const ids: string[] = [];
     const columns: number[] = [];
     const idleSinceMs: number[] = [];
+    const unclaimedSinceMs: number[] = [];
     const targets: number[] = [];
     for (const slot of slots) {
       const classNumber = machines.classOf[slot]!;
       const idle = machines.idleSinceMs[slot]!;
+      const unclaimed = machines.unclaimedSinceMs[slot]!;
       const target = machines.target[slot]!;
       let flags = machines.state[slot]! + machines.blocked[slot]! * BLOCKED;
       if (!Number.isNaN(idle)) {
         flags += HAS_IDLE_TIME;
         idleSinceMs.push(idle);
+      }
+      if (!Number.isNaN(unclaimed)) {
+        flags += IS_UNCLAIMED;
+        unclaimedSinceMs.push(unclaimed);
       }
       if (target !== 0) {
         flags += HAS_TARGET;
@@ -99,6 +106,7 @@ export class InputPacker {
       ids,
       columns: Int32Array.from(columns),
       idleSinceMs: Float64Array.from(idleSinceMs),
+      ...(unclaimedSinceMs.length === 0 ? {} : { unclaimedSinceMs: Float64Array.from(unclaimedSinceMs) }),
       targets: Int32Array.from(targets),
       ...fresh,
     };
@@ -200,11 +208,13 @@ export class InputUnpacker {
     };
   }
 
-  #machines({ ids, columns, idleSinceMs, targets, ...fresh }: PackedMachines): LedgerRecord[] {
+  #machines(packed: PackedMachines): LedgerRecord[] {
+    const { ids, columns, idleSinceMs, unclaimedSinceMs, targets, ...fresh } = packed;
     for (const text of fresh.texts) this.#texts.push(text);
     for (const facts of fresh.classes) this.#classes.push(facts);
     for (const stamp of fresh.stamps) this.#stamps.push(stamp);
     let idleAt = 0;
+    let unclaimedAt = 0;
     let targetAt = 0;
     const text = (): string => this.#texts[targets[targetAt++]!]!;
     return ids.map((id, i) => {
@@ -217,6 +227,7 @@ export class InputUnpacker {
         cluster: this.#texts[cluster!]!,
         stamp: this.#stamps[stamp!] ?? null,
         idleSinceMs: (flags! & HAS_IDLE_TIME) === 0 ? null : idleSinceMs[idleAt++]!,
+        unclaimedSinceMs: (flags! & IS_UNCLAIMED) === 0 ? null : unclaimedSinceMs![unclaimedAt++]!,
         target: (flags! & HAS_TARGET) === 0 ? null : { cluster: text(), fingerprint: text(), group: text() },
       };
     });
