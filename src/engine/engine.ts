@@ -15,7 +15,7 @@ import { Lanes, type Schedule } from './parallel/lanes.ts';
 import { ParallelStep } from './parallel/parallel-step.ts';
 import { SMALLEST_STEP, WorkerPool } from './parallel/worker-pool.ts';
 import { type Preemption, preempt } from './preempt/preempt.ts';
-import { reclaims, releases, spareOf } from './reclaim/reclaim.ts';
+import { onHold, reclaims, releases, spareOf } from './reclaim/reclaim.ts';
 import { isSamePlan, type Solved } from './same-plan.ts';
 import type { ServedHardware, ServedTally } from './served-tally.ts';
 import { type Clock, CycleStats, EngineMetrics } from './stats.ts';
@@ -116,6 +116,24 @@ export class Decision {
     return tally.observe(this.#current);
   }
 
+  /** Slots of the machines that are on hold after this cycle and whose clock runs; none without a reclaim hold. */
+  slotsOnHold(): number[] {
+    return onHold(this.#current);
+  }
+
+  /** Since when each machine of `slotsOnHold` is unclaimed, by id. */
+  onHold(): Map<string, number> {
+    const { machines } = this.#current.fleet;
+    const { nowMs } = this.#current;
+    const slots = this.slotsOnHold().sort(machines.idOrder);
+    return new Map(
+      slots.map((slot) => {
+        const sinceMs = machines.unclaimedSinceMs[slot]!;
+        return [machines.idOf(slot), Number.isNaN(sinceMs) ? nowMs : sinceMs];
+      }),
+    );
+  }
+
   /** Bound machines that a gang took over. */
   restamps(): Map<string, NeedKey> {
     const cycle = this.#current;
@@ -154,7 +172,7 @@ export class Decision {
       claims: this.claims(),
       restamps: this.restamps(),
       retargets: new Map(),
-      onHold: new Map(),
+      onHold: this.onHold(),
     };
   }
 }

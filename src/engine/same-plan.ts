@@ -20,6 +20,7 @@ export function isSamePlan(one: Solved, other: Solved): boolean {
     areSameRows(one.cycle, other.cycle) &&
     areSameActions(one.decision, other.decision) &&
     areSame([...one.decision.restamps()], [...other.decision.restamps()], isSameRestamp) &&
+    areSame(one.decision.slotsOnHold(), other.decision.slotsOnHold(), (a, b) => a === b) &&
     areSame(one.decision.unmet, other.decision.unmet, isSameVerdict)
   );
 }

@@ -1,9 +1,9 @@
-// Phase 2: rows that Phase 1 left short preempt machines of rows of strictly lower priority. Nothing moves now: a
-// victim drains, its target is the preemptor, and a later cycle binds it. Unclaimed machines go first. Called by
-// engine.ts.
+// Phase 2: rows that Phase 1 left short preempt machines of rows of strictly lower priority, and machines on hold. Nothing
+// moves now: a victim drains, its target is the preemptor, and a later cycle binds it. Unclaimed machines go first. Called
+// by engine.ts.
 
 import type { ReadonlyColumn } from '../../collections/table.ts';
-import { compareText, drainGraceSeconds, MachineState } from '../../model/index.ts';
+import { compareText, drainGraceSeconds, MachineState, RECLAIM_GRACE_SECONDS } from '../../model/index.ts';
 import { domainsOf } from '../assign/gang.ts';
 import { drainingFor, targeted } from '../assign/in-flight.ts';
 import { NONE, RowKind } from '../assign/ranked-rows.ts';
@@ -106,8 +106,12 @@ class PhaseTwo {
         if (eligible !== null && !eligible(slot)) continue;
         this.#cycle.result.pick(slot);
         unfilled.take(c, true);
-        const graceSeconds = drainGraceSeconds(priority, victims.priorityAt(i));
-        picks.push({ slot, graceSeconds, excess: victims.isExcess(i) });
+        const excess = victims.isExcess(i);
+        const graceSeconds =
+          excess && this.#cycle.options.reclaimHoldSeconds > 0
+            ? RECLAIM_GRACE_SECONDS
+            : drainGraceSeconds(priority, victims.priorityAt(i));
+        picks.push({ slot, graceSeconds, excess });
         if (test !== null) {
           test.count(c);
           again = true;

@@ -23,12 +23,13 @@ export interface VictimGroup {
 
 /** Unclaimed machines that differ only in their class. */
 export class UnclaimedVictims {
-  readonly loss: Loss;
+  /** By their stamp; the priority is null if that is unknown. */
+  readonly loss: Omit<Loss, 'priority'> & { readonly priority: number | null };
   /** Their cluster has reported, and its rows do not claim them. */
   readonly excess: boolean;
   readonly byClass = new Map<number, SortedGroup>();
 
-  constructor(loss: Loss, excess: boolean) {
+  constructor(loss: UnclaimedVictims['loss'], excess: boolean) {
     this.loss = loss;
     this.excess = excess;
   }
@@ -119,6 +120,11 @@ export class VictimAvailability {
     this.unclaimed = this.#unclaimed();
   }
 
+  /** Whether unclaimed machines of reported clusters are on hold: victims of any row that they fit, whatever their stamp. */
+  get hasHold(): boolean {
+    return this.cycle.options.reclaimHoldSeconds > 0;
+  }
+
   /** Number of the loss to a ranked row. */
   lossOf(rankedRow: number): number {
     return this.#lossOfProfile[this.cycle.rankedRows.profile[rankedRow]!]!;
@@ -161,10 +167,10 @@ export class VictimAvailability {
       for (; i < end; i++) {
         const slot = cycle.credits.unclaimed[i]!;
         const stamp = machines.stamp[slot]!;
-        // A blocked machine could not be acquired once it has drained; one without a priority may not be preempted by its
-        // stamp.
-        if (!cycle.claims.isFree(slot) || machines.blocked[slot] === 1 || stamps.hasPriority[stamp] === 0)
-          continue;
+        // A blocked machine could not be acquired once it has drained.
+        if (!cycle.claims.isFree(slot) || machines.blocked[slot] === 1) continue;
+        // One without a known priority is a victim only on hold.
+        if (stamps.hasPriority[stamp] === 0 && !(ready && this.hasHold)) continue;
         const memo = stamp * 2 + (ready ? 1 : 0);
         let victims = found.get(memo);
         if (victims === undefined) {
@@ -177,10 +183,11 @@ export class VictimAvailability {
     return [...found.values()];
   }
 
-  #stamped(stamp: number): Loss {
-    const { priority, interruptionDollars, reclamationDollars } = this.cycle.fleet.machines.stamps;
+  #stamped(stamp: number): UnclaimedVictims['loss'] {
+    const { hasPriority, priority, interruptionDollars, reclamationDollars } =
+      this.cycle.fleet.machines.stamps;
     return {
-      priority: priority[stamp]!,
+      priority: hasPriority[stamp] === 0 ? null : priority[stamp]!,
       interruptionDollars: interruptionDollars[stamp]!,
       reclamationDollars: reclamationDollars[stamp]!,
     };

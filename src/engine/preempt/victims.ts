@@ -1,5 +1,6 @@
-// Victims: Configured machines that a row may preempt, best first. Unclaimed machines of reported clusters come first;
-// then the score decides, then the id. Lists are sorted lazily, only as far as they are read. Used by preempt.ts.
+// Victims: Configured machines that a row may preempt, best first. Unclaimed machines of reported clusters come first, with
+// a reclaim hold all that fit; then the score decides, then the id. Lists are sorted lazily, only as far as they are read.
+// Used by preempt.ts.
 
 import type { ReadonlyColumn } from '../../collections/table.ts';
 import { victimScore } from '../../model/index.ts';
@@ -93,8 +94,10 @@ export class Victims implements VictimList {
   }
 
   *#unclaimed(bySeconds: ReadonlyMap<number, readonly number[]>): Generator<Batch> {
-    for (const { loss, excess, byClass } of this.#availability.unclaimed) {
-      if (loss.priority >= this.#preemptor) continue;
+    const { hasHold, unclaimed } = this.#availability;
+    for (const { loss: stamped, excess, byClass } of unclaimed) {
+      const loss = { ...stamped, priority: stamped.priority ?? this.#preemptor };
+      if (loss.priority >= this.#preemptor && !(excess && hasHold)) continue;
       for (const [seconds, classes] of bySeconds) {
         const groups = () => classes.flatMap((c) => (byClass.has(c) ? [[c, byClass.get(c)!] as const] : []));
         yield { loss, excess, score: this.#scoreOf(loss, seconds), groups };

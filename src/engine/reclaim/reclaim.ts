@@ -1,11 +1,42 @@
 // Phase 3: unclaimed machines leave. Reclaims are the exact complement of Phase 1's claims; nothing is computed again.
-// Releases return hosts that have been Idle for longer than their hold. Called by engine.ts; reads the cycle and writes
-// nothing. A picked machine is a victim of Phase 2.
+// With a reclaim hold an unclaimed machine first stays on hold, in case demand returns or a machine that a row waits for
+// does not arrive. Releases return hosts that have been Idle for longer than their hold. Called by engine.ts; reads the cycle
+// and writes nothing. A picked machine is a victim of Phase 2.
 
 import type { Cycle } from '../cycle.ts';
+import { AwaitingRows } from './awaiting-rows.ts';
+
+/**
+ * Configured machines of reported clusters that are neither claimed nor picked: by cluster, then keep order. With a reclaim
+ * hold, those whose hold has run out, unless a row of their cluster may still come to need them.
+ */
+export function reclaims(cycle: Cycle): number[] {
+  const holdMs = cycle.options.reclaimHoldSeconds * 1000;
+  const slots = unclaimed(cycle);
+  if (holdMs === 0) return slots;
+  const { cluster, unclaimedSinceMs } = cycle.fleet.machines;
+  let rows: AwaitingRows | null = null;
+  return slots.filter((slot) => {
+    // Without a clock the hold begins now.
+    if (!(cycle.nowMs - unclaimedSinceMs[slot]! >= holdMs) || !cycle.bindable.has(cluster[slot]!))
+      return false;
+    rows ??= new AwaitingRows(cycle);
+    return !rows.matches(slot);
+  });
+}
+
+/**
+ * Machines on hold whose clock runs, in the order of `reclaims` and including those: a Reclaim that the caller does not
+ * carry out keeps the clock of its machine. None without a reclaim hold.
+ */
+export function onHold(cycle: Cycle): number[] {
+  if (cycle.options.reclaimHoldSeconds === 0) return [];
+  const { cluster } = cycle.fleet.machines;
+  return unclaimed(cycle).filter((slot) => cycle.bindable.has(cluster[slot]!));
+}
 
 /** Configured machines of reported clusters that are neither claimed nor picked: by cluster, then keep order. */
-export function reclaims(cycle: Cycle): number[] {
+function unclaimed(cycle: Cycle): number[] {
   const slots: number[] = [];
   for (const cluster of cycle.fleet.clusters.sorted()) {
     const start = cycle.credits.start[cluster] ?? 0;
