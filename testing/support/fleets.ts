@@ -243,6 +243,14 @@ export function sharedFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
     });
 }
 
+/** Fleets in which machines may be on hold, with all other options as `UNSHARED_OPTIONS` has them. */
+export function heldFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
+  return sharedFleets(size).map((input) => {
+    const { reclaimHoldSeconds } = input.options;
+    return { ...input, options: { ...input.options, ...UNSHARED_OPTIONS, reclaimHoldSeconds } };
+  });
+}
+
 /** The amounts with `gpu` under the name of an accelerator. */
 function withAccelerator(amounts: ResourceVector): ResourceVector {
   return new Map([...amounts].map(([name, units]) => [name === 'gpu' ? ACCELERATOR : name, units]));
