@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { ALONE, LONGEST } from './test/projects.ts';
 
-const TESTS = ['{src,test,testing}/**/*.test.ts'];
+const TESTS = ['{src,test,testing,bench}/**/*.test.ts'];
 
 /** The files that take longest start first, whichever project they are of. */
 class LongestFirst extends BaseSequencer {
