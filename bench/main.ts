@@ -16,6 +16,10 @@ const AS_A_CONTROLLER = [`--max-semi-space-size=${YOUNG_GENERATION_MB / 3}`];
 
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   rollup: { file: 'wire/rollup.ts', about: 'the cost of reading a roll-up' },
+  economy: {
+    file: 'economy/main.ts',
+    about: 'what the same pods cost under the rules of the engine, against a lower bound and a packer',
+  },
   engine: { file: 'engine/main.ts', about: 'whole decisions on rebuilt inputs, one thread' },
   hostile: {
     file: 'hostile/main.ts',
@@ -47,6 +51,7 @@ ${Object.entries(BENCHMARKS)
 
 examples:
   npm run --silent bench -- rollup --needs 400
+  npm run --silent bench -- economy --seed 1 --part cold
   npm run --silent bench -- engine --case uber-5k-full --cycles 100
   npm run --silent bench -- engine --json > engine.json
   npm run --silent bench -- ladder --profile uber-50k --regime churn --workers 2 --cycles 30 --json

@@ -1,0 +1,137 @@
+// The figures of `bench economy` as tables of Markdown: for a terminal, and for docs/reference/economy.md.
+
+import { columnsOf, markdownTable, short, whole } from '../record/markdown.ts';
+import type { EconomyResult, PolicyFigures, SeedFigures } from './figures.ts';
+import { MEASURES, meanOf, measured, PACKER_RANGE, policyNames } from './summary.ts';
+
+export function textReport(result: EconomyResult): string {
+  return [
+    demandTable(result),
+    summaryTable(result),
+    ...policyNames(result).map((policy) => `${policy}, by seed:\n\n${seedTable(result, policy)}`),
+    sizeTable(result),
+  ].join('\n\n');
+}
+
+export function demandTable({ seeds }: EconomyResult): string {
+  const rows = seeds.map(({ demand, lowerBound, seed }) => [
+    String(seed),
+    ...[demand.clusters, demand.rows, demand.pods, demand.cores, demand.memoryGiB, demand.gpus].map(whole),
+    ...[demand.offerings, demand.ownedMachines].map(whole),
+    lowerBound.all.toFixed(2),
+    lowerBound.large.toFixed(2),
+  ]);
+  const headers = [
+    ...['seed', 'clusters', 'rows', 'pods', 'cores', 'GiB', 'GPUs', 'offerings', 'owned machines'],
+    ...['lower bound, $/h', 'without small shapes, $/h'],
+  ];
+  return markdownTable(columnsOf(headers, 0), rows);
+}
+
+/** Means over all seeds, beside the figures of the model. */
+export function summaryTable(result: EconomyResult): string {
+  const policies = policyNames(result);
+  const rows = MEASURES.map((measure) => {
+    const values = policies.map((policy) => measured(result, policy, measure));
+    const [first] = values;
+    const { modelled } = measure;
+    const ratio = first === undefined || modelled === null ? '' : short(first / modelled);
+    return [
+      measure.about,
+      ...values.map((value) => short(value ?? null)),
+      modelled === null ? '' : short(modelled),
+      ratio,
+    ];
+  });
+  const packer = meanOf(result, (seed) => seed.packer.all.multiple);
+  const packerLarge = meanOf(result, (seed) => seed.packer.large.multiple);
+  const range = PACKER_RANGE.map((value) => value.toFixed(2)).join(' to ');
+  const blank = policies.slice(1).map(() => '');
+  rows.push(
+    ['packer, every pod placed', short(packer ?? null), ...blank, range, ''],
+    [
+      'packer, only shapes of 16 cores and more',
+      short(packerLarge ?? null),
+      ...blank,
+      '1.46',
+      packerLarge === undefined ? '' : short(packerLarge / 1.46),
+    ],
+  );
+  return markdownTable(
+    columnsOf(['multiple of the lower bound', ...policies, 'model', 'measured ÷ model']),
+    rows,
+  );
+}
+
+/** One line for each seed: the figures of one policy. */
+export function seedTable({ seeds }: EconomyResult, policy: string): string {
+  const rows = seeds.map((figures) => seedRow(figures, figures.policies[policy] ?? {}));
+  const headers = [
+    ...['seed', 'cold', 'machines', 'large shapes', 'machines'],
+    ...[
+      'end to end',
+      'pods stuck at first',
+      'pending at the end',
+      'unlimited episodes',
+      'pending at the end',
+    ],
+    ...['in-use drains 280', '500', 'median cluster 280', '500', 'packer', 'its machines'],
+  ];
+  return markdownTable(columnsOf(headers, 0), rows);
+}
+
+function seedRow({ packer, seed }: SeedFigures, figures: PolicyFigures): string[] {
+  const { cold, endToEnd, endToEndUnlimited, largeShapes, noise } = figures;
+  const [first, last] = noise?.spans ?? [];
+  const cell = (value: number | undefined, format: (value: number) => string): string =>
+    value === undefined ? '' : format(value);
+  return [
+    String(seed),
+    cell(cold?.multiple, short),
+    cell(cold?.machines, whole),
+    cell(largeShapes?.multiple, short),
+    cell(largeShapes?.machines, whole),
+    cell(endToEnd?.multiple, short),
+    cell(endToEnd?.pendingAtFirst, whole),
+    cell(endToEnd?.pendingAtEnd, whole),
+    cell(endToEndUnlimited?.multiple, short),
+    cell(endToEndUnlimited?.pendingAtEnd, whole),
+    cell(first?.inUseDrains, whole),
+    cell(last?.inUseDrains, whole),
+    cell(first?.inMedianCluster, whole),
+    cell(last?.inMedianCluster, whole),
+    short(packer.all.multiple),
+    whole(packer.all.machines),
+  ];
+}
+
+/** Multiples by class of cluster size, means over all seeds. */
+export function sizeTable(result: EconomyResult): string {
+  const classes = Object.keys(result.seeds[0]?.demand.clustersBySize ?? {});
+  const rows = classes.map((name) => [
+    name,
+    whole(meanOf(result, ({ demand }) => demand.clustersBySize[name] ?? 0) ?? 0),
+    ...policyNames(result).flatMap((policy) =>
+      (['cold', 'largeShapes', 'endToEnd', 'endToEndUnlimited'] as const).map((part) =>
+        short(meanOf(result, ({ policies }) => policies[policy]?.[part]?.multipleBySize[name]) ?? null),
+      ),
+    ),
+    short(meanOf(result, ({ packer }) => packer.all.multipleBySize[name] ?? 0) ?? null),
+  ]);
+  const headers = policyNames(result).flatMap((policy) =>
+    ['cold', 'large shapes', 'end to end', 'unlimited episodes'].map((part) => `${policy}: ${part}`),
+  );
+  return markdownTable(columnsOf(['clusters', 'number', ...headers, 'packer']), rows);
+}
+
+/** Costs of old fleets, means over all seeds. */
+export function consolidationTable(result: EconomyResult): string {
+  const rows = policyNames(result).map((policy) => [
+    policy,
+    ...(['before', 'after', 'fresh', 'afterOverFresh', 'cycles'] as const).map((figure) =>
+      short(meanOf(result, ({ policies }) => policies[policy]?.consolidation?.[figure]) ?? null),
+    ),
+  ]);
+  const headers = ['policy', 'before, $/h', 'after, $/h', 'fresh fleet, $/h', 'after ÷ fresh', 'cycles'];
+  return markdownTable(columnsOf(headers), rows);
+}

@@ -1,0 +1,74 @@
+// Means over the seeds of a result, and the figures of the model that the goals were set with. Reports, the HTML page and
+// docs/reference/economy.md take their numbers from here.
+
+import { type EconomyResult, type PolicyFigures, rounded, type SeedFigures } from './figures.ts';
+
+/** One row of the comparison. */
+export interface Measure {
+  readonly name: string;
+  readonly about: string;
+  /** What a model of the rules without sharing found, on one seed of its own demand; null if it has no such figure. */
+  readonly modelled: number | null;
+  /** Undefined where the part was not run. */
+  readonly of: (figures: PolicyFigures) => number | undefined;
+}
+
+export const MEASURES: readonly Measure[] = [
+  {
+    name: 'cold',
+    about: 'cold, sums covered',
+    modelled: 1.6,
+    of: ({ cold }) => cold?.multiple,
+  },
+  {
+    name: 'large-shapes',
+    about: 'cold, only shapes of 16 cores and more',
+    modelled: 2.47,
+    of: ({ largeShapes }) => largeShapes?.multiple,
+  },
+  {
+    name: 'end-to-end',
+    about: 'end to end, at most 20 open episodes in a cluster',
+    modelled: 2.35,
+    of: ({ endToEnd }) => endToEnd?.multiple,
+  },
+  {
+    name: 'end-to-end-unlimited',
+    about: 'end to end, any number of episodes: every pod runs',
+    modelled: 2.35,
+    of: ({ endToEndUnlimited }) => endToEndUnlimited?.multiple,
+  },
+  {
+    name: 'noise-multiple',
+    about: 'cost under noise, mean of 500 cycles',
+    modelled: null,
+    of: ({ noise }) => noise?.spans.at(-1)?.meanMultiple,
+  },
+  {
+    name: 'drains',
+    about: 'drains of machines in use under noise, 280 cycles, cluster of median size',
+    modelled: 296,
+    of: ({ noise }) => noise?.spans[0]?.inMedianCluster,
+  },
+];
+
+/** The least and the most that a believable packer of pods costs, as multiples of the lower bound. */
+export const PACKER_RANGE = [1.38, 1.75] as const;
+
+export function policyNames({ seeds }: EconomyResult): string[] {
+  return Object.keys(seeds[0]?.policies ?? {});
+}
+
+/** The mean over all seeds that have the figure; undefined if none has. */
+export function meanOf(
+  { seeds }: EconomyResult,
+  figureOf: (figures: SeedFigures) => number | undefined,
+): number | undefined {
+  const values = seeds.map(figureOf).filter((value) => value !== undefined);
+  if (values.length === 0) return undefined;
+  return rounded(values.reduce((a, b) => a + b, 0) / values.length);
+}
+
+export function measured(result: EconomyResult, policy: string, { of }: Measure): number | undefined {
+  return meanOf(result, ({ policies }) => of(policies[policy] ?? {}));
+}
