@@ -17,6 +17,7 @@ export class CycleResult {
   #restamped: number[] = [];
   readonly #settledRestamps = new Map<number, readonly number[]>();
   readonly #blockers = new Map<number, number>();
+  readonly #retargets = new Map<number, number>();
   /** Slots that were picked, so that resetting them does not scan the column. */
   #picks: number[] = [];
 
@@ -52,6 +53,15 @@ export class CycleResult {
   /** Bound machines that a gang claims without their stamp naming it; those of a gang in claim order. */
   allRestamped(): number[] {
     return [...this.#restamped, ...[...this.#settledRestamps.values()].flat()];
+  }
+
+  /** By slot of a machine that drains for a row which is gone: the ranked row that it drains for from now on. */
+  get retargets(): ReadonlyMap<number, number> {
+    return this.#retargets;
+  }
+
+  retarget(slot: number, rankedRow: number): void {
+    this.#retargets.set(slot, rankedRow);
   }
 
   addUnmet(unmet: Unmet): void {
@@ -114,5 +124,6 @@ export class CycleResult {
     this.#hosted = new Map();
     this.#unhosted = new Map();
     this.#restamped = [];
+    this.#retargets.clear();
   }
 }

@@ -18,6 +18,7 @@ import { Foldable } from './assign/foldable.ts';
 import { Infeasible } from './assign/infeasible.ts';
 import { PoolPass, type PoolPassView } from './assign/pool-pass.ts';
 import { NONE, RankedRows, type RankedRowsView, RowKind } from './assign/ranked-rows.ts';
+import { Sharing } from './assign/sharing.ts';
 import { EvenList } from './assign/spread-credit.ts';
 import { Unfilled } from './assign/unfilled.ts';
 import { GangAvailability } from './candidates/domain-availability.ts';
@@ -54,6 +55,7 @@ export class Cycle {
   readonly bindable: ReadonlyColumns<Bindable>;
   readonly claims: ClaimsView;
   readonly credits: CreditsView;
+  readonly sharing: ReadonlyColumns<Sharing>;
   readonly pass: PoolPassView;
   readonly blockers: Blockers;
   readonly result: CycleResultView;
@@ -99,6 +101,7 @@ export class Cycle {
     this.bindable = new Bindable(fleet);
     this.claims = new Claims();
     this.credits = new Credits(fleet, this.rankedRows, this.walk, this.claims, this.unfilled);
+    this.sharing = new Sharing(this);
     this.pass = new PoolPass(this);
     this.blockers = new Blockers(this);
     this.result = new CycleResult();
@@ -175,6 +178,8 @@ export class Cycle {
     this.#nowMs = nowMs;
     this.#number++;
     this.#options = options;
+    const isSwitched = this.sharing.beginCycle(options.sharing === 'on');
+    if (isSwitched) this.dirtyClusters.restart();
     if (everything) this.#clearClaims();
     this.#undoPass();
     this.availability.beginCycle();
@@ -205,6 +210,7 @@ export class Cycle {
   #prepare(clusters: readonly number[]): void {
     const changed = clusters.filter((cluster) => this.dirtyClusters.keeps[cluster] === 0);
     this.claims.reserveMachines(this.fleet.machines.size);
+    this.sharing.reserve();
     this.walk.locate(clusters);
     this.#forget(clusters);
     this.rankedRows.reserve(this.fleet, changed);
@@ -249,6 +255,7 @@ export class Cycle {
 
   #undoPass(): void {
     this.pass.undoAll();
+    this.sharing.undoPass();
     this.result.clear();
     this.rankedRows.beginCycle(this.fleet);
   }
@@ -329,12 +336,20 @@ export class Cycle {
    * remainder; otherwise two rows would pass machines back and forth while one of them waits.
    */
   beyond(rankedRow: number, drains: readonly number[]): Unfilled {
-    if (drains.length === 0) return this.unfilled;
+    const hasLeftovers = this.sharing.hasLeftovers(rankedRow);
+    if (drains.length === 0 && !hasLeftovers) return this.unfilled;
+    const rest = this.copyUnfilled(rankedRow);
+    if (hasLeftovers) this.sharing.takeLeftovers(rankedRow, rest);
+    for (const slot of drains) rest.take(this.fleet.machines.classOf[slot]!, true);
+    return rest;
+  }
+
+  /** A copy of `unfilled`, which may be reduced further; valid until the next call. */
+  copyUnfilled(rankedRow: number): Unfilled {
     const rest = this.#rest;
     if (this.rankedRows.kind[rankedRow] === RowKind.Fold)
       rest.beginFold(this.rankedRows.row[rankedRow]!, this.unfilled.gangsLeft);
     else rest.restore(this.rankedRows.row[rankedRow]!, this.unfilled.save());
-    for (const slot of drains) rest.take(this.fleet.machines.classOf[slot]!, true);
     return rest;
   }
 }

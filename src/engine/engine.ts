@@ -150,6 +150,18 @@ export class Decision {
     return restamps;
   }
 
+  /** Machines that drain for a row which is gone, and the row that they drain for from now on; by id. */
+  retargets(): Map<string, NeedKey> {
+    const { fleet, rankedRows, result } = this.#current;
+    const slots = [...result.retargets.keys()].sort(fleet.machines.idOrder);
+    return new Map(
+      slots.map((slot) => {
+        const key = rankedRows.key[result.retargets.get(slot)!]!;
+        return [fleet.machines.idOf(slot), fleet.keys.keyOf(key)];
+      }),
+    );
+  }
+
   /** One verdict per Need, all or those that the question selects; by rank unless it names another order. */
   verdicts(question: VerdictQuestion = {}): Verdict[] {
     return verdictsOf(this.#current, this.#preemptions, question);
@@ -171,7 +183,7 @@ export class Decision {
       verdicts: this.verdicts(),
       claims: this.claims(),
       restamps: this.restamps(),
-      retargets: new Map(),
+      retargets: this.retargets(),
       onHold: this.onHold(),
     };
   }

@@ -7,7 +7,6 @@ import {
   type ClaimedCause,
   MAX_CLAIMANTS,
   MachineState,
-  NO_REMAINDERS,
   OBSTACLE_CAUSES,
   type ObstacleCause,
   type Obstacles,
@@ -54,7 +53,7 @@ export function obstaclesOf(
     own,
     machines: counts,
     ...claimantsOf(cycle, rankedRow, byClaimant),
-    remainders: NO_REMAINDERS,
+    remainders: cycle.sharing.countsOf(rankedRow),
   };
 }
 

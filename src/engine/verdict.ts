@@ -160,7 +160,7 @@ function verdictOf(
     satisfied: unmet === undefined,
     deficit: unmet === undefined ? new Map() : dimensions.vectorOf(unmet.deficit, 0),
     claimed: ids(cycle.claims.of(rankedRow)),
-    shares: [],
+    shares: sharesOf(cycle, rankedRow),
     bootstraps: ids(acquired.filter(idle)),
     provisions: ids(acquired.filter((slot) => !idle(slot))),
     preempts: ids(preemption?.picks.map(({ slot }) => slot) ?? []),
@@ -169,6 +169,12 @@ function verdictOf(
     candidates: unmet === undefined ? [] : (cycle.result.gangs.get(rankedRow)?.candidates ?? []),
     unmet: unmet === undefined ? null : unmetOf(cycle, unmet, preemption!),
   };
+}
+
+function sharesOf({ fleet, sharing }: Cycle, rankedRow: number): Verdict['shares'] {
+  return sharing.sharesOf(rankedRow).map(({ slot, amount }) => {
+    return { machine: fleet.machines.idOf(slot), amount: fleet.dimensions.vectorOf(amount, 0) };
+  });
 }
 
 /**

@@ -243,12 +243,13 @@ export function sharedFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
     });
 }
 
-/** Fleets in which machines may be on hold, with all other options as `UNSHARED_OPTIONS` has them. */
-export function heldFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
-  return sharedFleets(size).map((input) => {
-    const { reclaimHoldSeconds } = input.options;
-    return { ...input, options: { ...input.options, ...UNSHARED_OPTIONS, reclaimHoldSeconds } };
+/** Fleets with and without something to share, for comparisons of engine and oracle. */
+export function anyFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
+  const { poolOrder, accelerators } = UNSHARED_OPTIONS;
+  const shared = sharedFleets(size).map((input): DecisionInput => {
+    return { ...input, options: { ...input.options, poolOrder, accelerators } };
   });
+  return fc.oneof(fleets(size), shared);
 }
 
 /** The amounts with `gpu` under the name of an accelerator. */

@@ -8,7 +8,8 @@ import { drainingFor } from './in-flight.ts';
 
 /** Whether a machine with another row's target may be claimed: only for what is not already draining towards this row. */
 export function beyondDrains(cycle: Cycle, rankedRow: number, drains: readonly number[]): ClassFilter | null {
-  return drains.length === 0 ? null : addsBeyond(cycle, rankedRow, drains);
+  const isNothing = drains.length === 0 && !cycle.sharing.hasLeftovers(rankedRow);
+  return isNothing ? null : addsBeyond(cycle, rankedRow, drains);
 }
 
 /** Separate function: a closure in `beyondDrains` would allocate a context on every call, and most rows have no drains. */

@@ -38,11 +38,14 @@ function creditAll(cycle: Cycle, cluster: number): void {
   const creditOf = cycle.walk.countOf(cluster) === 0 ? creditNothing : creditRankedRow;
   const hasSetAside = cycle.fleet.demand.setAsideIn[cluster]! > 0;
   cycle.credits.openCluster(cluster);
+  cycle.sharing.openCluster(cluster);
   if (hasSetAside) creditSetAside(cycle, cluster);
   for (let rankedRow = rankedRows.start[cluster]!; rankedRow < rankedRows.end[cluster]!; rankedRow++) {
     // It never needs free machines; set-aside.ts records it as unmet when all rows are served.
     if (hasSetAside && rankedRows.kind[rankedRow] === RowKind.SetAside)
       cycle.credits.settle(rankedRow, Credit.Covered);
+    else if (cycle.sharing.lends(rankedRow))
+      cycle.credits.settle(rankedRow, creditLender(cycle, rankedRow, creditOf));
     else cycle.credits.settle(rankedRow, creditOf(cycle, rankedRow));
   }
   cycle.credits.closeCluster(cluster);
@@ -72,6 +75,26 @@ function creditNothing(cycle: Cycle, rankedRow: number): Credit {
   return hasInFlight[rankedRow] === 1 ? Credit.Waits : Credit.Short;
 }
 
+/**
+ * A row that shares machines. Once one waits for the pass, all later ones of the cluster do: they may borrow from what the
+ * pass acquires for it.
+ */
+function creditLender(
+  cycle: Cycle,
+  rankedRow: number,
+  creditOf: (cycle: Cycle, rankedRow: number) => Credit,
+): Credit {
+  const { sharing } = cycle;
+  let credit: Credit = Credit.Waits;
+  if (sharing.mustWait(rankedRow)) {
+    cycle.claims.openCredits(rankedRow);
+    cycle.credits.contended.add(cycle.rankedRows.pattern[rankedRow]!, true);
+  } else credit = creditOf(cycle, rankedRow);
+  if (credit === Credit.Covered) sharing.lend(rankedRow);
+  else sharing.wait();
+  return credit;
+}
+
 function creditRankedRow(cycle: Cycle, rankedRow: number): Credit {
   const kind = cycle.rankedRows.kind[rankedRow];
   cycle.claims.openCredits(rankedRow);
@@ -98,6 +121,7 @@ function creditRankedRow(cycle: Cycle, rankedRow: number): Credit {
 /** Credits a row that is not a gang. With `early`, the pass has not begun: returns Waits at anything that depends on it. */
 export function creditRow(cycle: Cycle, rankedRow: number, early: boolean): Credit {
   cycle.beginUnfilled(rankedRow);
+  cycle.sharing.borrow(rankedRow);
   if (cycle.unfilled.covered) return Credit.Covered;
   const spread = cycle.rankedRows.kind[rankedRow] === RowKind.Spread;
   // A single machine cannot be uneven.

@@ -32,6 +32,7 @@ export function beginShort(cycle: Cycle, rankedRow: number): void {
   const { classOf } = cycle.fleet.machines;
   const pattern = cycle.patternOf(rankedRow);
   cycle.beginUnfilled(rankedRow);
+  cycle.sharing.borrow(rankedRow);
   for (let i = creditStart[rankedRow]!; i < creditEnd[rankedRow]!; i++) {
     const classNumber = classOf[slots[i]!]!;
     unfilled.take(classNumber, pattern.fits(classNumber));
@@ -39,7 +40,8 @@ export function beginShort(cycle: Cycle, rankedRow: number): void {
 }
 
 function serveRow(cycle: Cycle, rankedRow: number): void {
-  const { blockers, claims, rankedRows, unfilled } = cycle;
+  const { blockers, claims, rankedRows, sharing, unfilled } = cycle;
+  sharing.beginTurn(rankedRow);
   cycle.pass.enter(rankedRow, claims.count);
   if (cycle.isExplained(rankedRow)) cycle.result.setBlocker(rankedRow, blockers.of(rankedRow));
   if (rankedRows.kind[rankedRow] === RowKind.Gang) {
@@ -60,6 +62,8 @@ function serveRow(cycle: Cycle, rankedRow: number): void {
       if (!unfilled.covered && rankedRows.kind[rankedRow] === RowKind.Plain) addUnmet(cycle, rankedRow, null);
     }
   }
+  sharing.lend(rankedRow);
+  sharing.forecastDrains(rankedRow);
   blockers.noteTaken(rankedRow);
 }
 

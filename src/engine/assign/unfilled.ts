@@ -129,6 +129,17 @@ export class Unfilled {
     }
   }
 
+  /** Reduces what is unfilled by an amount that the row borrows; the machine that it is of holds the largest pod. */
+  borrow(amount: Float64Array): void {
+    this.#unitMissing = false;
+    for (let d = 0; d < this.#count; d++) {
+      const left = this.#left[d]!;
+      if (left === 0) continue;
+      this.#left[d] = Math.max(left - amount[d]!, 0);
+      if (amount[d]! >= left) this.#open--;
+    }
+  }
+
   /** What is missing: at least one largest pod if none of the machines holds it. */
   deficit(): Float64Array {
     const { minUnit } = this.#fleet.demand;

@@ -86,7 +86,7 @@ export class Lanes {
   #count(order: Uint32Array): number {
     const { lanes } = this.#options;
     // An explained row examines every machine, which only the cycle's own thread supports.
-    if (this.#cycle.explains || order.length < 2) return 1;
+    if (this.#cycle.explains || order.length < 2 || this.#cycle.options.sharing === 'on') return 1;
     if (lanes !== 'auto') return lanes;
     if (this.#pause > 0) {
       this.#pause--;

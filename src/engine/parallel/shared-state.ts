@@ -23,12 +23,12 @@ import type { LaneStart } from './worker-pool.ts';
  */
 function sharedTables(cycle: Cycle): readonly object[] {
   const { classes, demand, machines } = cycle.fleet;
-  const { bindable, bound, claims, credits, dirtyClusters, foldable, rankedRows, walk } = cycle;
+  const { bindable, bound, claims, credits, dirtyClusters, foldable, rankedRows, sharing, walk } = cycle;
   return [
     ...[machines, machines.stamps, machines.arena],
     ...[classes, classes.allocatable],
     ...[demand, demand.aggregate, demand.minUnit],
-    ...[rankedRows, foldable, bound, walk, dirtyClusters, bindable, claims, credits],
+    ...[rankedRows, foldable, bound, walk, dirtyClusters, bindable, claims, credits, sharing],
   ];
 }
 

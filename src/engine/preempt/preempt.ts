@@ -7,6 +7,7 @@ import { compareText, drainGraceSeconds, MachineState, RECLAIM_GRACE_SECONDS } f
 import { domainsOf } from '../assign/gang.ts';
 import { drainingFor, targeted } from '../assign/in-flight.ts';
 import { NONE, RowKind } from '../assign/ranked-rows.ts';
+import { Remainders } from '../assign/remainders.ts';
 import { type SpreadTest, spreadTestOf } from '../assign/skew.ts';
 import type { Cycle } from '../cycle.ts';
 import type { Unmet } from '../unmet.ts';
@@ -37,10 +38,28 @@ export function preempt(cycle: Cycle): Map<number, Preemption> {
   const preemptions = new Map<number, Preemption>();
   if (cycle.result.unmet.length === 0) return preemptions;
   const phase = new PhaseTwo(cycle);
-  for (const unmet of cycle.result.unmet) {
-    preemptions.set(unmet.rankedRow, phase.serve(unmet));
+  for (const turn of turnsOf(cycle)) {
+    if (typeof turn === 'number') phase.lendDrains(turn);
+    else preemptions.set(turn.rankedRow, phase.serve(turn));
   }
   return preemptions;
+}
+
+/** Unmet rows in the order they were served; with sharing also met lenders that machines drain for, by ranked row. */
+function turnsOf(cycle: Cycle): readonly (Unmet | number)[] {
+  const { fleet, pass, rankedRows, result, sharing } = cycle;
+  if (!sharing.isActive) return result.unmet;
+  const isUnmet = new Set(result.unmet.map(({ rankedRow }) => rankedRow));
+  const turns: (Unmet | number)[] = [...result.unmet];
+  for (let place = 0; place < pass.count; place++) {
+    const rankedRow = pass.rankedRow[place]!;
+    if (rankedRows.hasInFlight[rankedRow] === 0 || isUnmet.has(rankedRow) || !sharing.lends(rankedRow))
+      continue;
+    if (drainingFor(cycle, rankedRow, true).length > 0) turns.push(rankedRow);
+  }
+  if (turns.length === result.unmet.length) return turns;
+  const rowOf = (turn: Unmet | number): number => (typeof turn === 'number' ? turn : turn.rankedRow);
+  return turns.sort((a, b) => rankedRows.compare(fleet, rowOf(a), rowOf(b)));
 }
 
 class PhaseTwo {
@@ -49,6 +68,10 @@ class PhaseTwo {
   /** Victims by (pattern, priority): rows that share both share the list. */
   readonly #victims = new Map<string, VictimList>();
   #availability: VictimAvailability | null = null;
+  /** By cluster: what machines that drain for its rows will leave over. */
+  readonly #secondLists = new Map<number, Remainders>();
+  /** By cluster: machines that drain for a row which is gone, in id order. */
+  #adoptable: ReadonlyMap<number, readonly number[]> | null = null;
 
   constructor(cycle: Cycle) {
     this.#cycle = cycle;
@@ -67,18 +90,78 @@ class PhaseTwo {
         .domainsThatCouldCover(rankedRows.row[rankedRow]!);
       return possible.length > 0 ? this.#serveGang(rankedRow) : INFEASIBLE;
     }
+    const { sharing } = this.#cycle;
+    const lends = sharing.lends(rankedRow);
     unfilled.restore(rankedRows.row[rankedRow]!, unmet.shortage);
+    if (lends) sharing.borrowArriving(rankedRow, this.#secondListOf(rankedRow));
+    const want = lends ? unfilled.deficit() : null;
     const test = this.#spreadTestOf(unmet);
-    for (const slot of drainingFor(this.#cycle, rankedRow, true)) {
+    const arriving = drainingFor(this.#cycle, rankedRow, true).slice();
+    for (const slot of arriving) {
       const c = this.#classOf(slot);
       unfilled.take(c, true);
       test?.count(c);
     }
+    if (lends) this.#adopt(rankedRow, test, arriving);
     const picks: Pick[] = [];
     if (this.#cycle.canBind(rankedRow)) this.#pick(rankedRow, this.#victimsOf(rankedRow), null, test, picks);
+    if (want !== null) {
+      for (const { slot } of picks) arriving.push(slot);
+      sharing.lendArriving(rankedRow, arriving, want, this.#secondListOf(rankedRow));
+    }
     return picks.length === 0 && !unfilled.covered
       ? NOTHING
       : { picks, covered: unfilled.covered, infeasible: false };
+  }
+
+  /** Machines that drain for a row that is met are left over for later rows. */
+  lendDrains(rankedRow: number): void {
+    const want = new Float64Array(this.#cycle.fleet.dimensions.count);
+    const drains = drainingFor(this.#cycle, rankedRow, true);
+    this.#cycle.sharing.lendArriving(rankedRow, drains, want, this.#secondListOf(rankedRow));
+  }
+
+  #secondListOf(rankedRow: number): Remainders {
+    const cluster = this.#cycle.rankedRows.cluster[rankedRow]!;
+    let list = this.#secondLists.get(cluster);
+    if (list === undefined) {
+      list = new Remainders(this.#cycle.fleet);
+      this.#secondLists.set(cluster, list);
+    }
+    return list;
+  }
+
+  /** Takes over machines of the row's cluster that drain for a row which is gone: they are re-targeted to this one. */
+  #adopt(rankedRow: number, test: SpreadTest | null, arriving: number[]): void {
+    const { rankedRows, result, unfilled } = this.#cycle;
+    const pattern = this.#cycle.patternOf(rankedRow);
+    this.#adoptable ??= this.#drainingForNoRow();
+    const slots = this.#adoptable.get(rankedRows.cluster[rankedRow]!) ?? [];
+    while (!unfilled.covered) {
+      test?.settle(unfilled);
+      const next = slots.find((slot) => {
+        const c = this.#classOf(slot);
+        if (result.retargets.has(slot) || !pattern.fits(c) || !unfilled.adds(c, true)) return false;
+        return test === null || test.passes(c);
+      });
+      if (next === undefined) return;
+      result.retarget(next, rankedRow);
+      arriving.push(next);
+      unfilled.take(this.#classOf(next), true);
+      test?.count(this.#classOf(next));
+    }
+  }
+
+  #drainingForNoRow(): ReadonlyMap<number, readonly number[]> {
+    const { keys, machines } = this.#cycle.fleet;
+    const { ofKey } = this.#cycle.rankedRows;
+    const slots: number[] = [];
+    for (let slot = 0; slot < machines.size; slot++) {
+      const target = machines.target[slot]!;
+      if (machines.state[slot] === MachineState.Draining && target !== 0 && ofKey[target] === NONE)
+        slots.push(slot);
+    }
+    return Map.groupBy(slots.sort(machines.idOrder), (slot) => keys.clusterOf(machines.target[slot]!));
   }
 
   /** Picks in order until the row is covered, from the victims that pass `eligible`. */

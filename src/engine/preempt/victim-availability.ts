@@ -3,8 +3,13 @@
 // readers, and only as far as one reads. Used by victims.ts and preempt.ts.
 
 import type { SliceView } from '../../fleet/index.ts';
+import { dollarsOfBucket } from '../../model/index.ts';
 import { NONE } from '../assign/ranked-rows.ts';
 import type { Cycle } from '../cycle.ts';
+
+/** Above every penalty bucket plus one. */
+const BUCKETS = 32;
+const BUCKET_PAIRS = BUCKETS * BUCKETS;
 
 /** The cost of losing a machine: to the row that claims it, or by its stamp if no row does. */
 export interface Loss {
@@ -102,7 +107,7 @@ class ClaimedOfClass {
     const { cycle } = this.#availability;
     const slot = cycle.fleet.machines.arena.data[this.#slice.offset + this.#read++]!;
     const claimant = cycle.claims.claimedBy[slot]! - 1;
-    if (claimant !== NONE) this.#byLoss[this.#availability.lossOf(claimant)]!.push(slot);
+    if (claimant !== NONE) this.#byLoss[this.#availability.lossOf(slot, claimant)]!.push(slot);
   }
 }
 
@@ -111,12 +116,15 @@ export class VictimAvailability {
   /** Distinct losses of claimants, by number. */
   readonly losses: Loss[] = [];
   readonly #lossOfProfile: number[] = [];
+  /** Losses of claimants together with rows that borrow from their machines, by claimant's loss and buckets. */
+  readonly #sharedLosses = new Map<number, number>();
   readonly #claimed: (ClaimedOfClass | undefined)[] = [];
   readonly unclaimed: readonly UnclaimedVictims[];
 
   constructor(cycle: Cycle) {
     this.cycle = cycle;
     this.#numberLosses();
+    if (cycle.sharing.isActive) this.#numberSharedLosses();
     this.unclaimed = this.#unclaimed();
   }
 
@@ -125,9 +133,38 @@ export class VictimAvailability {
     return this.cycle.options.reclaimHoldSeconds > 0;
   }
 
-  /** Number of the loss to a ranked row. */
-  lossOf(rankedRow: number): number {
-    return this.#lossOfProfile[this.cycle.rankedRows.profile[rankedRow]!]!;
+  /** Number of the loss of a machine to the ranked row that claims it and to those that borrow from it. */
+  lossOf(slot: number, claimant: number): number {
+    const alone = this.#lossOfProfile[this.cycle.rankedRows.profile[claimant]!]!;
+    const buckets = this.#bucketsOf(slot);
+    return buckets === 0 ? alone : this.#sharedLosses.get(alone * BUCKET_PAIRS + buckets)!;
+  }
+
+  /** Buckets of the rows that borrow from a machine, as one number; 0 for none. */
+  #bucketsOf(slot: number): number {
+    const { interruptionBucket, isActive, reclamationBucket } = this.cycle.sharing;
+    return isActive ? interruptionBucket[slot]! * BUCKETS + reclamationBucket[slot]! : 0;
+  }
+
+  /** The two dollar figures are each the largest of claimant and borrowers; the priority is the claimant's. */
+  #numberSharedLosses(): void {
+    const { claims, fleet, rankedRows } = this.cycle;
+    for (let slot = 0; slot < fleet.machines.size; slot++) {
+      const claimant = claims.claimedBy[slot]! - 1;
+      const buckets = this.#bucketsOf(slot);
+      if (claimant === NONE || buckets === 0) continue;
+      const alone = this.#lossOfProfile[rankedRows.profile[claimant]!]!;
+      const memo = alone * BUCKET_PAIRS + buckets;
+      if (this.#sharedLosses.has(memo)) continue;
+      const { priority, interruptionDollars, reclamationDollars } = this.losses[alone]!;
+      const dollars = (bucket: number): number => (bucket === 0 ? 0 : dollarsOfBucket(bucket - 1));
+      this.#sharedLosses.set(memo, this.losses.length);
+      this.losses.push({
+        priority,
+        interruptionDollars: Math.max(interruptionDollars, dollars(Math.floor(buckets / BUCKETS))),
+        reclamationDollars: Math.max(reclamationDollars, dollars(buckets % BUCKETS)),
+      });
+    }
   }
 
   /** Claimed machines of a class with a numbered loss; null if the class has no Configured machines. */

@@ -1,7 +1,7 @@
 // Rows that wait for machines: short ones, and those that count on a machine that is not yet Configured. What they wait for
 // may not arrive, so a machine on hold that meets their requirements is not reclaimed. Used by reclaim.ts.
 
-import { isBound } from '../../model/index.ts';
+import { isBound, MachineState } from '../../model/index.ts';
 import { NONE, RowKind } from '../assign/ranked-rows.ts';
 import type { Cycle } from '../cycle.ts';
 
@@ -9,7 +9,7 @@ export class AwaitingRows {
   readonly #cycle: Cycle;
   /** By cluster: the patterns of its short rows and of its rows with claims on machines that are not bound. */
   readonly #patterns = new Map<number, Set<number>>();
-  /** Clusters of which the claims on Configuring machines were added as well. */
+  /** Clusters of which the claims on Configuring machines, and the borrowers, were added as well. */
   readonly #complete = new Set<number>();
 
   constructor(cycle: Cycle) {
@@ -43,8 +43,21 @@ export class AwaitingRows {
       const slice = fleet.machines.boundOf(cluster)!.configuring;
       for (let i = slice.offset; i < slice.offset + slice.length; i++)
         this.#add(claims.claimedBy[fleet.machines.arena.data[i]!]! - 1);
+      this.#addBorrowers(cluster);
     }
     return this.#patterns.get(cluster) ?? NO_PATTERNS;
+  }
+
+  /** Adds rows that borrow from machines that are not yet Configured. */
+  #addBorrowers(cluster: number): void {
+    const { fleet, rankedRows, sharing } = this.#cycle;
+    if (!sharing.isActive) return;
+    for (let rankedRow = rankedRows.start[cluster]!; rankedRow < rankedRows.end[cluster]!; rankedRow++) {
+      const waits = sharing
+        .sharesOf(rankedRow)
+        .some(({ slot }) => fleet.machines.state[slot] !== MachineState.Configured);
+      if (waits) this.#add(rankedRow);
+    }
   }
 
   #add(rankedRow: number): void {

@@ -47,6 +47,8 @@ export abstract class DemandRows {
    */
   readonly keyPlace = this.byRow.u32();
   readonly foldKeyPlace = this.byRow.u32();
+  /** 1 if the Need has a group. */
+  readonly grouped = this.byRow.u8();
   /** 1 if the aggregate is zero: such a row is met by definition, unless it is set aside. */
   readonly empty = this.byRow.u8();
   /** 1 if the row is set aside: its size is unknown, and `same`, `spreads` and its amounts are 0. */
@@ -97,6 +99,7 @@ export abstract class DemandRows {
     this.key[row] = key;
     this.#rowOf[key] = row;
     this.firstSeenMs[row] = need.firstSeenMs;
+    this.grouped[row] = need.group === '' ? 0 : 1;
     this.keyPlace[row] = UNPLACED;
     this.foldKeyPlace[row] = UNPLACED;
     this.profiles.drop(profile);
@@ -120,6 +123,7 @@ export abstract class DemandRows {
     this.#rowOf[key] = row;
     this.profile[row] = profile;
     this.firstSeenMs[row] = need.firstSeenMs;
+    this.grouped[row] = need.group === '' ? 0 : 1;
     const entry = this.profiles.entryOf(profile);
     this.precedence[row] = entry.precedence;
     this.setAside[row] = flagOf(need);
