@@ -3,7 +3,7 @@
 
 export { ACTION_WORDS, actionKindOf } from './action.ts';
 export { drainGraceSeconds, RECLAIM_GRACE_SECONDS, victimScore } from './cost.ts';
-export { MAX_CLAIMANTS, NO_REMAINDERS, WIRE_UNMET_REASON } from './decision.ts';
+export { DEFAULT_ECONOMY_OPTIONS, MAX_CLAIMANTS, NO_REMAINDERS, WIRE_UNMET_REASON } from './decision.ts';
 export { revivedError } from './errors.ts';
 export { codedText, withCode } from './last-error.ts';
 export type { Leaving } from './leaving.ts';

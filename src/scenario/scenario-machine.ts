@@ -98,6 +98,7 @@ const MACHINE = z.strictObject({
   target: given(TARGET, null),
   held: given(z.boolean(), false),
   idleSince: given(TIME, null),
+  unclaimedSince: given(TIME, null),
   drainSeconds: given(numberIn({ min: 0, max: Number.MAX_VALUE }), DEFAULT_DRAIN_SECONDS),
 });
 
@@ -143,7 +144,7 @@ function readMachine(
     value,
     path,
     problems,
-    ({ state, host, assigned, held, idleSince, ...rest }) => {
+    ({ state, host, assigned, held, idleSince, unclaimedSince, ...rest }) => {
       const machine: LedgerMachine = {
         ...rest,
         state: state ?? MachineState.Idle,
@@ -151,7 +152,7 @@ function readMachine(
         stamp: assigned,
         blocked: held,
         idleSinceMs: idleSince,
-        unclaimedSinceMs: null,
+        unclaimedSinceMs: unclaimedSince,
       };
       for (const problem of machineProblems(machine)) {
         if (state === undefined && !STATELESS.has(problem.code)) continue;

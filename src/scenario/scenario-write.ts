@@ -14,6 +14,7 @@ import {
   type ResourceVector,
   type Stamp,
 } from '../model/index.ts';
+import { economyJson } from './economy-options.ts';
 import { CAPACITY_TYPE_NAMES, OPERATOR_NAMES, STATE_NAMES, WHEN_NAMES } from './enum-names.ts';
 import { DEFAULT_ENGINE_OPTIONS, type EngineOptions } from './scenario.ts';
 
@@ -42,6 +43,7 @@ function optionsJson(options: DecisionOptions, engine: EngineOptions): Json {
     ...engine,
     releaseHolds: Object.fromEntries(holds) as Json,
     weights: { ...weights },
+    ...economyJson(options),
   };
 }
 
@@ -63,6 +65,7 @@ function machineJson(machine: LedgerMachine): Json {
     held: machine.blocked || null,
     lastError: machine.lastError || null,
     idleSince: machine.idleSinceMs === null ? null : timeText(machine.idleSinceMs),
+    unclaimedSince: machine.unclaimedSinceMs === null ? null : timeText(machine.unclaimedSinceMs),
     drainSeconds: machine.drainSeconds === DEFAULT_DRAIN_SECONDS ? null : machine.drainSeconds,
     assigned: machine.stamp === null ? null : stampJson(machine.stamp),
     target: machine.target === null ? null : keyJson(machine.target),

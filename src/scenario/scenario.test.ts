@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   CapacityType,
+  DEFAULT_ECONOMY_OPTIONS,
   MachineState,
   Operator,
   type Problem,
   type Result,
-  UNSHARED_OPTIONS,
+  SHARED_OPTIONS,
   WhenUnsatisfiable,
 } from '../model/index.ts';
 import { parseScenario, readScenario, type Scenario } from './scenario.ts';
@@ -37,6 +38,10 @@ const FULL = {
     workers: 4,
     releaseHolds: { ON_DEMAND: 300 },
     weights: { drainSpeed: 0.5 },
+    sharing: 'on',
+    reclaimHold: '10m',
+    poolOrder: 'coverage',
+    accelerators: { order: 'last', ignore: ['example.com/fuse'] },
   },
   machines: [
     {
@@ -61,6 +66,7 @@ const FULL = {
         group: 'g',
       },
       drainSeconds: 12,
+      unclaimedSince: '2025-12-31T23:00:00Z',
     },
     {
       id: 'm2',
@@ -91,6 +97,46 @@ const FULL = {
   ],
 };
 
+describe('the options of a scenario about sharing and holds', () => {
+  const optionsOf = (options: unknown) => accepted(readScenario({ now: NOW, options })).input.options;
+
+  it('given none of them, then they have their defaults', () => {
+    expect(optionsOf({})).toMatchObject(DEFAULT_ECONOMY_OPTIONS);
+  });
+
+  it('given the reclaim hold as seconds or as a duration, then it is read in seconds', () => {
+    expect([90, '90s', '1.5m', 0].map((hold) => optionsOf({ reclaimHold: hold }).reclaimHoldSeconds)).toEqual(
+      [90, 90, 90, 0],
+    );
+  });
+
+  it('given the order of accelerators alone, then no resource is ignored', () => {
+    expect(optionsOf({ accelerators: 'last' })).toMatchObject({
+      accelerators: 'last',
+      ignoredAccelerators: new Set(),
+    });
+  });
+
+  it('given wrong values, then each is refused with what is expected', () => {
+    const options = {
+      sharing: 'maybe',
+      reclaimHold: '10 minutes',
+      poolOrder: 7,
+      accelerators: { order: 'first', ignore: ['a', 5], skip: [] },
+    };
+    expect(
+      problemsOf(readScenario({ now: NOW, options })).map(({ path, message }) => `${path}: ${message}`),
+    ).toEqual([
+      'options.sharing: Expected on or off, found "maybe".',
+      'options.reclaimHold: Expected seconds of at least 0 or a duration such as 10m, found "10 minutes".',
+      'options.poolOrder: Expected coverage or price, found the number 7.',
+      'options.accelerators.order: Expected last or by-price, found "first".',
+      'options.accelerators.ignore[1]: Expected text, found the number 5. Write "5" in quotes.',
+      expect.stringContaining('options.accelerators.skip: '),
+    ]);
+  });
+});
+
 describe('reading a scenario', () => {
   it('given every field, then each is read', () => {
     const { input, engine } = accepted(readScenario(FULL));
@@ -102,7 +148,8 @@ describe('reading a scenario', () => {
       cannotBind: new Set(['c2']),
       releaseHoldSeconds: new Map([[CapacityType.OnDemand, 300]]),
       weights: { priority: 1, drainSpeed: 0.5, interruption: 0.1, reclamation: 0.1 },
-      ...UNSHARED_OPTIONS,
+      ...SHARED_OPTIONS,
+      ignoredAccelerators: new Set(['example.com/fuse']),
     });
     expect(machine).toEqual({
       id: 'm1',
@@ -135,7 +182,7 @@ describe('reading a scenario', () => {
       blocked: true,
       idleSinceMs: null,
       drainSeconds: 12,
-      unclaimedSinceMs: null,
+      unclaimedSinceMs: NOW_MS - 3_600_000,
     });
     expect(idle).toMatchObject({ idleSinceMs: NOW_MS - 3_600_000 + 250, target: { group: 'g' } });
     const [need] = input.needs;

@@ -17,7 +17,6 @@ import {
   type Problem,
   type Result,
   refused,
-  UNSHARED_OPTIONS,
   WhenUnsatisfiable,
 } from '../model/index.ts';
 import {
@@ -32,6 +31,7 @@ import {
   validateRecord,
 } from '../runtime/validation.ts';
 import { parseDocumentText } from './document.ts';
+import { ECONOMY_FIELDS, economyOptionsOf } from './economy-options.ts';
 import { CAPACITY_TYPE_NAMES, OPERATOR_NAMES, parseBucket, WHEN_NAMES } from './enum-names.ts';
 import { readMachines } from './scenario-machine.ts';
 import { DEMAND, DOLLARS, INT32, nameIn, TEXT } from './value-schemas.ts';
@@ -87,6 +87,7 @@ const OPTIONS = z.strictObject({
     }),
     DEFAULT_SCORE_WEIGHTS,
   ),
+  ...ECONOMY_FIELDS,
   retries: given(numberIn({ min: 0, max: 1000, integer: true }), DEFAULT_ENGINE_OPTIONS.retries),
   workers: given(numberIn({ min: 1, max: 1024, integer: true }), DEFAULT_ENGINE_OPTIONS.workers),
 });
@@ -126,7 +127,7 @@ export function readScenario(value: unknown): Result<Scenario> {
             cannotBind: new Set([...canBind].filter(([, can]) => !can).map(([cluster]) => cluster)),
             releaseHoldSeconds: releaseHolds,
             weights,
-            ...UNSHARED_OPTIONS,
+            ...economyOptionsOf(options),
           },
         },
         engine: { retries, workers },

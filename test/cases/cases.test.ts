@@ -3,15 +3,24 @@
 import { describe, expect, it } from 'vitest';
 import { keyOf, withoutSame } from '../../src/model/index.ts';
 import { readScenario, type Scenario } from '../../src/scenario/scenario.ts';
-import { type CaseFile, loadCases, type Step } from './case-file.ts';
+import { type CaseFile, type Json, loadCases, type Step } from './case-file.ts';
 import { DECIDERS, type Decider } from './deciders.ts';
 import { expectPlan } from './expect-plan.ts';
 import { afterPlan, type RawScenario, withChange } from './next-cycle.ts';
 
 const CASES = loadCases();
 
+/** The rules of the reference, for cases that do not name others. */
+const ONE_ROW_PER_MACHINE: Json = {
+  sharing: 'off',
+  reclaimHold: 0,
+  poolOrder: 'price',
+  accelerators: 'by-price',
+};
+
 function read(scenario: RawScenario, where: string): Scenario {
-  const result = readScenario(scenario);
+  const options = { ...ONE_ROW_PER_MACHINE, ...(scenario['options'] as Json | undefined) };
+  const result = readScenario({ ...scenario, options });
   if (result.ok) return result.value;
   const problems = result.problems.map(({ path, message }) => `${path}: ${message}`);
   throw new Error(`${where}: ${problems.join('; ')}`);

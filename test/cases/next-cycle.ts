@@ -28,9 +28,10 @@ export function afterPlan(scenario: RawScenario, plan: Plan, input: DecisionInpu
     const action = actions.get(id);
     const restamp = plan.restamps.get(id);
     const moved = action === undefined ? machine : afterAction(machine, action, stamps, input);
-    if (restamp === undefined) return moved;
+    const timed = { ...moved, unclaimedSince: action === undefined ? (plan.onHold.get(id) ?? null) : null };
+    if (restamp === undefined) return timed;
     const { fingerprint, group } = restamp;
-    return { ...moved, assigned: { ...(moved['assigned'] as Json | undefined), fingerprint, group } };
+    return { ...timed, assigned: { ...(moved['assigned'] as Json | undefined), fingerprint, group } };
   });
   return { ...scenario, machines };
 }

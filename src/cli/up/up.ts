@@ -150,7 +150,11 @@ async function openShard(
     api: `127.0.0.1:${await freePort(port)}`,
     providers,
     ownedPrices,
-    // Holds shrink with the speed: clouds that are ten times as fast release ten times as soon.
+    // Holds shrink with the speed: clouds that are ten times as fast reclaim and release ten times as soon.
+    economy: {
+      ...standard.economy,
+      reclaimHoldSeconds: standard.economy.reclaimHoldSeconds / speed,
+    },
     releaseHoldSeconds: new Map([...standard.releaseHoldSeconds].map(([type, s]) => [type, s / speed])),
   };
   const log = makeLog({ shard: config.id, level: 'info', format: 'json' }, file);

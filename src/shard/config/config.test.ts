@@ -73,6 +73,8 @@ epochAtLeast: 12
 providers: [{ name: metal, address: "[::1]:9000" }, { name: cloud, address: localhost:9001 }]
 phase1: { workers: 3, lanes: fixed:2, incremental: false }
 guardrails: { reclaimCapFraction: 0.5, dryRun: true }
+sharing: on
+poolOrder: coverage
 victimWeights: { priority: 2.5 }
 releaseHold: { reserved: 2d, spot: never }
 actuation: { deadlines: { draining: 1h }, machineBackoff: { base: 1.5s } }
@@ -86,6 +88,7 @@ breaker: { failures: 9, max: 1h }
       engine: { workers: 3, lanes: 2, incremental: false },
       guardrails: { reclaimFraction: 0.5, dryRun: true },
       weights: { priority: 2.5 },
+      economy: { sharing: 'on', poolOrder: 'coverage' },
       actuation: { deadlineMs: { [MachineState.Draining]: 3_600_000 }, machine: { baseMs: 1500 } },
       scheduler: { breakerFailures: 9, breaker: { baseMs: 10_000, maxMs: 3_600_000 } },
     });
@@ -112,6 +115,43 @@ breaker: { failures: 9, max: 1h }
     );
     const env = { BIGFLEET_SHARD_RAILS_DRY_RUN: 'true' };
     expect(loaded({ env }).config.guardrails.dryRun).toBe(true);
+  });
+
+  it('given the order of accelerators and resources to ignore, in a file, a variable or a flag, then they are read alike', () => {
+    const economy = {
+      accelerators: 'last',
+      ignoredAccelerators: new Set(['example.com/fuse', 'example.com/tun']),
+    };
+    const text = 'last,example.com/fuse,example.com/tun';
+    const yaml = 'accelerators: { order: last, ignore: [example.com/fuse, example.com/tun] }';
+    for (const sources of [
+      { yaml },
+      { env: { BIGFLEET_SHARD_ACCELERATORS: text } },
+      { flags: { accelerators: text } },
+    ])
+      expect(loaded(sources).config.economy).toMatchObject(economy);
+    const printed = printConfig(loaded({ flags: { accelerators: text } }));
+    expect(loaded({ yaml: printed }).config.economy).toMatchObject(economy);
+    expect(loaded({ yaml: 'accelerators: last' }).config.economy.ignoredAccelerators.size).toBe(0);
+    expect(problemsOf({ flags: { accelerators: 'first' } })).toEqual([
+      expect.stringContaining('--accelerators: Expected last or by-price, or in a file { order, ignore'),
+    ]);
+  });
+
+  it.each([
+    ['0', 0],
+    ['0s', 0],
+    ['90s', 90],
+    ['10m', 600],
+  ])('given %s as the reclaim hold, then it is %i seconds', (text, seconds) => {
+    expect(loaded({ yaml: `reclaimHold: ${text}` }).config.economy.reclaimHoldSeconds).toBe(seconds);
+    expect(loaded({ flags: { reclaimHold: text } }).config.economy.reclaimHoldSeconds).toBe(seconds);
+  });
+
+  it.each(['never', '5', '-1s', '366d'])('given %s as the reclaim hold, then it is refused', (text) => {
+    expect(problemsOf({ yaml: `reclaimHold: ${text}` })).toEqual([
+      expect.stringContaining('Expected a duration from 0 to 365d, such as 10m, found'),
+    ]);
   });
 
   it('given prices of owned machines in a file, a variable or flags, then they are read alike', () => {

@@ -90,8 +90,8 @@ export function defaultConfig(): ShardConfig {
 }
 
 export function controllerOptionsOf(config: ShardConfig, epoch: bigint, seed: number): ControllerOptions {
-  const { id, providers, cycle, engine, guardrails, weights, releaseHoldSeconds, ownedPrices } = config;
-  const { actuation, scheduler, reconcile } = config;
+  const { id, providers, cycle, engine, guardrails, weights, releaseHoldSeconds, economy } = config;
+  const { ownedPrices, actuation, scheduler, reconcile } = config;
   return {
     shard: id,
     epoch,
@@ -103,6 +103,7 @@ export function controllerOptionsOf(config: ShardConfig, epoch: bigint, seed: nu
       guardrails,
       weights,
       releaseHoldSeconds,
+      economy,
       ownedPrices,
       actuation,
       scheduler,
@@ -262,6 +263,13 @@ function controllerOf(values: Values): Controller {
       [CapacityType.OnDemand, values['releaseHold.onDemand']],
       [CapacityType.Spot, values['releaseHold.spot']],
     ]),
+    economy: {
+      sharing: values.sharing,
+      reclaimHoldSeconds: values.reclaimHold,
+      poolOrder: values.poolOrder,
+      accelerators: values.accelerators.order,
+      ignoredAccelerators: new Set(values.accelerators.ignore),
+    },
     ownedPrices: values.ownedPrices,
     ...limitsOf(values),
   };

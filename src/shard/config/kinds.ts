@@ -2,7 +2,8 @@
 // value is written so that it reads the same again. Used by settings.ts and config.ts.
 
 import * as z from 'zod';
-import { printable } from '../../model/index.ts';
+import { type DecisionOptions, printable } from '../../model/index.ts';
+import { durationText, parseDurationMs } from '../../runtime/durations.ts';
 import { listText } from '../../runtime/validation.ts';
 
 export interface Kind<T> {
@@ -15,7 +16,13 @@ export interface Kind<T> {
   readonly placeholder?: string;
 }
 
-type Plain = string | number | boolean | readonly ProviderSpec[] | Readonly<Record<string, number>>;
+type Plain =
+  | string
+  | number
+  | boolean
+  | readonly ProviderSpec[]
+  | Readonly<Record<string, number>>
+  | AcceleratorsSpec;
 
 export interface ProviderSpec {
   readonly name: string;
@@ -100,30 +107,21 @@ export const COUNTER: Kind<bigint> = {
   placeholder: 'n',
 };
 
-const UNIT_MS: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
+const DAY_SECONDS = 86_400;
 /** Timers of the runtime cannot be longer than 24.8 days; a longer one fires at once. */
-const MAX_TIMER_MS = 24 * UNIT_MS['d']!;
+const MAX_TIMER_MS = 24 * DAY_SECONDS * 1000;
 
-const DURATION = /^(\d{1,10}(?:\.\d{1,3})?)(ms|s|m|h|d)$/;
-
-const MILLISECONDS = z.string().regex(DURATION).transform(msOf);
-
-function msOf(text: string): number {
-  const [, amount, unit] = DURATION.exec(text)!;
-  return Math.round(Number(amount) * UNIT_MS[unit!]!);
-}
+const MILLISECONDS = z
+  .string()
+  .transform((text) => parseDurationMs(text))
+  .pipe(z.number());
+const SECONDS = MILLISECONDS.transform((ms) => ms / 1000);
 
 /** Milliseconds. */
 export function duration(min: string): Kind<number> {
   return {
     what: `a duration from ${min} to 24d, such as 500ms, 10s or 5m`,
-    type: MILLISECONDS.pipe(z.number().min(msOf(min)).max(MAX_TIMER_MS)),
+    type: MILLISECONDS.pipe(z.number().min(parseDurationMs(min)!).max(MAX_TIMER_MS)),
     write: durationText,
     placeholder: 'duration',
   };
@@ -134,14 +132,30 @@ export const HOLD: Kind<number> = {
   what: 'a duration from 1s to 365d, such as 10m, or "never"',
   type: z.union([
     z.literal('never').transform(() => 0),
-    MILLISECONDS.transform((ms) => ms / 1000).pipe(
+    SECONDS.pipe(
       z
         .number()
         .min(1)
-        .max(365 * 86_400),
+        .max(365 * DAY_SECONDS),
     ),
   ]),
   write: (seconds) => (seconds === 0 ? 'never' : durationText(seconds * 1000)),
+  placeholder: 'duration',
+};
+
+/** Seconds; 0: no hold. */
+export const RECLAIM_HOLD: Kind<number> = {
+  what: 'a duration from 0 to 365d, such as 10m',
+  type: z.union([
+    z.literal([0, '0']).transform(() => 0),
+    SECONDS.pipe(
+      z
+        .number()
+        .min(0)
+        .max(365 * DAY_SECONDS),
+    ),
+  ]),
+  write: (seconds) => durationText(seconds * 1000),
   placeholder: 'duration',
 };
 
@@ -212,14 +226,37 @@ function priceEntry(text: string): readonly string[] {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
 }
 
+/** Bound on the number of resources that are not counted as accelerators. */
+const MAX_IGNORED = 100;
+
+export interface AcceleratorsSpec {
+  readonly order: DecisionOptions['accelerators'];
+  /** Names of resources. */
+  readonly ignore: readonly string[];
+}
+
+const ACCELERATOR_ORDERS = ['last', 'by-price'] as const;
+
+/** In YAML the order, or a mapping; in texts the order and the names, separated by commas. */
+export const ACCELERATORS: Kind<AcceleratorsSpec> = {
+  what: `${listText(ACCELERATOR_ORDERS)}, or in a file { order, ignore: [resource, …] }, elsewhere ORDER,RESOURCE,…`,
+  type: z.preprocess(
+    (raw) => {
+      if (typeof raw !== 'string') return raw;
+      const [order, ...ignore] = raw.split(',');
+      return { order, ignore };
+    },
+    z.strictObject({
+      order: z.literal(ACCELERATOR_ORDERS),
+      ignore: z.array(z.string().min(1).max(253)).max(MAX_IGNORED).default([]),
+    }),
+  ),
+  write: ({ order, ignore }) => (ignore.length === 0 ? order : { order, ignore }),
+  placeholder: ACCELERATOR_ORDERS.join('|'),
+};
+
 /** A value that was refused, as it was written. */
 export function described(raw: unknown): string {
   if (raw === null || raw === undefined) return 'nothing';
   return printable(JSON.stringify(raw)).slice(0, 200);
-}
-
-/** In the largest unit that needs no fraction. */
-function durationText(ms: number): string {
-  const unit = ['d', 'h', 'm', 's'].find((each) => ms % UNIT_MS[each]! === 0) ?? 'ms';
-  return ms === 0 ? '0s' : `${ms / UNIT_MS[unit]!}${unit}`;
 }

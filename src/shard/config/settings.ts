@@ -8,6 +8,7 @@ import { JOURNAL_LIMITS } from '../journal/format.ts';
 import { DEFAULT_CONTROLLER } from '../planning/options.ts';
 import { DEFAULT_SESSION_LIMITS, FRAME_BYTES_RANGE } from '../sessions/limits.ts';
 import {
+  ACCELERATORS,
   ADDRESS,
   autoOr,
   COUNTER,
@@ -22,6 +23,7 @@ import {
   PRICES,
   PROVIDERS,
   type ProviderSpec,
+  RECLAIM_HOLD,
   SWITCH,
   whole,
 } from './kinds.ts';
@@ -35,7 +37,7 @@ export interface Setting<T> {
   readonly flag: string | undefined;
 }
 
-const { cycle, engine, guardrails, weights, releaseHoldSeconds, actuation, scheduler, reconcile } =
+const { cycle, engine, guardrails, weights, releaseHoldSeconds, economy, actuation, scheduler, reconcile } =
   DEFAULT_CONTROLLER;
 
 function setting<T>(kind: Kind<T>, defaultValue: T, about: string, flag?: string): Setting<T> {
@@ -206,6 +208,30 @@ const SETTINGS = {
     number(0, 1e9),
     weights.reclamation,
     'Weight of a low reclamation penalty when a victim is chosen.',
+  ),
+  sharing: setting(
+    oneOf('on', 'off'),
+    economy.sharing,
+    'Whether a row may count on what other rows of its cluster leave over of their machines. off: every machine serves one row.',
+    'sharing',
+  ),
+  poolOrder: setting(
+    oneOf('coverage', 'price'),
+    economy.poolOrder,
+    'How a row orders free machines: by the price of covering what it still wants, or by the price of one machine, which prefers many small machines.',
+    'pool-order',
+  ),
+  accelerators: setting(
+    ACCELERATORS,
+    { order: economy.accelerators, ignore: [...economy.ignoredAccelerators] },
+    'When rows use machines with accelerators that they did not ask for. last: after all other machines, so that owned machines with accelerators stay idle while others are bought. Accelerators are resources with a / in their name outside kubernetes.io, except those to ignore.',
+    'accelerators',
+  ),
+  reclaimHold: setting(
+    RECLAIM_HOLD,
+    economy.reclaimHoldSeconds,
+    'How long a bound machine stays unclaimed before it is reclaimed. Short: noise in the demand drains machines in use. Long: excess machines cost longer. Longer than machines take to boot; 0: no hold. A restart of the shard starts it over.',
+    'reclaim-hold',
   ),
   'releaseHold.bareMetal': hold(CapacityType.BareMetal, 'bare-metal'),
   'releaseHold.reserved': hold(CapacityType.Reserved, 'reserved'),

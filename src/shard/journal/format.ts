@@ -4,7 +4,7 @@
 
 import { join } from 'node:path';
 import type { ClassFacts } from '../../fleet/index.ts';
-import type { DecisionOptions, Stamp, UnmetReason } from '../../model/index.ts';
+import type { DecisionOptions, EconomyOptions, Stamp, UnmetReason } from '../../model/index.ts';
 import type { SqliteFormat } from '../../runtime/sqlite-file.ts';
 import type {
   ActionView,
@@ -55,7 +55,10 @@ export interface Oddity {
 export interface PackedOptions {
   readonly readyClusters: DecisionOptions['readyClusters'] | undefined;
   readonly cannotBind: DecisionOptions['cannotBind'] | undefined;
-  readonly others: Pick<DecisionOptions, 'releaseHoldSeconds' | 'weights'> | undefined;
+  /** Journals of versions before sharing have no options of the economy, which means `UNSHARED_OPTIONS`. */
+  readonly others:
+    | (Pick<DecisionOptions, 'releaseHoldSeconds' | 'weights'> & Partial<EconomyOptions>)
+    | undefined;
 }
 
 /** The input of a cycle as a delta to the previous one; serialised by `node:v8`. */

@@ -145,14 +145,15 @@ export class InputPacker {
   #packOptions(options: DecisionOptions): PackedOptions {
     const before = this.#options;
     this.#options = options;
-    const { readyClusters, cannotBind, releaseHoldSeconds, weights } = options;
+    const { readyClusters, cannotBind, ...others } = options;
     const isFirst = before === null;
-    const hasSameRest = before?.releaseHoldSeconds === releaseHoldSeconds && before.weights === weights;
+    const names = Object.keys(others) as (keyof typeof others)[];
+    const hasSameRest = !isFirst && names.every((name) => before[name] === others[name]);
     return {
       readyClusters:
         !isFirst && hasSameNames(before.readyClusters, readyClusters) ? undefined : readyClusters,
       cannotBind: !isFirst && hasSameNames(before.cannotBind, cannotBind) ? undefined : cannotBind,
-      others: hasSameRest ? undefined : { releaseHoldSeconds, weights },
+      others: hasSameRest ? undefined : others,
     };
   }
 }
@@ -234,12 +235,11 @@ export class InputUnpacker {
   }
 
   #optionsFrom({ readyClusters, cannotBind, others }: PackedOptions): DecisionOptions {
+    const before = this.#options;
     this.#options = {
-      readyClusters: readyClusters === undefined ? this.#options!.readyClusters : readyClusters,
-      cannotBind: cannotBind ?? this.#options!.cannotBind,
-      releaseHoldSeconds: (others ?? this.#options!).releaseHoldSeconds,
-      weights: (others ?? this.#options!).weights,
-      ...UNSHARED_OPTIONS,
+      ...(others === undefined ? before! : { ...UNSHARED_OPTIONS, ...others }),
+      readyClusters: readyClusters === undefined ? before!.readyClusters : readyClusters,
+      cannotBind: cannotBind ?? before!.cannotBind,
     };
     return this.#options;
   }

@@ -13,7 +13,6 @@ import {
   type Leaving,
   type NeedKey,
   type RollupDelta,
-  UNSHARED_OPTIONS,
   unmetText,
   type Verdict,
 } from '../../model/index.ts';
@@ -279,7 +278,7 @@ export class Cycles {
       cannotBind: new Set([...actuation.cannotBind(names), ...freezes.cannotBind()]),
       releaseHoldSeconds: parts.options.releaseHoldSeconds,
       weights: parts.options.weights,
-      ...UNSHARED_OPTIONS,
+      ...parts.options.economy,
     };
   }
 

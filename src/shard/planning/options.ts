@@ -1,7 +1,13 @@
 // Options of the decision thread, and its durable store. Options are plain data, because they are cloned to the
 // thread. config/config.ts fills them from the settings.
 
-import { CapacityType, DEFAULT_SCORE_WEIGHTS, type ScoreWeights } from '../../model/index.ts';
+import {
+  CapacityType,
+  DEFAULT_ECONOMY_OPTIONS,
+  DEFAULT_SCORE_WEIGHTS,
+  type EconomyOptions,
+  type ScoreWeights,
+} from '../../model/index.ts';
 import { ACTUATION_LIMITS, type ActuationLimits } from '../actuation/actuation-limits.ts';
 import { CALL_SCHEDULER_LIMITS, type CallSchedulerLimits } from '../actuation/call-scheduler.ts';
 import type { MachineStore } from '../inventory/machine-facts-store.ts';
@@ -44,6 +50,8 @@ export interface ControllerOptions {
   readonly weights: ScoreWeights;
   /** Seconds that an Idle machine without a row is kept before its release; none or 0: no release. */
   readonly releaseHoldSeconds: ReadonlyMap<CapacityType, number>;
+  /** How rows share machines, in which order they acquire them, and when machines are given back. */
+  readonly economy: EconomyOptions;
   /** USD per hour shown for owned machines, by instance type and by capacity type. No decision reads it. */
   readonly ownedPrices: ReadonlyMap<string, number>;
   readonly actuation: ActuationLimits;
@@ -66,6 +74,7 @@ export const DEFAULT_CONTROLLER: Omit<ControllerOptions, 'shard' | 'epoch' | 'pr
     [CapacityType.OnDemand, 600],
     [CapacityType.Spot, 60],
   ]),
+  economy: DEFAULT_ECONOMY_OPTIONS,
   ownedPrices: new Map(),
   actuation: ACTUATION_LIMITS,
   scheduler: CALL_SCHEDULER_LIMITS,
