@@ -21,6 +21,7 @@ import { NONE, RankedRows, type RankedRowsView, RowKind } from './assign/ranked-
 import { Sharing } from './assign/sharing.ts';
 import { EvenList } from './assign/spread-credit.ts';
 import { Unfilled } from './assign/unfilled.ts';
+import type { PoolOptions } from './candidates/candidate-tier.ts';
 import { GangAvailability } from './candidates/domain-availability.ts';
 import { DomainCandidates } from './candidates/domain-candidates.ts';
 import { FreeMachines } from './candidates/free-machines.ts';
@@ -116,16 +117,15 @@ export class Cycle {
    * A private copy of the cycle for a lane, as of the start of its pass at `passStart`. The lane claims in it freely; no
    * other thread reads it.
    */
-  static trialOf(cycle: Cycle, passStart: number): Cycle {
+  static trialOf(cycle: Cycle, passStart: number, options: PoolOptions): Cycle {
     const trial = new Cycle(cycle.fleet, true);
-    trial.#options = cycle.#options;
     shareColumns(cycle.rankedRows, trial.rankedRows);
     shareColumns(cycle.bound, trial.bound);
     shareColumns(cycle.walk, trial.walk);
     shareColumns(cycle.bindable, trial.bindable);
     shareColumns(cycle.credits, trial.credits);
     trial.claims.copyFrom(cycle.claims, passStart);
-    trial.freeMachines.begin(trial.claims.claimedBy, true);
+    trial.freeMachines.begin(trial.claims.claimedBy, options, true);
     return trial;
   }
 
@@ -188,7 +188,7 @@ export class Cycle {
     this.#overlapped = [];
     this.infeasible.mark(dirty);
     this.#prepare(dirty);
-    this.freeMachines.begin(this.claims.claimedBy);
+    this.freeMachines.begin(this.claims.claimedBy, options);
     this.blockers.beginCycle();
     this.bindable.beginCycle(options.cannotBind);
     return dirty;

@@ -245,11 +245,7 @@ export function sharedFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
 
 /** Fleets with and without something to share, for comparisons of engine and oracle. */
 export function anyFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
-  const { poolOrder, accelerators } = UNSHARED_OPTIONS;
-  const shared = sharedFleets(size).map((input): DecisionInput => {
-    return { ...input, options: { ...input.options, poolOrder, accelerators } };
-  });
-  return fc.oneof(fleets(size), shared);
+  return fc.oneof(fleets(size), sharedFleets(size));
 }
 
 /** The amounts with `gpu` under the name of an accelerator. */

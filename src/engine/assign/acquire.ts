@@ -1,8 +1,10 @@
-// Acquisition: what a row still lacks after credit comes from the shared free machines, Idle before Speculative ones,
-// each in pool order, until the row is covered. Called by serve.ts and gang.ts; spread.ts shares `beyondDrains`.
+// Acquisition: what a row still lacks after credit comes from the shared free machines, tier by tier, Idle before
+// Speculative ones, each in pool order, until the row is covered. Called by serve.ts and gang.ts; spread.ts shares
+// `beyondDrains`.
 
 import type { Domains } from '../../fleet/index.ts';
-import type { Candidates, ClassFilter } from '../candidates/candidate-list.ts';
+import type { Candidates } from '../candidates/candidate-list.ts';
+import type { ClassFilter } from '../candidates/class-groups.ts';
 import type { Cycle } from '../cycle.ts';
 import { drainingFor } from './in-flight.ts';
 
@@ -19,14 +21,14 @@ function addsBeyond(cycle: Cycle, rankedRow: number, drains: readonly number[]):
 
 /** Claims free machines in pool order until the row is covered or has no candidates left. */
 export function acquire(cycle: Cycle, rankedRow: number): void {
-  const { freeMachines, rankedRows } = cycle;
-  acquireFrom(
-    cycle,
-    rankedRow,
-    freeMachines.candidates(rankedRows.pattern[rankedRow]!, rankedRows.profile[rankedRow]!),
-    null,
-    drainingFor(cycle, rankedRow, true),
-  );
+  const { freeMachines, rankedRows, unfilled } = cycle;
+  const { kind, pattern, profile, row } = rankedRows;
+  const drains = drainingFor(cycle, rankedRow, true);
+  for (const tier of freeMachines.tiersOf(row[rankedRow]!, kind[rankedRow]!)) {
+    const candidates = tier.candidates(pattern[rankedRow]!, profile[rankedRow]!);
+    acquireFrom(cycle, rankedRow, candidates, null, drains);
+    if (unfilled.covered) return;
+  }
 }
 
 /** Acquires from one domain only. */
@@ -37,21 +39,21 @@ export function acquireIn(
   domain: number,
   drains: readonly number[],
 ): void {
-  const { freeMachines, rankedRows } = cycle;
-  const candidates = freeMachines.candidatesIn(
-    rankedRows.pattern[rankedRow]!,
-    rankedRows.profile[rankedRow]!,
-    domains,
-    domain,
-  );
-  acquireFrom(cycle, rankedRow, candidates, (c) => domains.of(c) === domain, drains);
+  const { freeMachines, rankedRows, unfilled } = cycle;
+  const { kind, pattern, profile, row } = rankedRows;
+  for (const tier of freeMachines.tiersOf(row[rankedRow]!, kind[rankedRow]!)) {
+    const candidates = tier.candidates(pattern[rankedRow]!, profile[rankedRow]!).in(domains, domain);
+    acquireFrom(cycle, rankedRow, candidates, (c) => domains.of(c) === domain, drains);
+    if (unfilled.covered) return;
+  }
 }
 
+/** `isHere` accepts the classes of the candidates; null: of all classes. Special machines are not sorted by domain. */
 function acquireFrom(
   cycle: Cycle,
   rankedRow: number,
   candidates: Candidates,
-  allowed: ClassFilter | null,
+  isHere: ClassFilter | null,
   drains: readonly number[],
 ): void {
   const { freeMachines, rankedRows, unfilled } = cycle;
@@ -59,12 +61,12 @@ function acquireFrom(
   // The key matters only for machines with a target.
   const key = cycle.fleet.machines.specialIdle.length === 0 ? 0 : rankedRows.key[rankedRow]!;
   while (!unfilled.covered) {
-    const slot = freeMachines.nextIdle(candidates, unfilled, key, allowed, mayTakeTargeted);
+    const slot = freeMachines.nextIdle(candidates, unfilled, key, isHere, mayTakeTargeted);
     if (slot === -1) break;
     cycle.pass.take(rankedRow, slot);
   }
   while (!unfilled.covered) {
-    const slot = freeMachines.nextSpeculative(candidates, unfilled, allowed);
+    const slot = freeMachines.nextSpeculative(candidates, unfilled);
     if (slot === -1) break;
     cycle.pass.take(rankedRow, slot);
   }

@@ -63,7 +63,7 @@ export function creditSpread(cycle: Cycle, rankedRow: number, early: boolean): C
   return unfilled.covered ? Credit.Covered : Credit.Short;
 }
 
-/** Acquires free machines that keep a credited row even: Idle first, and Idle again after each Speculative one. */
+/** Acquires free machines that keep a credited row even; each step searches all of them again. */
 export function acquireEvenly(cycle: Cycle, rankedRow: number): void {
   const { domainCandidates, unfilled } = cycle;
   const { test } = domainCandidates;
@@ -73,8 +73,7 @@ export function acquireEvenly(cycle: Cycle, rankedRow: number): void {
     const mayTakeTargeted = beyondDrains(cycle, rankedRow, drainingFor(cycle, rankedRow, true));
     while (!unfilled.covered) {
       test.settle(unfilled);
-      let slot = domainCandidates.nextIdle(mayTakeTargeted);
-      if (slot === NONE) slot = domainCandidates.nextSpeculative();
+      const slot = domainCandidates.next(mayTakeTargeted);
       if (slot === NONE) break;
       const classNumber = cycle.freeMachines.classOf(slot);
       cycle.pass.take(rankedRow, slot);

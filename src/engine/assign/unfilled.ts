@@ -113,6 +113,18 @@ export class Unfilled {
     return false;
   }
 
+  /** Writes the dimensions with an amount left, and these amounts; returns how many there are. Not for folds. */
+  copyLeft(dimensions: Uint8Array, amounts: Float64Array): number {
+    let open = 0;
+    for (let d = 0; d < this.#count; d++) {
+      if (this.#left[d] === 0) continue;
+      dimensions[open] = d;
+      amounts[open] = this.#left[d]!;
+      open++;
+    }
+    return open;
+  }
+
   take(classNumber: number, fits: boolean): void {
     if (this.#fold) {
       this.#gangs -= hostedGangs(this.#fleet, classNumber, this.#row);

@@ -8,7 +8,8 @@ import { NONE } from '../assign/ranked-rows.ts';
 import { SpreadTest } from '../assign/skew.ts';
 import type { Unfilled } from '../assign/unfilled.ts';
 import type { Cycle } from '../cycle.ts';
-import type { Candidates, ClassFilter } from './candidate-list.ts';
+import type { CandidateList, Candidates } from './candidate-list.ts';
+import type { ClassFilter } from './class-groups.ts';
 
 /** The first class is not computed. */
 const UNKNOWN = -2;
@@ -28,15 +29,18 @@ export class DomainCandidates {
   readonly test: SpreadTest;
   #rankedRow = NONE;
   #domains!: Domains;
+  /** Of all tiers, one after the other. */
   #entries: readonly DomainEntry[] = [];
+  /** By tier: the end of its entries. */
+  #ends: readonly number[] = [];
   /** Entries before this one may still have a machine for the row in a domain without one; the others never will. */
   #open = 0;
   /** Classes of machines that are on their way to the row. */
   #inFlight = NO_CLASSES;
   /**
    * By entry: the class of its first machine for the row, of those without target and penalty; NONE, UNKNOWN. What is
-   * unfilled only shrinks and other rows wait, so it stays first until a machine is claimed there or it no longer reduces
-   * what is unfilled.
+   * unfilled only shrinks and other rows wait, so until a machine is claimed there it has machines, and NONE stays true; in
+   * a list with a fixed order it also stays first, as long as it reduces what is unfilled.
    */
   readonly #idle: number[] = [];
   readonly #speculative: number[] = [];
@@ -53,7 +57,7 @@ export class DomainCandidates {
     const { creditEnd, creditStart, slots } = this.#cycle.claims;
     this.#rankedRow = rankedRow;
     this.#domains = domains;
-    this.#entries = this.#all();
+    this.#collect();
     this.#open = this.#entries.length;
     this.#inFlight =
       rankedRows.hasInFlight[rankedRow] === 0 ? NO_CLASSES : classesInFlight(this.#cycle, rankedRow, domains);
@@ -67,35 +71,38 @@ export class DomainCandidates {
     }
   }
 
-  #all(): readonly DomainEntry[] {
-    const { fleet, freeMachines, rankedRows } = this.#cycle;
-    const domains = this.#domains;
-    const pattern = rankedRows.pattern[this.#rankedRow]!;
-    const profile = rankedRows.profile[this.#rankedRow]!;
-    const byDomain = freeMachines.candidatesBy(pattern, profile, domains);
-    const entries = entriesOf(byDomain, domains);
-    if (fleet.machines.specialIdle.length === 0) return entries;
-    return [...entries, ...this.#further(pattern, profile, byDomain)];
+  #collect(): void {
+    const { freeMachines, rankedRows } = this.#cycle;
+    const { kind, pattern, profile, row } = rankedRows;
+    const rankedRow = this.#rankedRow;
+    const ends: number[] = [];
+    this.#entries = [];
+    for (const tier of freeMachines.tiersOf(row[rankedRow]!, kind[rankedRow]!)) {
+      const entries = this.#entriesOf(tier.candidates(pattern[rankedRow]!, profile[rankedRow]!));
+      this.#entries = this.#entries.length === 0 ? entries : [...this.#entries, ...entries];
+      ends.push(this.#entries.length);
+    }
+    this.#ends = ends;
+  }
+
+  #entriesOf(candidates: Candidates): readonly DomainEntry[] {
+    const byDomain = candidates.by(this.#domains);
+    const entries = entriesOf(byDomain, this.#domains);
+    if (this.#cycle.fleet.machines.specialIdle.length === 0) return entries;
+    return [...entries, ...this.#further(candidates, byDomain)];
   }
 
   /** Domains in which only Idle machines with a target or a penalty are left. */
-  #further(
-    number: number,
-    profile: number,
-    byDomain: ReadonlyMap<number, Candidates>,
-  ): readonly DomainEntry[] {
+  #further(candidates: Candidates, byDomain: ReadonlyMap<number, Candidates>): readonly DomainEntry[] {
     const { fleet, freeMachines } = this.#cycle;
     const domains = this.#domains;
-    const pattern = fleet.patterns.patternOf(number);
     const further = new Set<number>();
     for (const slot of freeMachines.freeSpecial()) {
       const c = fleet.machines.classOf[slot]!;
       const domain = domains.of(c);
-      if (domain >= 0 && pattern.fits(c) && !byDomain.has(domain)) further.add(domain);
+      if (domain >= 0 && candidates.special.fits(c) && !byDomain.has(domain)) further.add(domain);
     }
-    return [...further].map((domain) => {
-      return entryOf(domains, domain, freeMachines.candidatesIn(number, profile, domains, domain));
-    });
+    return [...further].map((domain) => entryOf(domains, domain, candidates.in(domains, domain)));
   }
 
   // What is unfilled only shrinks, and a domain that has a machine of the row keeps it.
@@ -103,7 +110,7 @@ export class DomainCandidates {
     for (; this.#open > 0; this.#open--) {
       const at = this.#open - 1;
       if (counted.hasCounted(this.#entries[at]!.domain)) continue;
-      if (this.#hasIdle(at, unfilled) || this.#firstSpeculative(at, unfilled) !== NONE) return true;
+      if (this.#hasIdle(at, unfilled) || this.#firstSpeculative(at, unfilled, false) !== NONE) return true;
     }
     return false;
   }
@@ -117,23 +124,26 @@ export class DomainCandidates {
 
   #hasIdle(at: number, unfilled: Unfilled): boolean {
     const { fleet, freeMachines } = this.#cycle;
-    if (fleet.machines.specialIdle.length === 0) return this.#firstIdle(at, unfilled) !== NONE;
+    if (fleet.machines.specialIdle.length === 0) return this.#firstIdle(at, unfilled, false) !== NONE;
     const { candidates, isHere } = this.#entries[at]!;
     return freeMachines.nextIdle(candidates, unfilled, 0, isHere, null) !== NONE;
   }
 
-  #firstIdle(at: number, unfilled: Unfilled): number {
+  /** The first class of an entry; unless it `mustBeFirst`, any class that reduces what is unfilled. */
+  #firstIdle(at: number, unfilled: Unfilled, mustBeFirst: boolean): number {
+    const { candidates } = this.#entries[at]!;
     const known = this.#idle[at]!;
-    if (known === NONE || (known !== UNKNOWN && unfilled.adds(known, true))) return known;
-    const first = this.#cycle.freeMachines.nextIdleClass(this.#entries[at]!.candidates, unfilled);
+    if (isStillFirst(known, candidates.idle, unfilled, mustBeFirst)) return known;
+    const first = this.#cycle.freeMachines.nextIdleClass(candidates, unfilled);
     this.#idle[at] = first;
     return first;
   }
 
-  #firstSpeculative(at: number, unfilled: Unfilled): number {
+  #firstSpeculative(at: number, unfilled: Unfilled, mustBeFirst: boolean): number {
+    const { candidates } = this.#entries[at]!;
     const known = this.#speculative[at]!;
-    if (known === NONE || (known !== UNKNOWN && unfilled.adds(known, true))) return known;
-    const first = this.#cycle.freeMachines.nextSpeculativeClass(this.#entries[at]!.candidates, unfilled);
+    if (isStillFirst(known, candidates.speculative, unfilled, mustBeFirst)) return known;
+    const first = this.#cycle.freeMachines.nextSpeculativeClass(candidates, unfilled);
     this.#speculative[at] = first;
     return first;
   }
@@ -148,45 +158,69 @@ export class DomainCandidates {
     }
   }
 
-  /** The next Idle machine in a domain that passes the test, or NONE. */
-  nextIdle(mayTakeTargeted: ClassFilter | null): number {
+  /** The next machine in a domain that passes the test, or NONE: tier by tier, Idle before Speculative. */
+  next(mayTakeTargeted: ClassFilter | null): number {
+    let from = 0;
+    for (const end of this.#ends) {
+      let slot = this.#nextIdle(from, end, mayTakeTargeted);
+      if (slot === NONE) slot = this.#nextSpeculative(from, end);
+      if (slot !== NONE) return slot;
+      from = end;
+    }
+    return NONE;
+  }
+
+  #nextIdle(from: number, end: number, mayTakeTargeted: ClassFilter | null): number {
     const { fleet, freeMachines, rankedRows, unfilled } = this.#cycle;
-    if (fleet.machines.specialIdle.length === 0) return this.#nextPlain();
+    const { classOf, keepOrder, specialIdle } = fleet.machines;
+    if (specialIdle.length === 0) return this.#nextPlain(from, end);
     const key = rankedRows.key[this.#rankedRow]!;
     let next = NONE;
-    for (const { domain, candidates, isHere } of this.#entries) {
+    for (let at = from; at < end; at++) {
+      const { domain, candidates, isHere } = this.#entries[at]!;
       if (!this.test.passesIn(domain)) continue;
       const slot = freeMachines.nextIdle(candidates, unfilled, key, isHere, mayTakeTargeted);
-      if (slot !== NONE && (next === NONE || fleet.machines.keepOrder(slot, next) < 0)) next = slot;
+      if (slot === NONE) continue;
+      const precedes =
+        next === NONE ||
+        (candidates.idle.compare(classOf[slot]!, classOf[next]!, unfilled) || keepOrder(slot, next)) < 0;
+      if (precedes) next = slot;
     }
     return next;
   }
 
   /** Fast path if no Idle machine has a target or a penalty: compares classes instead of machines. */
-  #nextPlain(): number {
+  #nextPlain(from: number, end: number): number {
     const { freeMachines, unfilled } = this.#cycle;
     let next = NONE;
-    for (let at = 0; at < this.#entries.length; at++) {
-      if (!this.test.passesIn(this.#entries[at]!.domain)) continue;
-      const c = this.#firstIdle(at, unfilled);
-      if (c !== NONE && (next === NONE || freeMachines.compareIdle(c, next) < 0)) next = c;
+    for (let at = from; at < end; at++) {
+      const { domain, candidates } = this.#entries[at]!;
+      if (!this.test.passesIn(domain)) continue;
+      const c = this.#firstIdle(at, unfilled, true);
+      if (c === NONE) continue;
+      if (next === NONE || candidates.idle.compareFirst(c, next, unfilled) < 0) next = c;
     }
     return freeMachines.firstIdle(next);
   }
 
-  /** The next Speculative machine in a domain that passes the test, or NONE. */
-  nextSpeculative(): number {
+  #nextSpeculative(from: number, end: number): number {
     const { freeMachines, unfilled } = this.#cycle;
     let next = NONE;
-    for (let at = 0; at < this.#entries.length; at++) {
+    for (let at = from; at < end; at++) {
       const { domain, candidates } = this.#entries[at]!;
       if (!this.test.passesIn(domain)) continue;
-      const c = this.#firstSpeculative(at, unfilled);
+      const c = this.#firstSpeculative(at, unfilled, true);
       if (c === NONE) continue;
-      if (next === NONE || freeMachines.compareSpeculative(candidates.speculative, c, next) < 0) next = c;
+      if (next === NONE || candidates.speculative.compareFirst(c, next, unfilled) < 0) next = c;
     }
     return freeMachines.firstSpeculative(next);
   }
+}
+
+/** Whether a class that was found earlier is what a search would find now. */
+function isStillFirst(known: number, list: CandidateList, unfilled: Unfilled, mustBeFirst: boolean): boolean {
+  if (known === NONE) return true;
+  return known !== UNKNOWN && (list.isFixed || !mustBeFirst) && unfilled.adds(known, true);
 }
 
 function entryOf(domains: Domains, domain: number, candidates: Candidates): DomainEntry {

@@ -6,6 +6,7 @@
 import { Credit } from '../assign/credits.ts';
 import { RowKind } from '../assign/ranked-rows.ts';
 import { serve } from '../assign/serve.ts';
+import type { PoolOptions } from '../candidates/candidate-tier.ts';
 import { Cycle } from '../cycle.ts';
 import { Broker, type BrokerMemory, Mode, type Proposal } from './broker.ts';
 import { ConflictKeys } from './conflict-keys.ts';
@@ -19,6 +20,8 @@ export interface LaneWork {
   readonly passStart: number;
   /** Bucket numbers from here on are clusters. */
   readonly patternCount: number;
+  /** The order of free machines; a cycle on another thread has no options. */
+  readonly poolOptions: PoolOptions;
 }
 
 const Step = { Dequeue: 0, Observe: 1, Solve: 2, Propose: 3 } as const;
@@ -44,8 +47,8 @@ export class Lane {
   #observed: number[] = [];
   #proposal: Proposal | null = null;
 
-  constructor(cycle: Cycle, { memory, order, passStart, patternCount }: LaneWork) {
-    const trial = Cycle.trialOf(cycle, passStart);
+  constructor(cycle: Cycle, { memory, order, passStart, patternCount, poolOptions }: LaneWork) {
+    const trial = Cycle.trialOf(cycle, passStart, poolOptions);
     const conflictKeys = new ConflictKeys(trial, order, patternCount);
     this.#cycle = trial;
     this.#broker = new Broker(memory, (slot) => conflictKeys.keysOf(slot));

@@ -65,7 +65,14 @@ export class Lanes {
     const patternCount = patterns.size;
     const bucketCount = patternCount + clusters.size;
     const memory = brokerMemory(order.length, cycle.claims.claimedBy.length, bucketCount, retries);
-    const work: LaneWork = { memory, order: shared(order), passStart: cycle.claims.count, patternCount };
+    const { accelerators, ignoredAccelerators, poolOrder } = cycle.options;
+    const work: LaneWork = {
+      memory,
+      order: shared(order),
+      passStart: cycle.claims.count,
+      patternCount,
+      poolOptions: { accelerators, ignoredAccelerators, poolOrder },
+    };
     this.#run(lanes, work);
     const conflictKeys = new ConflictKeys(cycle, order, patternCount);
     const broker = new Broker(memory, (slot) => conflictKeys.keysOf(slot));

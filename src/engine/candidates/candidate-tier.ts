@@ -1,0 +1,218 @@
+// Tiers of candidates: a row acquires from one tier after the other. There is one tier, unless rows take machines with
+// accelerators that they did not ask for last; then these machines are a second tier. Part of `FreeMachines`, which
+// keeps the tiers from cycle to cycle.
+
+import type { FleetView, Pattern } from '../../fleet/index.ts';
+import { type DecisionOptions, effectiveCost, isAccelerator } from '../../model/index.ts';
+import { RowKind } from '../assign/ranked-rows.ts';
+import { type CandidateList, type CandidateOrder, Candidates } from './candidate-list.ts';
+import type { ClassAvailability } from './class-availability.ts';
+import type { ClassFilter } from './class-groups.ts';
+import { CoverageList } from './coverage-list.ts';
+import { PriceList } from './price-list.ts';
+import { SpecialIdle } from './special-idle.ts';
+
+/** The part of the options that determines the order of free machines. */
+export type PoolOptions = Pick<DecisionOptions, 'poolOrder' | 'accelerators' | 'ignoredAccelerators'>;
+
+/** Tiers that no row used for this number of cycles are evicted. */
+const TIER_CYCLES = 16;
+
+/** All candidate lists of a pattern: the cost of a Speculative machine depends on the row's interruption dollars. */
+interface PatternCandidates {
+  readonly pattern: Pattern;
+  readonly fits: ClassFilter;
+  readonly idle: CandidateList;
+  readonly special: SpecialIdle;
+  readonly byDollars: Map<number, Candidates>;
+  /** Candidates by profile. */
+  readonly byProfile: (ProfileCandidates | undefined)[];
+}
+
+/**
+ * The candidate lists of a profile, valid for one cycle: in the next, its number may be reused, and availability has
+ * changed.
+ */
+interface ProfileCandidates {
+  readonly candidates: Candidates;
+  readonly cycle: number;
+}
+
+/** Free machines by state. */
+export interface FreeClasses {
+  readonly idle: ClassAvailability;
+  readonly speculative: ClassAvailability;
+}
+
+/** Candidates of all patterns, of the classes that a filter accepts. */
+export class CandidateTier {
+  readonly #fleet: FleetView;
+  readonly #free: FreeClasses;
+  readonly #isByCoverage: boolean;
+  /** Null: all classes. */
+  readonly #accepts: ClassFilter | null;
+  readonly #byPattern: (PatternCandidates | undefined)[] = [];
+  #patternsVersion: number;
+
+  constructor(fleet: FleetView, free: FreeClasses, isByCoverage: boolean, accepts: ClassFilter | null) {
+    this.#fleet = fleet;
+    this.#free = free;
+    this.#isByCoverage = isByCoverage;
+    this.#accepts = accepts;
+    this.#patternsVersion = fleet.patterns.version;
+  }
+
+  /** Drops the lists of patterns that are no longer in use. */
+  begin(): void {
+    const { patterns } = this.#fleet;
+    if (this.#patternsVersion === patterns.version) return;
+    this.#patternsVersion = patterns.version;
+    for (const [number, candidates] of this.#byPattern.entries()) {
+      if (patterns.find(number) !== candidates?.pattern) this.#byPattern[number] = undefined;
+    }
+  }
+
+  /** All candidates of a pattern; the profile determines the interruption dollars. */
+  candidates(pattern: number, profile: number): Candidates {
+    const { cycle } = this.#free.idle;
+    const known = this.#candidatesOf(pattern);
+    const ready = known.byProfile[profile];
+    if (ready?.cycle === cycle) return ready.candidates;
+    const { interruptionDollars } = this.#fleet.demand.profiles.entryOf(profile);
+    const candidates = this.#candidatesAt(known, interruptionDollars);
+    candidates.idle.refresh();
+    candidates.speculative.refresh();
+    known.byProfile[profile] = { candidates, cycle };
+    return candidates;
+  }
+
+  #candidatesOf(number: number): PatternCandidates {
+    let known = this.#byPattern[number];
+    if (known === undefined) {
+      const pattern = this.#fleet.patterns.patternOf(number);
+      const fits = fitsOf(pattern, this.#accepts);
+      known = {
+        pattern,
+        fits,
+        idle: this.#listOf(this.#free.idle, null, fits),
+        special: new SpecialIdle(this.#fleet, fits, this.#isByCoverage),
+        byDollars: new Map(),
+        byProfile: [],
+      };
+      this.#byPattern[number] = known;
+    }
+    return known;
+  }
+
+  #candidatesAt({ byDollars, fits, idle, special }: PatternCandidates, dollars: number): Candidates {
+    let candidates = byDollars.get(dollars);
+    if (candidates === undefined) {
+      candidates = new Candidates(idle, this.#listOf(this.#free.speculative, dollars, fits), special);
+      byDollars.set(dollars, candidates);
+    }
+    return candidates;
+  }
+
+  #listOf(availability: ClassAvailability, dollars: number | null, fits: ClassFilter): CandidateList {
+    const order = orderOf(this.#fleet, dollars);
+    if (!this.#isByCoverage) return PriceList.of(availability, order, fits);
+    return CoverageList.of(this.#fleet, availability, order, fits);
+  }
+}
+
+function fitsOf(pattern: Pattern, accepts: ClassFilter | null): ClassFilter {
+  return accepts === null ? (c) => pattern.fits(c) : (c) => pattern.fits(c) && accepts(c);
+}
+
+/** The costs of machines to rows with these interruption dollars; null: of Idle machines. */
+function orderOf({ classes }: FleetView, dollars: number | null): CandidateOrder {
+  const priceOf = (c: number): number => classes.price[c]!;
+  return {
+    costOf:
+      dollars === null ? priceOf : (c) => effectiveCost(classes.price[c]!, classes.probability[c]!, dollars),
+    priceOf,
+    areAlike: (a, b) =>
+      classes.price[a] === classes.price[b] && classes.probability[a] === classes.probability[b],
+  };
+}
+
+interface RowTiers {
+  readonly tiers: readonly CandidateTier[];
+  /** The last cycle in which a row used them. */
+  cycle: number;
+}
+
+/** The tiers of every row. */
+export class CandidateTiers {
+  readonly #fleet: FleetView;
+  readonly #free: FreeClasses;
+  #options!: PoolOptions;
+  /** Dimensions that are accelerators. */
+  #accelerators: readonly number[] = [];
+  /** By order and, as a bit set, the accelerators that a row wants. At most `TIER_CYCLES` old. */
+  readonly #known = new Map<number, RowTiers>();
+
+  constructor(fleet: FleetView, free: FreeClasses) {
+    this.#fleet = fleet;
+    this.#free = free;
+  }
+
+  /** Prepares a cycle; `free` must have begun it. */
+  begin(options: PoolOptions): void {
+    const accelerators = options.accelerators === 'last' ? this.#acceleratorsBut(options) : [];
+    if (accelerators.join() !== this.#accelerators.join()) this.#known.clear();
+    this.#options = options;
+    this.#accelerators = accelerators;
+    for (const [key, { tiers, cycle }] of this.#known) {
+      if (cycle < this.#free.idle.cycle - TIER_CYCLES) this.#known.delete(key);
+      else for (const tier of tiers) tier.begin();
+    }
+  }
+
+  #acceleratorsBut({ ignoredAccelerators }: PoolOptions): number[] {
+    const { dimensions } = this.#fleet;
+    const accelerators: number[] = [];
+    for (let d = 0; d < dimensions.count; d++) {
+      const name = dimensions.nameOf(d);
+      if (isAccelerator(name) && !ignoredAccelerators.has(name)) accelerators.push(d);
+    }
+    return accelerators;
+  }
+
+  /** The tiers of a row, in the order it acquires from them. */
+  of(row: number, kind: number): readonly CandidateTier[] {
+    const isByCoverage =
+      this.#options.poolOrder === 'coverage' && (kind === RowKind.Plain || kind === RowKind.Spread);
+    const key = this.#wanted(row, kind) * 2 + (isByCoverage ? 1 : 0);
+    let known = this.#known.get(key);
+    if (known === undefined) {
+      known = { tiers: this.#make(key >> 1, isByCoverage), cycle: 0 };
+      this.#known.set(key, known);
+    }
+    known.cycle = this.#free.idle.cycle;
+    return known.tiers;
+  }
+
+  /** The accelerators that a row wants, as a bit set by dimension. The largest piece of a fold is one gang. */
+  #wanted(row: number, kind: number): number {
+    const { demand, dimensions } = this.#fleet;
+    let wanted = 0;
+    for (const d of this.#accelerators) {
+      const at = row * dimensions.stride + d;
+      if (demand.aggregate.data[at]! > 0 || (kind !== RowKind.Fold && demand.minUnit.data[at]! > 0))
+        wanted |= 1 << d;
+    }
+    return wanted;
+  }
+
+  #make(wanted: number, isByCoverage: boolean): readonly CandidateTier[] {
+    const foreign = this.#accelerators.filter((d) => ((wanted >> d) & 1) === 0);
+    const tierOf = (accepts: ClassFilter | null): CandidateTier =>
+      new CandidateTier(this.#fleet, this.#free, isByCoverage, accepts);
+    if (foreign.length === 0) return [tierOf(null)];
+    const { classes, dimensions } = this.#fleet;
+    const hasForeign: ClassFilter = (c) =>
+      foreign.some((d) => classes.allocatable.data[c * dimensions.stride + d]! > 0);
+    return [tierOf((c) => !hasForeign(c)), tierOf(hasForeign)];
+  }
+}
