@@ -56,11 +56,11 @@ describe('the experiments', () => {
   it('given demand that varies, then every drain of a machine with pods is counted', async () => {
     const scenario = generateScenario(fewClusters(), 1);
     const { inUseDrainsBySize, series, spans } = runNoise(scenario, await costsOf(scenario), TODAY, SILENT);
-    const [five, ten] = spans;
-    expect([five?.cycles, ten?.cycles]).toEqual([5, 10]);
-    expect(ten!.inUseDrains).toBeGreaterThan(five!.inUseDrains);
-    expect(Object.values(inUseDrainsBySize).reduce((a, b) => a + b)).toBe(ten!.inUseDrains);
-    expect(series.map(({ cycle, inUseDrains }) => [cycle, inUseDrains])).toEqual([[10, ten!.inUseDrains]]);
+    const [five, twenty] = spans;
+    expect([five?.cycles, twenty?.cycles]).toEqual([5, 20]);
+    expect(twenty!.inUseDrains).toBeGreaterThan(five!.inUseDrains);
+    expect(Object.values(inUseDrainsBySize).reduce((a, b) => a + b)).toBe(twenty!.inUseDrains);
+    expect(series.map(({ cycle, inUseDrains }) => [cycle, inUseDrains])).toEqual([[20, twenty!.inUseDrains]]);
   });
 
   it('given a fleet bought under the same policy, then nothing is left to consolidate', () => {

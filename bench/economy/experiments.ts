@@ -22,7 +22,7 @@ export type Report = (text: string) => void;
 
 const NOISE_STREAM = 103;
 /** Of cycles in a series; the plots need no more. */
-const SERIES_STEP = 10;
+const SERIES_STEP = 20;
 
 /** An empty fleet, until a plan is empty: every row's sum is covered, whether its pods would fit or not. */
 export function runCold(scenario: Scenario, costs: Costs, policy: DecisionOptions): ColdFigures {

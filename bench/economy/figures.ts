@@ -39,7 +39,7 @@ export interface NoiseSpan {
 export interface NoiseFigures {
   readonly spans: readonly NoiseSpan[];
   readonly inUseDrainsBySize: Readonly<Record<string, number>>;
-  /** Every tenth cycle. */
+  /** Every twentieth cycle. */
   readonly series: readonly NoisePoint[];
 }
 

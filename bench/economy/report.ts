@@ -1,8 +1,8 @@
 // The figures of `bench economy` as tables of Markdown: for a terminal, and for docs/reference/economy.md.
 
 import { columnsOf, markdownTable, short, whole } from '../record/markdown.ts';
-import type { EconomyResult, PolicyFigures, SeedFigures } from './figures.ts';
-import { MEASURES, meanOf, measured, PACKER_RANGE, policyNames } from './summary.ts';
+import type { EconomyResult, NoiseFigures, PolicyFigures, SeedFigures } from './figures.ts';
+import { MEASURES, meanOf, measured, PACKER_LARGE, PACKER_RANGE, policyNames } from './summary.ts';
 
 export function textReport(result: EconomyResult): string {
   return [
@@ -10,6 +10,8 @@ export function textReport(result: EconomyResult): string {
     summaryTable(result),
     ...policyNames(result).map((policy) => `${policy}, by seed:\n\n${seedTable(result, policy)}`),
     sizeTable(result),
+    noiseTable(result),
+    consolidationTable(result),
   ].join('\n\n');
 }
 
@@ -41,6 +43,7 @@ export function summaryTable(result: EconomyResult): string {
       ...values.map((value) => short(value ?? null)),
       modelled === null ? '' : short(modelled),
       ratio,
+      measure.goal ?? '',
     ];
   });
   const packer = meanOf(result, (seed) => seed.packer.all.multiple);
@@ -48,17 +51,18 @@ export function summaryTable(result: EconomyResult): string {
   const range = PACKER_RANGE.map((value) => value.toFixed(2)).join(' to ');
   const blank = policies.slice(1).map(() => '');
   rows.push(
-    ['packer, every pod placed', short(packer ?? null), ...blank, range, ''],
+    ['packer, every pod placed', short(packer ?? null), ...blank, range, '', ''],
     [
       'packer, only shapes of 16 cores and more',
       short(packerLarge ?? null),
       ...blank,
-      '1.46',
-      packerLarge === undefined ? '' : short(packerLarge / 1.46),
+      short(PACKER_LARGE),
+      packerLarge === undefined ? '' : short(packerLarge / PACKER_LARGE),
+      '',
     ],
   );
   return markdownTable(
-    columnsOf(['multiple of the lower bound', ...policies, 'model', 'measured ÷ model']),
+    columnsOf(['multiple of the lower bound', ...policies, 'model', 'measured ÷ model', 'goal']),
     rows,
   );
 }
@@ -122,6 +126,30 @@ export function sizeTable(result: EconomyResult): string {
     ['cold', 'large shapes', 'end to end', 'unlimited episodes'].map((part) => `${policy}: ${part}`),
   );
   return markdownTable(columnsOf(['clusters', 'number', ...headers, 'packer']), rows);
+}
+
+/** Drains of machines in use by class of cluster size, and the cost, means over all seeds. */
+export function noiseTable(result: EconomyResult): string {
+  const classes = Object.keys(result.seeds[0]?.demand.clustersBySize ?? {});
+  const rows = policyNames(result).map((policy) => {
+    const mean = (figureOf: (noise: NoiseFigures) => number | undefined): number | null =>
+      meanOf(result, ({ policies }) => {
+        const noise = policies[policy]?.noise;
+        return noise === undefined ? undefined : figureOf(noise);
+      }) ?? null;
+    return [
+      policy,
+      ...[0, 1].map((span) => short(mean(({ spans }) => spans[span]?.inUseDrains))),
+      ...classes.map((name) => short(mean(({ inUseDrainsBySize }) => inUseDrainsBySize[name]))),
+      short(mean(({ spans }) => spans.at(-1)?.meanMultiple)),
+    ];
+  });
+  const headers = [
+    ...['policy', 'in-use drains, 280 cycles', '500 cycles'],
+    ...classes.map((name) => `${name} clusters, 500 cycles`),
+    'cost, mean multiple',
+  ];
+  return markdownTable(columnsOf(headers), rows);
 }
 
 /** Costs of old fleets, means over all seeds. */

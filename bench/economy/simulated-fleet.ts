@@ -2,7 +2,7 @@
 // cycle. It tracks which machines have a host, since those cost money.
 
 import { type Decision, Engine } from '../../src/engine/index.ts';
-import { Fleet, type LedgerRecord, PendingChanges } from '../../src/fleet/index.ts';
+import { Fleet, type LedgerRecord, type PendingChange, PendingChanges } from '../../src/fleet/index.ts';
 import {
   type Action,
   DEFAULT_DRAIN_SECONDS,
@@ -35,6 +35,8 @@ export class SimulatedFleet {
   readonly #engine: Engine;
   /** By offering: machines of it that are not bought. */
   readonly #left: number[];
+  /** Since when no row claims a machine, by id, as the last decision said. */
+  #onHold: ReadonlyMap<string, number> = new Map();
 
   /** Nothing is bought; every cluster reports its rows. */
   constructor(scenario: Scenario) {
@@ -68,7 +70,7 @@ export class SimulatedFleet {
     const decision = this.#engine.decide(this.nowMs, options);
     read?.(decision);
     const actions = decision.actions();
-    const changes = [...this.#carryOut.changesOf(decision, this.nowMs)];
+    const changes = [...this.#clocksAfter(decision), ...this.#carryOut.changesOf(decision, this.nowMs)];
     for (const change of changes) this.#pending.append(change);
     const { refused } = this.#pending.commitMachines().writeRows();
     if (refused.length > 0) throw new Error(`a change was refused: ${JSON.stringify(refused[0])}`);
@@ -97,6 +99,19 @@ export class SimulatedFleet {
     for (const { cluster, offering } of this.hosts.values())
       if (cluster === '' && offering.owned === null) count++;
     return count;
+  }
+
+  /** The clocks of reclaim holds that begin or end with a decision. */
+  #clocksAfter(decision: Decision): PendingChange[] {
+    const before = this.#onHold;
+    const after = decision.onHold();
+    this.#onHold = after;
+    const begun = [...after].filter(([id, sinceMs]) => before.get(id) !== sinceMs);
+    const ended = [...before.keys()].filter((id) => !after.has(id));
+    return [
+      ...begun.map(([id, sinceMs]) => ({ kind: 'unclaimed' as const, id, sinceMs })),
+      ...ended.map((id) => ({ kind: 'unclaimed' as const, id, sinceMs: null })),
+    ];
   }
 
   #note({ kind, machine, cluster }: Action): void {

@@ -59,5 +59,5 @@ export function fewClusters(): Parameters {
   const clusters = { ...parameters.clusters, count: 4, profiles: [10, 16] as [number, number] };
   const owned = parameters.catalogue.owned.map((each) => ({ ...each, count: 1 }));
   const catalogue = { ...parameters.catalogue, owned };
-  return { ...parameters, pods: 300, clusters, catalogue, noise: { ...parameters.noise, cycles: [5, 10] } };
+  return { ...parameters, pods: 300, clusters, catalogue, noise: { ...parameters.noise, cycles: [5, 20] } };
 }
