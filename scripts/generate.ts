@@ -10,7 +10,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { betweenMarkers, markdownTable } from '../bench/record/markdown.ts';
-import { SPEED_PAGES } from '../bench/record/write.ts';
+import { RECORDED_PAGES } from '../bench/record/write.ts';
 import { ERRORS } from '../src/model/index.ts';
 import { routeTable } from '../src/shard/api/openapi.ts';
 import { apiDescription, ROUTES } from '../src/shard/api/routes.ts';
@@ -25,7 +25,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
   'docs/reference/api.md': () => betweenMarkers(read('docs/reference/api.md'), 'routes', routeTable(ROUTES)),
   'docs/internals/architecture.md': withImportRules,
   'docs/internals/robustness.md': withInvariants,
-  ...SPEED_PAGES,
+  ...RECORDED_PAGES,
 };
 
 const EXIT_CODES = [

@@ -74,7 +74,8 @@ export function performancePage(): string {
   ].join('\n\n')}\n`;
 }
 
-function footer({ command, cores, cpu, load, node, recordedAt }: Recorded<unknown>): string {
+/** The command of a recorded result, and where and when it ran. */
+export function footer({ command, cores, cpu, load, node, recordedAt }: Recorded<unknown>): string {
   const { before, after } = load;
   const busy = before === null ? '' : `, load ${before.toFixed(1)} before and ${after?.toFixed(1)} after`;
   return `\`${command}\`, ${recordedAt}, Node ${node}, ${cores} × ${cpu}${busy}.`;

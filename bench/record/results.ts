@@ -3,6 +3,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
+import type { EconomyResult } from '../economy/figures.ts';
 import type { AttackFigures, Period } from '../hostile/figures.ts';
 import type { RungFigures } from '../ladder/report.ts';
 import type { OverheadFigures, TransitionFigures } from '../provider/calls.ts';
@@ -98,6 +99,7 @@ export interface Results {
   readonly 'worst-frames': Recorded<RecordedAttacks>;
   readonly provider: Recorded<RecordedProvider>;
   readonly startup: Recorded<RecordedStartup>;
+  readonly 'economy-today': Recorded<EconomyResult>;
 }
 
 export type ResultName = keyof Results;
@@ -116,6 +118,7 @@ export function readResults(): Results {
     'worst-frames': read('worst-frames'),
     provider: read('provider'),
     startup: read('startup'),
+    'economy-today': read('economy-today'),
   };
 }
 
