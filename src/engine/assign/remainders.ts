@@ -3,7 +3,7 @@
 
 import { withRoom } from '../../collections/columns.ts';
 import type { ReadonlyColumn } from '../../collections/table.ts';
-import { type FleetView, MAX_DIMENSIONS, type Pattern, Serves } from '../../fleet/index.ts';
+import { type FleetView, MAX_DIMENSIONS, type Pattern } from '../../fleet/index.ts';
 
 /** Smallest remainders worth keeping, by dimension, at an offset of a larger list. */
 export interface Floor {
@@ -22,13 +22,21 @@ export interface Borrower {
 /** Called for each machine that a row borrows from; `amount` is valid during the call. */
 export type Borrowed = (slot: number, amount: Float64Array) => void;
 
+/** A list of this many entries is walked as it is. */
+const LEAST_SWEPT = 16;
+
 export class Remainders {
   readonly #fleet: FleetView;
   #slots = new Uint32Array(0);
+  /** By entry: the class of the machine, which every row that finds it reads. */
+  #classes = new Uint32Array(0);
   /** By entry and dimension. */
   #left = new Float64Array(0);
   readonly #amount = new Float64Array(MAX_DIMENSIONS);
+  readonly #needed = new Float64Array(MAX_DIMENSIONS);
   #count = 0;
+  /** Entries that no row can use any more are dropped when there are more entries than this. */
+  #sweepAbove = LEAST_SWEPT;
 
   constructor(fleet: FleetView) {
     this.#fleet = fleet;
@@ -40,35 +48,36 @@ export class Remainders {
 
   clear(): void {
     this.#count = 0;
+    this.#sweepAbove = LEAST_SWEPT;
   }
 
   /**
    * Lets a row take what it may use of the remainders, until nothing of `want` is left; both shrink by it. Entries below
-   * `floor` are dropped: no later row could use them.
+   * `floor` may be dropped: no later row could use them.
    */
   borrow(borrower: Borrower, want: Float64Array, floor: Floor, borrowed: Borrowed): void {
+    if (this.#count > this.#sweepAbove) this.#sweep(floor);
     const { stride, count: dimensions } = this.#fleet.dimensions;
-    let kept = 0;
-    let entry = 0;
-    for (; entry < this.#count && isAboveZero(want, dimensions); entry++) {
-      const at = entry * stride;
-      if (!covers(this.#left, at, floor.amounts, floor.at, dimensions)) continue;
-      const slot = this.#slots[entry]!;
-      if (this.#mayUse(borrower, slot, at, dimensions) && this.#take(at, want, dimensions))
-        borrowed(slot, this.#amount);
-      this.#move(entry, kept++, stride);
+    const left = this.#left;
+    const needed = this.#neededBy(borrower.row);
+    for (let entry = 0, at = 0; entry < this.#count; entry++, at += stride) {
+      let d = 0;
+      while (d < dimensions && left[at + d]! >= needed[d]!) d++;
+      if (d < dimensions || !this.#mayUse(borrower, this.#classes[entry]!)) continue;
+      if (!this.#take(at, want, dimensions)) continue;
+      borrowed(this.#slots[entry]!, this.#amount);
+      if (!isAboveZero(want, dimensions)) return;
     }
-    if (kept < entry) for (; entry < this.#count; entry++) this.#move(entry, kept++, stride);
-    else kept = this.#count;
-    this.#count = kept;
   }
 
   /** What a row could take now, without taking it; reduces `want` only. */
   forecast(borrower: Borrower, want: Float64Array, borrowed: Borrowed): void {
     const { stride, count: dimensions } = this.#fleet.dimensions;
+    const needed = this.#neededBy(borrower.row);
     for (let entry = 0; entry < this.#count && isAboveZero(want, dimensions); entry++) {
       const at = entry * stride;
-      if (!this.#mayUse(borrower, this.#slots[entry]!, at, dimensions)) continue;
+      if (!covers(this.#left, at, needed, 0, dimensions)) continue;
+      if (!this.#mayUse(borrower, this.#classes[entry]!)) continue;
       for (let d = 0; d < dimensions; d++) this.#amount[d] = Math.min(this.#left[at + d]!, want[d]!);
       if (!isAboveZero(this.#amount, dimensions)) continue;
       for (let d = 0; d < dimensions; d++) want[d]! -= this.#amount[d]!;
@@ -76,13 +85,38 @@ export class Remainders {
     }
   }
 
+  /** The smallest remainder that a row can use: it holds its largest pod, and has some of everything that it wants. */
+  #neededBy(row: number): Float64Array {
+    const { demand, dimensions } = this.#fleet;
+    const unit = demand.minUnit.data;
+    const aggregate = demand.aggregate.data;
+    const from = row * dimensions.stride;
+    for (let d = 0; d < dimensions.count; d++)
+      this.#needed[d] = Math.max(unit[from + d]!, aggregate[from + d]! > 0 ? 1 : 0);
+    return this.#needed;
+  }
+
+  /** Drops entries below `floor`. */
+  #sweep(floor: Floor): void {
+    const { stride, count: dimensions } = this.#fleet.dimensions;
+    let kept = 0;
+    for (let entry = 0; entry < this.#count; entry++) {
+      if (covers(this.#left, entry * stride, floor.amounts, floor.at, dimensions))
+        this.#move(entry, kept++, stride);
+    }
+    this.#count = kept;
+    this.#sweepAbove = Math.max(LEAST_SWEPT, 2 * kept);
+  }
+
   /** Takes the machine's part of `want`, and enters what is left over of it unless that is below `floor`. */
   fill(slot: number, want: Float64Array, floor: Floor): void {
     const { classes, dimensions, machines } = this.#fleet;
     const { stride, count } = dimensions;
     const offered = classes.allocatable.data;
-    const from = machines.classOf[slot]! * stride;
+    const classNumber = machines.classOf[slot]!;
+    const from = classNumber * stride;
     this.#slots = withRoom(this.#slots, this.#count + 1);
+    this.#classes = withRoom(this.#classes, this.#count + 1);
     this.#left = withRoom(this.#left, (this.#count + 1) * stride);
     const at = this.#count * stride;
     let isZero = true;
@@ -94,6 +128,7 @@ export class Remainders {
       if (left > 0) isZero = false;
     }
     if (isZero || !covers(this.#left, at, floor.amounts, floor.at, count)) return;
+    this.#classes[this.#count] = classNumber;
     this.#slots[this.#count++] = slot;
   }
 
@@ -105,7 +140,7 @@ export class Remainders {
     let holdingUnit = 0;
     for (let entry = 0; entry < this.#count; entry++) {
       const at = entry * stride;
-      const classNumber = this.#fleet.machines.classOf[this.#slots[entry]!]!;
+      const classNumber = this.#classes[entry]!;
       let isZero = true;
       for (let d = 0; d < dimensions; d++) if (this.#left[at + d]! > 0) isZero = false;
       if (isZero || !pattern.matches(classNumber)) continue;
@@ -115,21 +150,10 @@ export class Remainders {
     return { matching, holdingUnit };
   }
 
-  /**
-   * Whether a row may use an entry: the remainder holds its largest pod and has some of everything it wants, the machine
-   * matches, and an interruption would not cost the row more than the machine.
-   */
-  #mayUse({ dollars, pattern, row }: Borrower, slot: number, at: number, dimensions: number): boolean {
-    const { classes, demand, dimensions: table, machines } = this.#fleet;
-    const unit = demand.minUnit.data;
-    const aggregate = demand.aggregate.data;
-    const from = row * table.stride;
-    for (let d = 0; d < dimensions; d++) {
-      const left = this.#left[at + d]!;
-      if (left < unit[from + d]! || (left === 0 && aggregate[from + d]! > 0)) return false;
-    }
-    const classNumber = machines.classOf[slot]!;
-    if (pattern.servesAs(classNumber) === Serves.Not) return false;
+  /** Whether the machine matches a row, and an interruption would not cost the row more than the machine. */
+  #mayUse({ dollars, pattern }: Borrower, classNumber: number): boolean {
+    const { classes } = this.#fleet;
+    if (!pattern.matches(classNumber)) return false;
     const probability = classes.probability[classNumber]!;
     return probability === 0 || probability * dollars <= classes.price[classNumber]!;
   }
@@ -151,6 +175,7 @@ export class Remainders {
   #move(from: number, to: number, stride: number): void {
     if (from === to) return;
     this.#slots[to] = this.#slots[from]!;
+    this.#classes[to] = this.#classes[from]!;
     for (let d = 0; d < stride; d++) this.#left[to * stride + d] = this.#left[from * stride + d]!;
   }
 }
