@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { costByState, costPartText, ownedText } from './cost-text.ts';
 import { inUnits, perHour } from './figures.ts';
 
-const PARTS = ['serving', 'joining', 'idle', 'draining', 'deleting', 'failed'];
+const PARTS = ['serving', 'onHold', 'joining', 'idle', 'draining', 'deleting', 'failed'];
 
 /** A cost from micro-dollars by part. */
 function costOf(micros: readonly number[]) {
@@ -20,14 +20,15 @@ describe('texts on cost', () => {
   it('given any cost, then the parts as shown add up to the total as shown', () => {
     const amount = fc.oneof(fc.constant(0), fc.nat(100_000), fc.nat(2_000_000_000));
     fc.assert(
-      fc.property(fc.array(amount, { minLength: 6, maxLength: 6 }), (micros) => {
+      fc.property(fc.array(amount, { minLength: 7, maxLength: 7 }), (micros) => {
         const cost = costOf(micros);
         const parts = [...costByState(cost).values()].map(shown);
         expect(parts.reduce((sum, part) => sum + part, 0)).toBe(shown(perHour(cost.perHour)));
-        expect(parts).toHaveLength(micros.filter((part) => part > 0).length);
+        const [serving = 0, onHold = 0, ...others] = micros;
+        expect(parts).toHaveLength([serving + onHold, ...others].filter((part) => part > 0).length);
       }),
       // A total of half a cent, where `toFixed` and `Math.round` differ.
-      { examples: [[[0, 1_165_132_103, 1_832_951_009, 6_177, 133_425_711, 0]]] },
+      { examples: [[[0, 0, 1_165_132_103, 1_832_951_009, 6_177, 133_425_711, 0]]] },
     );
   });
 
@@ -38,10 +39,17 @@ describe('texts on cost', () => {
   });
 
   it('given some parts, then only those are named, in the order of a machine’s life', () => {
-    const cost = costOf([98_100_000, 0, 12_400_000, 1_000_000]);
+    const cost = costOf([98_100_000, 0, 0, 12_400_000, 1_000_000]);
     expect(costPartText(cost)).toBe('serving $98.10, idle $12.40, leaving $1.00');
     expect(costPartText(cost, 'part')).toBe('serving $98.10, idle $12.40, draining $1.00');
     expect(costPartText(costOf([]))).toBe('');
+  });
+
+  it('given machines on hold, then they are a part of their own, and belong to the state of machines that serve', () => {
+    const cost = costOf([5_000_000, 1_250_000]);
+    expect(costPartText(cost)).toBe('serving $5.00, on hold $1.25');
+    expect(costPartText(cost, 'part')).toBe('serving $5.00, onHold $1.25');
+    expect([...costByState(cost)]).toEqual([['CONFIGURED', '$6.25']]);
   });
 
   it('given no price for owned machines, then the text is empty', () => {

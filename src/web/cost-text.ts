@@ -5,19 +5,22 @@ import type { Cost } from './feed.ts';
 import { CENT, dollars, inUnits, perHour } from './figures.ts';
 import { STATES } from './sentences.ts';
 
-/** Parts of a cost, each with the wire name of the state of its machines. */
-const PARTS = [
+/** Parts of a cost, each with the wire name of the state of its machines, and its label if that is not the state's. */
+const PARTS: readonly { readonly part: string; readonly state: string; readonly label?: string }[] = [
   { part: 'serving', state: 'CONFIGURED' },
+  { part: 'onHold', state: 'CONFIGURED', label: 'on hold' },
   { part: 'joining', state: 'CONFIGURING' },
   { part: 'idle', state: 'IDLE' },
   { part: 'draining', state: 'DRAINING' },
   { part: 'deleting', state: 'DELETING' },
   { part: 'failed', state: 'FAILED' },
-] as const;
+];
 
 /** By the wire name of the state of the machines (`CONFIGURED`): `$12.35`. States that cost nothing are left out. */
 export function costByState(cost: Cost): ReadonlyMap<string, string> {
-  return new Map(shownParts(cost).map(({ state, text }) => [state, text]));
+  const cents = new Map<string, number>();
+  for (const each of shownParts(cost)) cents.set(each.state, (cents.get(each.state) ?? 0) + each.cents);
+  return new Map([...cents].map(([state, sum]) => [state, dollars(sum * CENT)]));
 }
 
 /**
@@ -26,7 +29,7 @@ export function costByState(cost: Cost): ReadonlyMap<string, string> {
  */
 export function costPartText(cost: Cost, by: 'label' | 'part' = 'label'): string {
   return shownParts(cost)
-    .map((each) => `${each[by]} ${each.text}`)
+    .map((each) => `${each[by]} ${dollars(each.cents * CENT)}`)
     .join(', ');
 }
 
@@ -43,12 +46,12 @@ function shownParts({ perHour: total, byPart }: Cost) {
   );
   return PARTS.map((each, i) => ({
     ...each,
-    label: labelOf(each.state),
-    text: dollars(cents[i]! * CENT),
+    label: each.label ?? labelOf(each.state),
+    cents: cents[i]!,
   })).filter(({ part }) => (byPart[part] ?? 0) > 0);
 }
 
 /** The live views call a part by the label of its state. */
-function labelOf(state: (typeof PARTS)[number]['state']): string {
+function labelOf(state: string): string {
   return STATES.find((known) => known.state === state)?.label ?? state;
 }

@@ -29,6 +29,7 @@ import {
   fakePage,
   MACHINES,
   MET_EXPLANATION,
+  NOW_MS,
   STATUS,
   UNMET,
   UNMET_EXPLANATION,
@@ -106,6 +107,18 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     expect(out).toContain('spot, $12.35 per hour, 5 % interrupted per hour');
   });
 
+  it.each([
+    ['hold', 'unclaimed for 4m, given back in 6m'],
+    ['needs', 'unclaimed for 4m, kept while a Need of its cluster waits for machines'],
+    ['guardrails', 'unclaimed for 4m, to be given back once guardrails and freezes allow it'],
+  ] as const)('given a machine on hold that waits for %s, then it says so', async (waitsFor, text) => {
+    const { shard, run } = await served();
+    const times = { sinceMs: NOW_MS - 240_000, holdEndsMs: NOW_MS + 360_000 };
+    const held = { ...MACHINES[0]!, unclaimed: { ...times, waitsFor } };
+    shard.answers.machines = (ask) => fakePage(ask, [held], ({ id }) => id);
+    expect(await run('get', 'machines', '-o', 'wide')).toContain(text);
+  });
+
   it('given needs, then they are a table', async () => {
     const { run } = await served();
     const out = await run('get', 'needs');
@@ -120,7 +133,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
       /ml +none +1 +1 +2 configured, 1 draining +\$12,345\.67 +can bind no machines/,
     );
     expect(await run('get', 'clusters', '-o', 'wide')).toMatch(
-      /ml .* +\$12,345\.67 +\$12,340\.67 +\$0\.00 +\$5\.00 /,
+      /ml .* +\$12,345\.67 +\$12,340\.67 +\$0\.00 +\$0\.00 +\$5\.00 /,
     );
     expect(await run('get', 'providers')).toMatch(
       /cloud +1 +open +fine +7 +never +not read yet; 12 machines miss/,

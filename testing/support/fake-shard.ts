@@ -27,7 +27,7 @@ import { offsetPage, type PageAsk, pageOf } from '../../src/shard/planning/queri
 import type { WaitingActionView } from '../../src/shard/views.ts';
 import { aCost } from './costs.ts';
 
-const NOW_MS = 1_760_000_000_000;
+export const NOW_MS = 1_760_000_000_000;
 const MINUTE = 60_000;
 
 const CHECKOUT = { id: 'prod-eu/3fa94c01de', cluster: 'prod-eu', group: 'checkout', priority: 1000 };
@@ -83,6 +83,7 @@ const M1: MachineView = {
   lastError: '',
   need: CHECKOUT,
   idleSinceMs: null,
+  unclaimed: null,
   held: null,
   quarantine: null,
   isForgotten: false,

@@ -16,7 +16,7 @@ import type {
 
 export const PLACE = { url: 'http://127.0.0.1:7777', call: 'bigfleet' };
 
-const NO_COST = { serving: 0, joining: 0, idle: 0, draining: 0, deleting: 0, failed: 0 };
+const NO_COST = { serving: 0, onHold: 0, joining: 0, idle: 0, draining: 0, deleting: 0, failed: 0 };
 const NONE = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };
 
 export const STATUS: StatusView = {

@@ -46,9 +46,11 @@ export const ACTION_REASONS = {
       'Phase 2 preempts a machine of a row of lower priority, because a row of higher priority is short.',
   },
   'phase2.excess': {
-    summary: 'Phase 2 moves a machine that its own row does not need to a row that is short.',
+    summary: 'Phase 2 moves a machine that no row of its cluster counts on to a row that is short.',
   },
-  'phase3.excess': { summary: 'Phase 3 reclaims a machine that no row of its cluster counts on.' },
+  'phase3.excess': {
+    summary: 'Phase 3 reclaims a machine that no row of its cluster has counted on for its reclaim hold.',
+  },
   'phase3.release': {
     summary: 'Phase 3 releases an Idle machine that no row has needed for its release hold.',
   },

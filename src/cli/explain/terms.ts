@@ -64,5 +64,18 @@ export const TERMS: Readonly<Record<string, Meaning>> = {
       'The price that --owned-price gives machines that their provider prices at 0. It is shown beside the cost, and no decision reads it.',
     synonyms: ['amortised'],
   },
+  'on hold': {
+    summary:
+      'A bound machine that no Need counts on and that the setting reclaimHold keeps for some time, in case demand returns.',
+    remedy:
+      'See the note in "bigfleet get machines"; until it is given back, any Need that is short may use it.',
+    synonyms: ['hold', 'unclaimed', 'onHold'],
+  },
+  guardrail: {
+    summary:
+      'A limit on how much of a plan is carried out in one cycle; it never changes which Need comes first.',
+    remedy: 'See "bigfleet get plan" for what waits, and "guardrails" in the configuration.',
+    synonyms: ['guardrails'],
+  },
   spare: { summary: 'Capacity of serving machines that no Need counts on.' },
 };

@@ -26,6 +26,7 @@ export const CLUSTERS: Listing<Page<ClusterView>> = {
       { header: 'MACHINES' },
       { header: 'PER HOUR', align: 'right' },
       { header: 'SERVING', align: 'right', isWide: true },
+      { header: 'ON HOLD', align: 'right', isWide: true },
       { header: 'JOINING', align: 'right', isWide: true },
       { header: 'DRAINING', align: 'right', isWide: true },
       ...(hasOwned ? [{ header: 'OWNED', align: 'right' } as const] : []),
@@ -40,8 +41,8 @@ export const CLUSTERS: Listing<Page<ClusterView>> = {
 };
 
 function rowOf(view: ClusterView, hasOwned: boolean): readonly Cell[] {
-  const { serving, joining, draining } = view.cost.byPart;
-  const parts = inUnits(view.costPerHour, [serving, joining, draining], SHOWN_DOLLARS);
+  const { serving, onHold, joining, draining } = view.cost.byPart;
+  const parts = inUnits(view.costPerHour, [serving, onHold, joining, draining], SHOWN_DOLLARS);
   return [
     { text: view.cluster },
     view.hasSession ? { text: 'open', style: 'green' } : { text: 'none', style: 'red' },

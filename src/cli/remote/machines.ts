@@ -48,6 +48,8 @@ const COLUMNS: readonly WideColumn[] = [
   { header: 'NOTE' },
 ];
 
+type Unclaimed = NonNullable<MachineView['unclaimed']>;
+
 /** Machines that another view names; one that is no longer known is shown by its id alone. */
 export function machineTable(
   machines: readonly (MachineView | { readonly id: string })[],
@@ -93,7 +95,7 @@ function styleOf(state: string): { readonly style?: Style } {
 
 /** What is out of the ordinary about a machine. */
 function notesOf(machine: MachineView, nowMs: number): readonly string[] {
-  const { quarantine, held, action, lastError, idleSinceMs, isForgotten } = machine;
+  const { quarantine, held, action, lastError, idleSinceMs, unclaimed, isForgotten } = machine;
   const notes: string[] = [];
   if (quarantine !== null) {
     notes.push(`in quarantine by ${quarantine.by} for ${age(nowMs - quarantine.sinceMs)}: ${quarantine.why}`);
@@ -108,8 +110,18 @@ function notesOf(machine: MachineView, nowMs: number): readonly string[] {
   }
   if (lastError !== '') notes.push(lastError);
   if (idleSinceMs !== null) notes.push(`idle for ${age(nowMs - idleSinceMs)}`);
+  if (unclaimed !== null) notes.push(unclaimedText(unclaimed, nowMs));
   if (isForgotten) notes.push('forgotten');
   return notes;
+}
+
+function unclaimedText({ sinceMs, holdEndsMs, waitsFor }: Unclaimed, nowMs: number): string {
+  const next = {
+    hold: `given back in ${age(Math.max(0, holdEndsMs - nowMs))}`,
+    needs: 'kept while a Need of its cluster waits for machines',
+    guardrails: 'to be given back once guardrails and freezes allow it',
+  }[waitsFor];
+  return `unclaimed for ${age(nowMs - sinceMs)}, ${next}`;
 }
 
 function detailLines(machine: MachineView, { paint, nowMs }: OutputOptions): readonly string[] {

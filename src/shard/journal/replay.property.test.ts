@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { aNeed, fleets, resources } from '../../../testing/support/fleets.ts';
+import { aNeed, resources, sharedFleets } from '../../../testing/support/fleets.ts';
 import { fileAt, Recorded, replayAll, withPath } from '../../../testing/support/journal.ts';
 import { DeltaSource } from '../../../testing/support/rollup-deltas.ts';
 import type { PendingChange } from '../../fleet/index.ts';
@@ -25,7 +25,7 @@ interface Step {
 
 const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   fc.record({
-    to: fleets({ machines: 24, needs: 12 }),
+    to: sharedFleets({ machines: 24, needs: 12 }),
     share: fc.integer({ min: 0, max: 10 }),
     isDecided: fc.boolean(),
   }),
@@ -48,6 +48,7 @@ function entriesTo(
     if (!moves()) continue;
     entries.push({ kind: 'observe', machine, atMs });
     entries.push({ kind: 'block', id, blocked: machine.blocked });
+    if (moves()) entries.push({ kind: 'unclaimed', id, sinceMs: machine.unclaimedSinceMs });
     if (moves()) entries.push({ kind: 'drain-seconds', of: { id }, seconds: draw() });
     const { instanceType } = machine;
     if (moves() && moves()) entries.push({ kind: 'drain-seconds', of: { instanceType }, seconds: draw() });

@@ -38,6 +38,7 @@ import { Freezes } from './freezes.ts';
 import { FrozenMachines } from './frozen-machines.ts';
 import { Guardrails } from './guardrails.ts';
 import { IncompleteDemand } from './incomplete-demand.ts';
+import { MachinesOnHold } from './machines-on-hold.ts';
 import { NodeStateRouter } from './node-state-router.ts';
 import type { ControllerOptions, ControllerStore } from './options.ts';
 import { carryOut, logOrder } from './orders.ts';
@@ -91,6 +92,7 @@ export interface ControllerState {
   readonly demandTally: DemandTally;
   readonly supplyTally: SupplyTally;
   readonly clusterCosts: ClusterCosts;
+  readonly onHold: MachinesOnHold;
   readonly ended: EndedRows;
   readonly recorder: Recorder | null;
   readonly series: Series;
@@ -250,8 +252,9 @@ function stateOf(
   });
   const demandTally = new DemandTally(fleet);
   const ownedPrices = new OwnedPrices(options.ownedPrices);
-  const supplyTally = new SupplyTally(fleet, { failedHosts: ledger.failedHosts, ownedPrices });
-  const clusterCosts = new ClusterCosts(fleet, ownedPrices);
+  const onHold = new MachinesOnHold(fleet);
+  const supplyTally = new SupplyTally(fleet, { failedHosts: ledger.failedHosts, onHold, ownedPrices });
+  const clusterCosts = new ClusterCosts(fleet, ownedPrices, onHold);
   const metrics = new ControllerMetrics(engine.metrics, fleet, { demandTally, supplyTally, clusterCosts });
   const profiles = new Profiles(fleet);
   const health = new ProvidersHealth(ledger, () => clock.now());
@@ -336,6 +339,7 @@ function stateOf(
       demandTally,
       supplyTally,
       clusterCosts,
+      onHold,
     },
     guardrails: new Guardrails({ ...options.guardrails, unknownBeforeMs: startedMs }),
     shortfalls: new Shortfalls(),

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { record } from '../../../testing/support/actuation-scene.ts';
 import { ControllerScene } from '../../../testing/support/controller-scene.ts';
-import { fleets } from '../../../testing/support/fleets.ts';
-import { CapacityType, type Machine, MachineState } from '../../model/index.ts';
+import { aNeed, fleets, resources } from '../../../testing/support/fleets.ts';
+import { CapacityType, type Machine, MachineState, UNSHARED_OPTIONS } from '../../model/index.ts';
 import { COST_PARTS, type CostView } from '../telemetry/cost.ts';
 import type { MachineView } from '../views.ts';
 import { type ControllerOptions, DEFAULT_CONTROLLER } from './options.ts';
@@ -56,7 +56,7 @@ function naive(views: readonly MachineView[], priceOf: (view: MachineView) => nu
   const sums = new Map<string, number>(COST_PARTS.map((part) => [part, 0]));
   for (const view of views) {
     if (view.hostRef === '') continue;
-    const part = PARTS[view.state]!;
+    const part = view.unclaimed === null ? PARTS[view.state]! : 'onHold';
     const micros = Math.min(Number.MAX_SAFE_INTEGER, Math.round(priceOf(view) * 1e6));
     sums.set(part, sums.get(part)! + micros);
   }
@@ -92,6 +92,27 @@ function gauges(text: string, name: string): Map<string, number> {
   return new Map(lines.map(([, label, value]) => [label!, Number(value)]));
 }
 
+/** Every cost that the shard shows equals the sum over its machine views. */
+function expectCosts({ controller }: ControllerScene): void {
+  const views = controller.ask('machines', EVERYTHING).items;
+  const { cost, costPerHour, ownedCost } = controller.ask('status', {});
+  expectCost(
+    cost,
+    naive(views, ({ pricePerHour }) => pricePerHour),
+  );
+  expect(costPerHour).toBe(cost.perHour);
+  expectCost(ownedCost!, naive(views, ownedPriceOf));
+  for (const view of controller.ask('clusters', { limit: 10 }).items) {
+    const own = views.filter(({ cluster }) => cluster === view.cluster);
+    expectCost(
+      view.cost,
+      naive(own, ({ pricePerHour }) => pricePerHour),
+    );
+    expectCost(view.ownedCost!, naive(own, ownedPriceOf));
+    expect(view.costPerHour).toBe(view.cost.perHour);
+  }
+}
+
 describe('the cost of a fleet', () => {
   it('given any fleet and any changes, then parts add up to the sum over machines with a host', () => {
     fc.assert(
@@ -99,27 +120,33 @@ describe('the cost of a fleet', () => {
         const scene = new ControllerScene({ ...STILL, ownedPrices: OWNED });
         for (const list of lists) {
           scene.list(list.map(sound)).tick(3000);
-          const views = scene.controller.ask('machines', EVERYTHING).items;
-          const { cost, costPerHour, ownedCost } = scene.controller.ask('status', {});
-          expectCost(
-            cost,
-            naive(views, ({ pricePerHour }) => pricePerHour),
-          );
-          expect(costPerHour).toBe(cost.perHour);
-          expectCost(ownedCost!, naive(views, ownedPriceOf));
-          for (const view of scene.controller.ask('clusters', { limit: 10 }).items) {
-            const own = views.filter(({ cluster }) => cluster === view.cluster);
-            expectCost(
-              view.cost,
-              naive(own, ({ pricePerHour }) => pricePerHour),
-            );
-            expectCost(view.ownedCost!, naive(own, ownedPriceOf));
-            expect(view.costPerHour).toBe(view.cost.perHour);
-          }
+          expectCosts(scene);
         }
       }),
       { numRuns: 60 },
     );
+  });
+
+  it('given any fleet with machines on hold and any demand, then parts add up to the sum over machines with a host', () => {
+    const economy = { ...UNSHARED_OPTIONS, reclaimHoldSeconds: 600 };
+    const step = fc.record({ list: machines, wanted: fc.nat(4) });
+    let held = 0;
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 3 }), (steps) => {
+        const scene = new ControllerScene({ ...STILL, ownedPrices: OWNED, economy }).open('c1', 'c2', 'c3');
+        for (const { list, wanted } of steps) {
+          // A price that saturates would hide the cost of all other machines of its part.
+          scene.list(list.map(sound).filter(({ pricePerHour }) => pricePerHour < 1e9));
+          for (const cluster of ['c1', 'c2'])
+            scene.demand(cluster, aNeed({ cluster, aggregate: resources({ cpu: 4 * wanted }) }));
+          scene.tick(3000);
+          expectCosts(scene);
+          held += scene.controller.ask('status', {}).cost.byPart.onHold > 0 ? 1 : 0;
+        }
+      }),
+      { numRuns: 60 },
+    );
+    expect(held).toBeGreaterThan(10);
   });
 
   it('given machines that were never hosts, then they cost nothing', () => {

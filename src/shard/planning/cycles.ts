@@ -194,6 +194,8 @@ export class Cycles {
     metrics.phase('emit', plan + monotonicMs() - naming);
     // Before `#carryOut`, which sets targets that this cycle's snapshot does not contain.
     for (const key of state.ended.take()) ledger.append({ kind: 'row-ended', key });
+    for (const clock of state.onHold.observe(decision, nowMs, decided))
+      ledger.append({ kind: 'unclaimed', ...clock });
     const carrying = monotonicMs();
     const { admission, refused } = this.#carryOut(decision, decided);
     metrics.phase('execute', monotonicMs() - carrying);

@@ -6,8 +6,11 @@
 
 import { MachineState } from '../../model/index.ts';
 
-/** What a machine with a host is used for. `failed`: nothing, but it still has its host. */
-export const COST_PARTS = ['serving', 'joining', 'idle', 'draining', 'deleting', 'failed'] as const;
+/**
+ * What a machine with a host is used for. `onHold`: nothing, but the reclaim hold keeps it. `failed`: nothing, but it still
+ * has its host.
+ */
+export const COST_PARTS = ['serving', 'onHold', 'joining', 'idle', 'draining', 'deleting', 'failed'] as const;
 export type CostPart = (typeof COST_PARTS)[number];
 
 /** In dollars per hour, each a whole number of micro-dollars. */
@@ -38,6 +41,10 @@ export const PART_OF_STATE: readonly number[] = (() => {
   }
   return places;
 })();
+
+/** Places in COST_PARTS of Configured machines: those that rows count on, and those that the reclaim hold keeps. */
+export const SERVING = COST_PARTS.indexOf('serving');
+export const ON_HOLD = COST_PARTS.indexOf('onHold');
 
 /** Micro-dollars per hour; a price beyond what a double counts exactly is taken for the largest that it does. */
 export function microsOf(dollarsPerHour: number): number {

@@ -6,7 +6,7 @@
 import { acceleratorsOf, HARDWARE, hardwareOf } from '../../engine/index.ts';
 import type { Fleet } from '../../fleet/index.ts';
 import { MachineState } from '../../model/index.ts';
-import { microsOf, noCost, PART_OF_STATE } from './cost.ts';
+import { microsOf, noCost, ON_HOLD, PART_OF_STATE, SERVING } from './cost.ts';
 import { OwnedPrices } from './owned-prices.ts';
 
 const STATES: readonly MachineState[] = Object.values(MachineState);
@@ -26,19 +26,22 @@ export interface Supply {
 export interface SupplyTallyOptions {
   /** Failed machines that have a host, by class. */
   readonly failedHosts?: { readonly byClass: ReadonlyMap<number, number> } | undefined;
+  /** Configured machines on hold, by class. */
+  readonly onHold?: { readonly byClass: ReadonlyMap<number, number> } | undefined;
   readonly ownedPrices?: OwnedPrices | undefined;
   /** Classes per block. */
   readonly block?: number | undefined;
 }
 
-const NONE_FAILED = { byClass: new Map<number, number>() };
+const NONE = { byClass: new Map<number, number>() };
 
 export class SupplyTally {
   readonly #fleet: Fleet;
   readonly #block: number;
   readonly #failedHosts: NonNullable<SupplyTallyOptions['failedHosts']>;
+  readonly #onHold: NonNullable<SupplyTallyOptions['onHold']>;
   readonly ownedPrices: OwnedPrices;
-  /** Cached sums by block; their costs leave out Failed machines. */
+  /** Cached sums by block; their costs leave out Failed machines, and count machines on hold as serving. */
   readonly #blocks: Supply[] = [];
   /** Position in the log of classes whose counts changed, up to which the blocks are current. */
   #seen = -1;
@@ -46,7 +49,8 @@ export class SupplyTally {
   constructor(fleet: Fleet, options: SupplyTallyOptions = {}) {
     this.#fleet = fleet;
     this.#block = options.block ?? BLOCK;
-    this.#failedHosts = options.failedHosts ?? NONE_FAILED;
+    this.#failedHosts = options.failedHosts ?? NONE;
+    this.#onHold = options.onHold ?? NONE;
     this.ownedPrices = options.ownedPrices ?? new OwnedPrices(new Map());
   }
 
@@ -62,7 +66,12 @@ export class SupplyTally {
       for (const [kind, amounts] of offered.entries())
         addTimes(total.offered[kind]!, amounts, 0, amounts.length, 1);
     }
-    for (const [c, count] of this.#failedHosts.byClass) this.#addCost(total, c, MachineState.Failed, count);
+    const failed = PART_OF_STATE[MachineState.Failed]!;
+    for (const [c, count] of this.#failedHosts.byClass) this.#addCost(total, c, failed, count);
+    for (const [c, count] of this.#onHold.byClass) {
+      this.#addCost(total, c, ON_HOLD, count);
+      this.#addCost(total, c, SERVING, -count);
+    }
     return total;
   }
 
@@ -87,7 +96,7 @@ export class SupplyTally {
         const count = machines.countOf(c, state);
         if (count === 0) continue;
         sums.byState[state]! += count;
-        if (state !== MachineState.Failed) this.#addCost(sums, c, state, count);
+        if (state !== MachineState.Failed) this.#addCost(sums, c, PART_OF_STATE[state]!, count);
         if (state !== MachineState.Configured) continue;
         const { data } = classes.allocatable;
         const from = c * dimensions.stride;
@@ -97,8 +106,8 @@ export class SupplyTally {
     return sums;
   }
 
-  #addCost({ cost, owned }: Supply, c: number, state: MachineState, count: number): void {
-    const part = PART_OF_STATE[state]!;
+  /** `part`: a place in COST_PARTS, or -1 for machines without a host. */
+  #addCost({ cost, owned }: Supply, c: number, part: number, count: number): void {
     if (part === -1) return;
     const { classes } = this.#fleet;
     cost[part]! += count * microsOf(classes.price[c]!);

@@ -6,6 +6,7 @@ import { Fleet, fleetOf } from '../../fleet/index.ts';
 import { CapacityType, MachineState } from '../../model/index.ts';
 import { Freezes } from '../planning/freezes.ts';
 import { DEFAULT_GUARDRAILS, Guardrails } from '../planning/guardrails.ts';
+import { MachinesOnHold } from '../planning/machines-on-hold.ts';
 import { ClusterCosts } from '../planning/queries/cluster-costs.ts';
 import { Shortfalls } from '../planning/shortfalls.ts';
 import { MemoryFreezes } from '../storage/controller-store-memory.ts';
@@ -18,7 +19,7 @@ function controllerMetrics(fleet = new Fleet(), engine = new EngineMetrics()): C
   return new ControllerMetrics(engine, fleet, {
     demandTally: new DemandTally(fleet),
     supplyTally: new SupplyTally(fleet),
-    clusterCosts: new ClusterCosts(fleet, new OwnedPrices(new Map())),
+    clusterCosts: new ClusterCosts(fleet, new OwnedPrices(new Map()), new MachinesOnHold(fleet)),
   });
 }
 

@@ -24,6 +24,20 @@ export const MachineView = view('MachineView', 'A machine.', {
   lastError: z.string(),
   need: NeedRef.nullable().describe('The row that the machine is bound for, or on its way to.'),
   idleSinceMs: timeMs.nullable(),
+  unclaimed: z
+    .object({
+      sinceMs: timeMs,
+      holdEndsMs: timeMs.describe('When the reclaim hold has run out.'),
+      waitsFor: z
+        .enum(['hold', 'needs', 'guardrails'])
+        .describe(
+          '`hold`: the end of the hold. `needs`: a Need of its cluster that waits for machines, and whose requirements it meets. `guardrails`: it is to be given back, and a guardrail or a freeze stops that.',
+        ),
+    })
+    .nullable()
+    .describe(
+      'Since when no Need counts on a bound machine that the reclaim hold keeps, and what it waits for before it is given back; null for all other machines.',
+    ),
   held: z
     .object({
       kind: z.enum(BLOCKED_CAUSES),

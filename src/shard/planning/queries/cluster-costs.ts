@@ -1,11 +1,12 @@
 // Cost of each cluster and its machines by state: Configured, Configuring and Draining. One pass over the columns for
-// all clusters, computed on first use and cached until the ledger changes. Made by controller.ts; read by cluster
+// all clusters, computed on first use and cached until the ledger or the set of machines on hold changes. Made by controller.ts; read by cluster
 // pages and cost metrics.
 
 import type { Fleet } from '../../../fleet/index.ts';
 import { MachineState, stateName } from '../../../model/index.ts';
-import { type CostView, costView, microsOf, noCost, PART_OF_STATE } from '../../telemetry/cost.ts';
+import { type CostView, costView, microsOf, noCost, ON_HOLD, PART_OF_STATE } from '../../telemetry/cost.ts';
 import type { OwnedPrices } from '../../telemetry/owned-prices.ts';
+import type { MachinesOnHold } from '../machines-on-hold.ts';
 
 /** States in which a machine belongs to a cluster, in display order. */
 const STATES = [MachineState.Configured, MachineState.Configuring, MachineState.Draining] as const;
@@ -26,13 +27,16 @@ export interface ClusterMachines {
 export class ClusterCosts {
   readonly #fleet: Fleet;
   readonly #ownedPrices: OwnedPrices;
+  readonly #onHold: MachinesOnHold;
   #revision = -1;
+  #holdVersion = -1;
   /** By cluster number; clusters without a machine have no entry. */
   #sums = new Map<number, Sums>();
 
-  constructor(fleet: Fleet, ownedPrices: OwnedPrices) {
+  constructor(fleet: Fleet, ownedPrices: OwnedPrices, onHold: MachinesOnHold) {
     this.#fleet = fleet;
     this.#ownedPrices = ownedPrices;
+    this.#onHold = onHold;
   }
 
   of(cluster: string): ClusterMachines {
@@ -65,8 +69,9 @@ export class ClusterCosts {
 
   #refresh(): void {
     const { machines, classes } = this.#fleet;
-    if (this.#revision === machines.revision) return;
+    if (this.#revision === machines.revision && this.#holdVersion === this.#onHold.version) return;
     this.#revision = machines.revision;
+    this.#holdVersion = this.#onHold.version;
     this.#sums = new Map();
     const prices = Float64Array.from(classes.price.subarray(0, classes.size), microsOf);
     const owned = this.#ownedMicros();
@@ -79,7 +84,7 @@ export class ClusterCosts {
         sums = nothing();
         this.#sums.set(cluster, sums);
       }
-      const part = PART_OF_STATE[state]!;
+      const part = this.#onHold.has(slot) ? ON_HOLD : PART_OF_STATE[state]!;
       sums.counts[state]!++;
       sums.cost[part]! += prices[machines.classOf[slot]!]!;
       sums.owned[part]! += owned[machines.classOf[slot]!]!;

@@ -38,8 +38,18 @@ export function machineView(state: ControllerState, id: string, maxLabels: numbe
     ...{ hostRef: host?.ref ?? '', lastError },
     need: key === null ? null : needRef(key, profiles.of(key)?.priority ?? priority ?? 0),
     idleSinceMs: status.idleSinceMs,
+    unclaimed: status.unclaimedSinceMs === null ? null : unclaimedView(state, id, status.unclaimedSinceMs),
     held: block === null ? null : { ...block, why: excerpt(block.why, MAX_WHY_BYTES) },
     ...{ quarantine, isForgotten },
     action: action === null ? null : actionView(action),
   };
+}
+
+function unclaimedView(
+  { onHold, parts }: ControllerState,
+  id: string,
+  sinceMs: number,
+): NonNullable<MachineView['unclaimed']> {
+  const holdEndsMs = sinceMs + parts.options.economy.reclaimHoldSeconds * 1000;
+  return { sinceMs, holdEndsMs, waitsFor: onHold.waitsFor(id, holdEndsMs) };
 }

@@ -1,0 +1,45 @@
+import { deserialize, serialize } from 'node:v8';
+import { describe, expect, it } from 'vitest';
+import { aMachine, anInput } from '../../../testing/support/fleets.ts';
+import { Fleet } from '../../fleet/index.ts';
+import { MachineState, SHARED_OPTIONS, UNSHARED_OPTIONS } from '../../model/index.ts';
+import type { PackedInput } from './format.ts';
+import { InputPacker, InputUnpacker } from './packing.ts';
+
+function packed(): Uint8Array {
+  const fleet = new Fleet();
+  fleet.machines.load([
+    aMachine('a', MachineState.Configured, { unclaimedSinceMs: 7 }),
+    aMachine('b', MachineState.Configured),
+    aMachine('c', MachineState.Configured, { unclaimedSinceMs: 9 }),
+  ]);
+  const { options } = anInput([], [], SHARED_OPTIONS);
+  const nothing = { clusters: [], removed: [], retimed: new Map(), oddities: [] };
+  return new InputPacker(fleet).pack({ ...nothing, slots: [0, 1, 2], options });
+}
+
+describe('the input of a cycle in the journal', () => {
+  it('given unclaimed machines and options about sharing, then they are read as written', () => {
+    const { machines, options } = new InputUnpacker().unpack(packed());
+    expect(machines.map(({ unclaimedSinceMs }) => unclaimedSinceMs)).toEqual([7, null, 9]);
+    expect(options).toMatchObject(SHARED_OPTIONS);
+  });
+
+  it('given the form of versions without them, then no clock runs, and every machine serves one row', () => {
+    const { machines, options, ...rest } = deserialize(packed()) as PackedInput;
+    const { unclaimedSinceMs: _, ...columns } = machines;
+    const { releaseHoldSeconds, weights } = options!.others!;
+    const old: PackedInput = {
+      ...rest,
+      // The seven lowest bits are those that such versions know.
+      machines: {
+        ...columns,
+        columns: columns.columns.map((value, i) => (i % 4 === 1 ? value & 127 : value)),
+      },
+      options: { ...options!, others: { releaseHoldSeconds, weights } },
+    };
+    const read = new InputUnpacker().unpack(serialize(old));
+    expect(read.machines.map(({ unclaimedSinceMs }) => unclaimedSinceMs)).toEqual([null, null, null]);
+    expect(read.options).toMatchObject(UNSHARED_OPTIONS);
+  });
+});
