@@ -74,6 +74,15 @@ describe('the experiments', () => {
     });
   });
 
+  it('given a fleet bought one machine per row, then sharing gives machines back once their hold has run out', () => {
+    const groups = [0, 1, 2, 3].map((priority) => podGroup(pods(1, 1), '', priority));
+    const scenario = scenarioWith(catalogueOf(offering(4, 16, 1)), [clusterOf('c', ...groups)]);
+    const { after, before, fresh, isQuiet, series } = runConsolidation(scenario, POLICIES['shared']!, TODAY);
+    expect({ before, after, fresh, isQuiet }).toEqual({ before: 4, after: 1, fresh: 1, isQuiet: true });
+    // Cycles of a minute, a hold of ten: nothing leaves before that.
+    expect(series.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 4));
+  });
+
   it('given a seed and a part, then the result has that part, and equal runs are equal', async () => {
     const run = () => runSeed(fewClusters(), 2, new Set(['cold' as const]), ['today'], SILENT);
     const [first, second] = [await run(), await run()];

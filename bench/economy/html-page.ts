@@ -19,7 +19,7 @@ export function htmlPage(result: EconomyResult): string {
 <html lang="en"><head><meta charset="utf-8"><title>Economy of BigFleet</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><style>${STYLE}</style></head><body>
 <h1>What the same pods cost</h1>
-<p>Dollars an hour as a multiple of a lower bound, means over ${result.seeds.length} seeds.
+<p>Dollars an hour as a multiple of a lower bound, means over the seeds of the command.
 <code>${escaped(`npm run --silent bench -- economy ${seeds}`)}</code></p>
 ${figuresTable(result)}
 ${charts.join('\n')}
@@ -70,7 +70,9 @@ function noiseCharts(result: EconomyResult): string[] {
   ] as const;
   return charts.flatMap(([figure, title]) => {
     const series = seriesOf(policyNames(result), (policy) => noise(policy).map((point) => point[figure]));
-    return series.length === 0 ? [] : [lineChart(`${title}, first seed`, 'cycle', step, series)];
+    return series.length === 0
+      ? []
+      : [lineChart(`${title}, first seed`, { label: 'cycle', first: step, step }, series)];
   });
 }
 
@@ -85,7 +87,7 @@ function consolidationCharts(result: EconomyResult): string[] {
     ];
   });
   const title = 'An old fleet left alone: dollars an hour, first seed';
-  return series.length === 0 ? [] : [lineChart(title, 'cycle', 1, series)];
+  return series.length === 0 ? [] : [lineChart(title, { label: 'cycle', first: 0, step: 1 }, series)];
 }
 
 /** Series of the names for which every value is known. */

@@ -33,8 +33,18 @@ export function barChart(title: string, labels: readonly string[], series: reado
   return figure(title, series, [...axis(top), ...bars, ...names]);
 }
 
-/** Lines over the numbers `0, step, 2 × step, …` */
-export function lineChart(title: string, xLabel: string, step: number, series: readonly Series[]): string {
+/** The numbers along the horizontal axis: `first`, `first + step`, … */
+export interface Axis {
+  readonly label: string;
+  readonly first: number;
+  readonly step: number;
+}
+
+export function lineChart(
+  title: string,
+  { label: xLabel, first, step }: Axis,
+  series: readonly Series[],
+): string {
   const top = niceTop(Math.max(...series.flatMap(({ values }) => values)));
   const longest = Math.max(...series.map(({ values }) => values.length));
   const xOf = (i: number): number => MARGIN.left + (plotWidth() * i) / Math.max(1, longest - 1);
@@ -43,7 +53,7 @@ export function lineChart(title: string, xLabel: string, step: number, series: r
     return `<polyline points="${points.join(' ')}" fill="none" stroke="${colour(s)}" stroke-width="2"/>`;
   });
   const ends = [0, longest - 1].map((i) => {
-    return `<text x="${xOf(i)}" y="${HEIGHT - MARGIN.bottom + 18}" text-anchor="middle">${i * step}</text>`;
+    return `<text x="${xOf(i)}" y="${HEIGHT - MARGIN.bottom + 18}" text-anchor="middle">${first + i * step}</text>`;
   });
   const label = `<text x="${WIDTH / 2}" y="${HEIGHT - 6}" text-anchor="middle">${escaped(xLabel)}</text>`;
   return figure(title, series, [...axis(top), ...lines, ...ends, label]);
