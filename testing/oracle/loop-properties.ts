@@ -1,0 +1,263 @@
+// The promises of sharing over many cycles, as checks of (fleet, seed) on the oracle alone: the seed decides which machines
+// are lost, which rows come, go and change, and how long each move takes. loop-properties.test.ts runs a few fleets,
+// `npm run verify:sharing` as many as requested.
+
+import type fc from 'fast-check';
+import {
+  type DecisionInput,
+  keyOf,
+  keyText,
+  type LedgerMachine,
+  type Need,
+  SHARED_OPTIONS,
+  UNSHARED_OPTIONS,
+} from '../../src/model/index.ts';
+import {
+  acquiredIn,
+  countIn,
+  type Delays,
+  isSettled,
+  type LoopEvent,
+  type LoopRules,
+  type LoopRun,
+  type LoopState,
+  type LoopStep,
+  runLoop,
+  startLoop,
+  stepLoop,
+  withEvent,
+} from '../loop/loop.ts';
+import { sharedFleets } from '../support/fleets.ts';
+import { brokenProperties } from './invariants.ts';
+import { acquirable, makeOracleState, rowOf } from './ledger.ts';
+import { ALIKE, catalogueFleets, LOW_CLUSTER, MIXED, pressureFleets } from './loop-fleets.ts';
+import { decide } from './oracle.ts';
+import { Shortage } from './shortage.ts';
+
+export interface LoopProperty {
+  readonly name: string;
+  readonly fleets: () => fc.Arbitrary<DecisionInput>;
+  readonly problems: (input: DecisionInput, seed: number) => readonly string[];
+  /** Fleets of a thousand that may break it: measured, with sharing on and off alike; READINGS.md has examples. */
+  readonly knownPerThousand: number;
+}
+
+/** Not shorter than the hold, so that a hold that starts in one cycle has run out in the next. */
+const CYCLE_MS = SHARED_OPTIONS.reclaimHoldSeconds * 1000;
+/** Decisions without an action, with nothing in flight and no hold running, that count as rest. */
+const PATIENCE = 4;
+const LIMIT = 300;
+/** Machines that a check takes away at most. */
+const MOST_LOST = 3;
+
+interface Rest extends LoopRun {
+  readonly rested: boolean;
+  /** Decisions with nothing in flight and no hold running, up to the last one with an action. */
+  readonly cyclesToRest: number;
+}
+
+export function runToRest(from: LoopState, rules: LoopRules): Rest {
+  const steps: LoopStep[] = [];
+  let state = from;
+  let calm = 0;
+  let cyclesToRest = 0;
+  while (steps.length < LIMIT && calm - cyclesToRest < PATIENCE) {
+    const isStill = isSettled(state);
+    const { step, next } = stepLoop(state, rules);
+    if (isStill && !hasHoldRunning(step)) {
+      calm++;
+      if (step.plan.actions.length > 0) cyclesToRest = calm;
+    }
+    steps.push(step);
+    state = next;
+  }
+  return { steps, end: state, cyclesToRest, rested: calm - cyclesToRest >= PATIENCE };
+}
+
+function hasHoldRunning({ input, plan }: LoopStep): boolean {
+  const holdMs = input.options.reclaimHoldSeconds * 1000;
+  return [...plan.onHold.values()].some((since) => input.nowMs - since < holdMs);
+}
+
+/** FNV-1a; the low bits are the weak ones. */
+function hashOf(text: string, seed: number): number {
+  let hash = (0x81_1c_9d_c5 ^ seed) >>> 0;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01_00_01_93) >>> 0;
+  return hash >>> 7;
+}
+
+/** For every second seed all moves take equally long; otherwise each takes its own time. */
+function delaysFrom(seed: number): Delays {
+  if (seed % 2 === 0) return hashOf('uniform', seed) % 4;
+  return (machine, cycle) => hashOf(`${machine.id}/${machine.state}/${cycle}`, seed) % 5;
+}
+
+/** Departures, losses, changes of demand and arrivals in the first cycles. */
+function eventsFrom({ machines, needs }: DecisionInput, seed: number): ReadonlyMap<number, LoopEvent> {
+  const isChosen = (text: string, part: number): boolean => hashOf(text, seed) % part === 0;
+  const staying = needs.filter((_, i) => !isChosen(`leaves ${i}`, 4));
+  const changed = staying.map((need, i) =>
+    isChosen(`changes ${i}`, 3) ? { ...need, aggregate: need.minUnit } : need,
+  );
+  const lost = machines.filter(({ id }) => isChosen(`lost ${id}`, 6));
+  const added: readonly LedgerMachine[] = lost.map((machine) => ({ ...machine, id: `new-${machine.id}` }));
+  return new Map<number, LoopEvent>([
+    [2, { needs: staying }],
+    [4, { lost: lost.map(({ id }) => id) }],
+    [5, { needs: changed }],
+    [7, { needs, added }],
+  ]);
+}
+
+/** The fleet after its events, until it is at rest. */
+function shakenToRest(input: DecisionInput, seed: number): Rest {
+  const rules = { decide, delays: delaysFrom(seed), cycleMs: CYCLE_MS };
+  const shaken = runLoop(startLoop(input), rules, 8, eventsFrom(input, seed));
+  const rest = runToRest(shaken.end, rules);
+  return { ...rest, steps: [...shaken.steps, ...rest.steps] };
+}
+
+/** Every plan is sound, it settles, and then no row is short beside a free machine and no machine is kept without need. */
+function isSound(input: DecisionInput, seed: number): readonly string[] {
+  const { steps, rested } = shakenToRest(input, seed);
+  const problems = steps.flatMap((step) => brokenProperties(step.input, step.plan));
+  if (!rested) return [...problems, 'P21: it never settles'];
+  return [...problems, ...starvedIn(steps.at(-1)!), ...keptIn(steps.at(-1)!)];
+}
+
+/** P21: quiet after (priority levels + 2) cycles once moves are done and holds have run out. */
+function settlesInTime(input: DecisionInput, seed: number): readonly string[] {
+  const { cyclesToRest } = shakenToRest(input, seed);
+  const promised = new Set(input.needs.map(({ profile }) => profile.priority)).size + 2;
+  return cyclesToRest > promised ? [`P21: rest after ${cyclesToRest}, promised ${promised}`] : [];
+}
+
+/** Rows without a constraint on location that miss something although a free machine would add to it. */
+function starvedIn({ input, plan }: LoopStep): readonly string[] {
+  const state = makeOracleState(input);
+  return input.needs.flatMap((need: Need) => {
+    const row = rowOf(need, input.options);
+    const text = keyText(keyOf(need));
+    const verdict = plan.verdicts.find(({ key }) => keyText(key) === text)!;
+    if (row.kind !== 'plain' || row.spread !== undefined || !row.canBind || verdict.satisfied) return [];
+    row.turn = 0;
+    const short = new Shortage(
+      row,
+      state.slots.filter(({ id }) => verdict.claimed.includes(id)),
+    );
+    for (const { amount } of verdict.shares) short.borrow(amount);
+    return acquirable(state, row)
+      .filter((slot) => !plan.claims.has(slot.id) && short.adds(slot))
+      .map((slot) => `starved: ${text} beside ${slot.id}`);
+  });
+}
+
+/** Where every row is met, no machine stays on hold. */
+function keptIn({ plan }: LoopStep): readonly string[] {
+  if (plan.verdicts.some(({ satisfied }) => !satisfied)) return [];
+  return [...plan.onHold.keys()].map((id) => `kept: ${id}`);
+}
+
+/** P22: of a fleet at rest, with all rows met and machines alike, k are lost and exactly k are acquired. */
+function replaces(input: DecisionInput, seed: number): readonly string[] {
+  const calm = runToRest(startLoop(input), { decide, delays: 0, cycleMs: CYCLE_MS });
+  const last = calm.steps.at(-1)!;
+  const isMet = last.plan.verdicts.every(({ satisfied }) => satisfied);
+  // There must be a replacement for each of them.
+  const isPlentiful = last.input.machines.length - last.plan.claims.size >= 2 * MOST_LOST;
+  if (!calm.rested || !isMet || !isPlentiful) return [];
+  const lost = last.input.machines
+    .map(({ id }) => id)
+    .filter((id) => last.plan.claims.has(id) && hashOf(id, seed) % 4 === 0)
+    .slice(0, MOST_LOST);
+  const { steps } = runToRest(withEvent(calm.end, { lost }), {
+    decide,
+    delays: delaysFrom(seed),
+    cycleMs: 1,
+  });
+  const acquired = acquiredIn(steps).size;
+  const problems = acquired === lost.length ? [] : [`P22: ${lost.length} lost, ${acquired} acquired`];
+  if (countIn(steps, 'Preempt') > 0) problems.push('P22: a replacement preempts');
+  return problems;
+}
+
+/** When a high row leaves while victims drain, no other high row that was covered picks another victim. */
+function departs(input: DecisionInput, seed: number): readonly string[] {
+  const rules = { decide, delays: delaysFrom(seed), cycleMs: 1 };
+  const high = input.needs.filter(({ cluster }) => cluster !== LOW_CLUSTER);
+  const leaver = high[hashOf('leaver', seed) % high.length]!;
+  const before = runLoop(startLoop(input), rules, 1 + (hashOf('when', seed) % 5));
+  const isCovered = before.steps
+    .at(-1)!
+    .plan.verdicts.every(
+      ({ key, unmet }) => key.cluster === LOW_CLUSTER || unmet === null || unmet.reason === 'preempting',
+    );
+  if (!isCovered) return [];
+  const needs = input.needs.filter((need) => need !== leaver);
+  const after = runToRest(withEvent(before.end, { needs }), rules);
+  // A low row may pick what the departure leaves on hold.
+  const picks = after.steps
+    .flatMap(({ plan }) => plan.actions)
+    .filter(({ kind, need }) => kind === 'Preempt' && need?.cluster !== LOW_CLUSTER);
+  return picks.length === 0 ? [] : [`departure: ${picks.length} more victims`];
+}
+
+const SCARCE = { minLength: 2, maxLength: 10 };
+const anyFleet = () =>
+  sharedFleets().map((input) => ({
+    ...input,
+    options: { ...input.options, releaseHoldSeconds: new Map() },
+  }));
+
+export const LOOP_PROPERTIES: readonly LoopProperty[] = [
+  { name: 'sound, any fleet', fleets: anyFleet, problems: isSound, knownPerThousand: 0 },
+  {
+    name: 'sound, plenty',
+    fleets: () => catalogueFleets(MIXED, {}),
+    problems: isSound,
+    knownPerThousand: 0,
+  },
+  {
+    name: 'sound, scarce',
+    fleets: () => catalogueFleets(MIXED, {}, SCARCE),
+    problems: isSound,
+    knownPerThousand: 0,
+  },
+  {
+    name: 'settles in time, plenty',
+    fleets: () => catalogueFleets(MIXED, {}),
+    problems: settlesInTime,
+    knownPerThousand: 3,
+  },
+  {
+    name: 'settles in time, plenty, unshared',
+    fleets: () => catalogueFleets(MIXED, UNSHARED_OPTIONS),
+    problems: settlesInTime,
+    knownPerThousand: 3,
+  },
+  {
+    name: 'settles in time, scarce',
+    fleets: () => catalogueFleets(MIXED, {}, SCARCE),
+    problems: settlesInTime,
+    knownPerThousand: 1,
+  },
+  {
+    name: 'replaces',
+    fleets: () => catalogueFleets(ALIKE, {}),
+    problems: replaces,
+    knownPerThousand: 6,
+  },
+  {
+    name: 'replaces, unshared',
+    fleets: () => catalogueFleets(ALIKE, UNSHARED_OPTIONS),
+    problems: replaces,
+    knownPerThousand: 6,
+  },
+  { name: 'departs', fleets: () => pressureFleets({}), problems: departs, knownPerThousand: 3 },
+  {
+    name: 'departs, unshared',
+    fleets: () => pressureFleets(UNSHARED_OPTIONS),
+    problems: departs,
+    knownPerThousand: 3,
+  },
+];
