@@ -102,8 +102,6 @@ export interface OracleState {
   readonly remainders: RemainderLists;
   /** What machines that drain will leave over: as far as Phase 1 can tell, and with the picks of Phase 2. */
   readonly leftovers: RemainderLists;
-  /** Ids of draining machines that Phase 1 expects to be adopted. */
-  readonly expected: Set<string>;
   readonly secondList: RemainderLists;
   /** By id of a draining machine whose target's row is gone: the row that it drains for from now on. */
   readonly retargets: Map<string, NeedKey>;
@@ -134,7 +132,6 @@ export function makeOracleState(input: DecisionInput): OracleState {
     liveKeys: new Set(),
     remainders: new Map(),
     leftovers: new Map(),
-    expected: new Set(),
     secondList: new Map(),
     retargets: new Map(),
   };

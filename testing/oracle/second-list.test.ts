@@ -190,23 +190,6 @@ describe('drains in Phase 1', () => {
     expect(plan.verdicts.map(({ claimed }) => claimed)).toEqual([[], ['i1'], ['i2']]);
   });
 
-  it('given a drain whose row is gone, then the row that will adopt it leaves reserved machines to others', () => {
-    const gone = row(50, 4, 4, { group: 'gone' });
-    const short = row(20, 4, 4);
-    const other = row(10, 4, 4, { cluster: 'c3' });
-    const machines = [drain('d', 4, gone), aMachine('i', Idle, { target: keyOf(other) })];
-    const plan = shared(machines, [short, other]);
-    expect(plan.verdicts.map(({ claimed }) => claimed)).toEqual([[], ['i']]);
-    expect([...plan.retargets]).toEqual([['d', keyOf(short)]]);
-    // A second row finds it adopted already, and takes the machine.
-    const second = row(15, 4, 4);
-    expect(shared(machines, [short, second, other]).verdicts.map(({ claimed }) => claimed)).toEqual([
-      [],
-      ['i'],
-      [],
-    ]);
-  });
-
   it('given two borrowers, then the second one sees only what the first will not use', () => {
     const [first, second, third, last] = [row(40, 2, 1), row(30, 4, 1), row(20, 4, 1), row(10, 4, 4)];
     const b = serves('b', last);
