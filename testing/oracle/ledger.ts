@@ -86,7 +86,7 @@ export interface Row {
 }
 
 /** A part of a machine that a row counts on without claiming the machine. */
-export interface ShareOf {
+interface ShareOf {
   readonly slot: Slot;
   readonly amount: ResourceVector;
 }
