@@ -7,7 +7,7 @@ import type { Fleet } from '../../src/fleet/index.ts';
 import { type DecisionInput, type LedgerMachine, MachineState, type Need } from '../../src/model/index.ts';
 import { writeScenario } from '../../src/scenario/scenario-write.ts';
 import { hostOf } from '../../testing/workload/workload-machines.ts';
-import { OPTIONS, type Rung } from './rung.ts';
+import type { Rung } from './rung.ts';
 
 /** Maximum of machines and Needs together: about 130 MB of text, which readers parse at once. */
 const LARGEST_EXPORT = 400_000;
@@ -27,13 +27,13 @@ export function exportRung(rung: Rung, file: string): void {
   writeFileSync(file, writeScenario(inputOf(rung)));
 }
 
-function inputOf({ fleet, nowMs, lastRollUps, workload }: Rung): DecisionInput {
+function inputOf({ fleet, nowMs, lastRollUps, options, workload }: Rung): DecisionInput {
   const needs: Need[] = [];
   for (let cluster = 0; cluster < workload.profile.clusters; cluster++) {
     needs.push(...(lastRollUps.get(workload.clusterName(cluster)) ?? workload.needsOf(cluster)));
   }
   const machines = [...workload.machines()].map(({ id }) => machineOf(fleet, id));
-  return { nowMs, machines, needs, options: OPTIONS };
+  return { nowMs, machines, needs, options };
 }
 
 /** A machine as in the ledger, with the fields that no decision reads. */

@@ -11,6 +11,7 @@ import { linearityOf, linearityTable, linearRungs } from './linear.ts';
 import { measure, type RungResult, type Settings } from './measure.ts';
 import { progressOn, SILENT } from './progress.ts';
 import { type LadderRow, ladderTable, limitChecksOf, machineLine, printResult } from './report.ts';
+import { RULES, type RulesName } from './rung.ts';
 import { measureInOwnProcess, rungsOf } from './rung-process.ts';
 
 const HELP = `bench ladder: cycles on generated fleets, from dev-50 to uber-500k
@@ -28,6 +29,8 @@ const HELP = `bench ladder: cycles on generated fleets, from dev-50 to uber-500k
   --lanes auto|N   rows served from the pools at a time (default auto: as many as pay)
   --check-every N  compare every Nth cycle with a full solve, inside its time (default 0: none); a difference is
                    saved under .cache/differences and is a failure
+  --options NAME   rules of the decisions: unshared (default: one row per machine, cheapest machine first), shared (the
+                   defaults of a shard), or coverage (the order of free machines of shared, and nothing else of it)
   --seed N         seed of the fleet and its changes (default 1)
   --json           one JSON document on standard output
   --enforce        exit with 1 if a threshold of the profile is exceeded
@@ -53,6 +56,7 @@ const values = optionsGiven({
   workers: { type: 'string', default: '1' },
   lanes: { type: 'string', default: 'auto' },
   'check-every': { type: 'string', default: '0' },
+  options: { type: 'string', default: 'unshared' },
   seed: { type: 'string', default: '1' },
   json: { type: 'boolean', default: false },
   enforce: { type: 'boolean', default: false },
@@ -64,6 +68,7 @@ const values = optionsGiven({
 });
 
 const settings: Settings = {
+  rules: isRules(values.options) ? values.options : 'unshared',
   cycles: Number(values.cycles),
   warmUp: Number(values['warm-up']),
   seconds: Number(values.seconds),
@@ -77,6 +82,10 @@ const settings: Settings = {
   },
   exports: values.export !== undefined,
 };
+
+function isRules(name: string): name is RulesName {
+  return Object.hasOwn(RULES, name);
+}
 
 /** The problem of the command line; null if there is none. */
 function usageProblem(): string | null {
@@ -92,6 +101,8 @@ function usageProblem(): string | null {
     return `--lanes is auto or a whole number from 1 on, not ${values.lanes}.`;
   if (!Number.isInteger(checkEvery) || checkEvery < 0)
     return `--check-every is a whole number, not ${values['check-every']}.`;
+  if (!isRules(values.options))
+    return `--options is one of ${Object.keys(RULES).join(', ')}, not ${values.options}.`;
   if (!Number.isInteger(seed)) return `--seed is a whole number, not ${values.seed}.`;
   for (const name of values.profile ?? []) {
     if (!profileNames().includes(name))

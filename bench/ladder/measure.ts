@@ -18,7 +18,7 @@ import { floorOf } from '../floor.ts';
 import { type Quantiles, quantilesOf, rounded } from '../quantiles.ts';
 import { digestOf } from './digest.ts';
 import type { Progress } from './progress.ts';
-import { PARTS, type Part, Rung, type TimedCycle } from './rung.ts';
+import { PARTS, type Part, type RulesName, Rung, type TimedCycle } from './rung.ts';
 
 export interface Settings {
   readonly cycles: number;
@@ -32,6 +32,7 @@ export interface Settings {
   /** Interval, in cycles, of comparisons with a full solve; 0: none. The check is part of the cycle's time. */
   readonly checkEvery: number;
   readonly onDifference?: EngineOptions['onDifference'];
+  readonly rules: RulesName;
   /** The rung will be exported. */
   readonly exports: boolean;
 }
@@ -39,6 +40,8 @@ export interface Settings {
 export interface RungResult {
   readonly profile: string;
   readonly regime: Regime;
+  /** Left out if they are `unshared`. */
+  readonly options?: RulesName;
   readonly workers: number;
   /** Maximum number of lanes of a cycle. */
   readonly lanes: number;
@@ -101,8 +104,9 @@ export function measure(
   progress: Progress,
 ): Measured {
   progress.update('generating the fleet');
-  const { seed, exports: keepsRollUps } = settings;
-  const rung = new Rung(profile, regime, seed, { engine: engineOptionsOf(settings), keepsRollUps });
+  const { rules, seed, exports: keepsRollUps } = settings;
+  const engine = engineOptionsOf(settings);
+  const rung = new Rung(profile, regime, seed, { engine, keepsRollUps, rules });
   waitForThreads(rung, settings.workers);
   progress.update('first cycle');
   let last = rung.first();
@@ -164,6 +168,7 @@ function resultOf(
   return {
     profile: workload.profile.name,
     regime: rung.regime,
+    ...(settings.rules === 'unshared' ? {} : { options: settings.rules }),
     workers: settings.workers,
     lanes: Math.max(...stats.map(({ lanes }) => lanes)),
     cycles: cycles.length,

@@ -48,9 +48,12 @@ export async function measureInOwnProcess(
   { profile, regime }: RungName,
   settings: Settings,
 ): Promise<LadderRow<RungResult>> {
-  const { cycles, warmUp, seconds, workers, lanes, seed, checkEvery } = settings;
-  const numbers = { cycles, 'warm-up': warmUp, seconds, workers, lanes, seed, 'check-every': checkEvery };
-  const args = Object.entries(numbers).flatMap(([name, value]) => [`--${name}`, `${value}`]);
+  const { cycles, warmUp, seconds, workers, lanes, seed, checkEvery, rules } = settings;
+  const given = {
+    ...{ cycles, 'warm-up': warmUp, seconds, workers, lanes, seed },
+    ...{ 'check-every': checkEvery, options: rules },
+  };
+  const args = Object.entries(given).flatMap(([name, value]) => [`--${name}`, `${value}`]);
   const main = `${import.meta.dirname}/main.ts`;
   const rung = [main, '--profile', profile, '--regime', regime, ...args, '--json'];
   const child = spawn(process.execPath, [...process.execArgv, ...rung], {

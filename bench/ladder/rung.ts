@@ -14,7 +14,9 @@ import { Fleet, type PendingChange, PendingChanges } from '../../src/fleet/index
 import {
   DEFAULT_SCORE_WEIGHTS,
   type DecisionOptions,
+  type EconomyOptions,
   type Need,
+  SHARED_OPTIONS,
   UNSHARED_OPTIONS,
 } from '../../src/model/index.ts';
 import { DEFAULT_RELEASE_HOLD_SECONDS } from '../../src/scenario/scenario.ts';
@@ -24,13 +26,15 @@ import { Churn } from '../../testing/workload/workload-churn.ts';
 import type { ExpectedActions } from '../../testing/workload/workload-planted.ts';
 import { CarryOut } from './carry-out.ts';
 
-export const OPTIONS: DecisionOptions = {
-  readyClusters: null,
-  cannotBind: new Set(),
-  releaseHoldSeconds: DEFAULT_RELEASE_HOLD_SECONDS,
-  weights: DEFAULT_SCORE_WEIGHTS,
-  ...UNSHARED_OPTIONS,
-};
+const { accelerators, poolOrder } = SHARED_OPTIONS;
+
+/** Rules of the decisions, by name: 'coverage' has the order of free machines of 'shared', and nothing else of it. */
+export const RULES = {
+  unshared: UNSHARED_OPTIONS,
+  coverage: { ...UNSHARED_OPTIONS, accelerators, poolOrder },
+  shared: SHARED_OPTIONS,
+} as const satisfies Record<string, EconomyOptions>;
+export type RulesName = keyof typeof RULES;
 
 /** Parts of a cycle, in the order they end. */
 export const PARTS = ['freeze', 'normalise', 'credit', 'acquire', 'preempt', 'reclaim', 'plan'] as const;
@@ -52,6 +56,8 @@ export interface RungOptions {
   readonly engine?: EngineOptions;
   /** For exports; otherwise a rung uses no more memory than a shard would. */
   readonly keepsRollUps?: boolean;
+  /** By default `unshared`. */
+  readonly rules?: RulesName;
 }
 
 export class Rung {
@@ -59,6 +65,7 @@ export class Rung {
   readonly workload: Workload;
   readonly fleet: Fleet;
   readonly engine: Engine;
+  readonly options: DecisionOptions;
   readonly #pending: PendingChanges;
   /** Changes that the next cycle applies. */
   #changes: PendingChange[] = [];
@@ -72,8 +79,15 @@ export class Rung {
   #cycles = 0;
 
   constructor(profile: ScaleProfile, regime: Regime, seed: number, options: RungOptions = {}) {
-    const { engine = {}, keepsRollUps = false } = options;
+    const { engine = {}, keepsRollUps = false, rules = 'unshared' } = options;
     this.regime = regime;
+    this.options = {
+      readyClusters: null,
+      cannotBind: new Set(),
+      releaseHoldSeconds: DEFAULT_RELEASE_HOLD_SECONDS,
+      weights: DEFAULT_SCORE_WEIGHTS,
+      ...RULES[rules],
+    };
     this.#keepsRollUps = keepsRollUps;
     this.workload = new Workload(profile, seed, beginningOf(regime));
     this.fleet = new Fleet();
@@ -96,11 +110,15 @@ export class Rung {
     return this.regime === 'cold' || this.regime === 'full';
   }
 
-  /** The first cycle, before anything has changed: its actions must be exactly those of the planted changes. */
+  /**
+   * The first cycle, before anything has changed: its actions must be exactly those of the planted changes. They are known
+   * for one row per machine, and for rows that all buy machines of one shape.
+   */
   first(): TimedCycle {
     const cycle = this.#decide();
     const { expected } = this.workload;
-    if (expected !== null) checkActions(this.workload.profile.name, expected, cycle.decision);
+    if (expected !== null && this.options.sharing === 'off')
+      checkActions(this.workload.profile.name, expected, cycle.decision);
     return cycle;
   }
 
@@ -125,7 +143,7 @@ export class Rung {
 
   /** The decision of an engine on the current fleet. Only decisions of the rung's own engine are executed. */
   decideOn(engine: Engine): Decision {
-    const decision = engine.decide(this.nowMs, OPTIONS, { everything: this.everything });
+    const decision = engine.decide(this.nowMs, this.options, { everything: this.everything });
     if (engine === this.engine) this.#decided = decision;
     return decision;
   }
@@ -164,8 +182,8 @@ export class Rung {
     const start = performance.now();
     this.#apply();
     const freeze = performance.now() - start;
-    const { everything, nowMs } = this;
-    const decision = this.engine.decide(nowMs, OPTIONS, { everything, timesRows });
+    const { everything, nowMs, options } = this;
+    const decision = this.engine.decide(nowMs, options, { everything, timesRows });
     const ms = performance.now() - start;
     const { user, system } = process.threadCpuUsage(cpu);
     const stats = this.engine.lastCycle;
