@@ -20,7 +20,7 @@ export const ALONE: readonly string[] = [
   'src/**/*thread*/*.test.ts',
   'src/runtime/worker-channel.test.ts',
   'src/shard/journal/journal-file.test.ts',
-  'test/engine/{broker,lanes,rungs,threads}.test.ts',
+  'test/engine/{broker,lanes,pool-order,rungs,threads}.test.ts',
   // Mocked modules and stubbed globals.
   'src/shard/storage/data-dir.test.ts',
   'src/web/page/*.test.ts',

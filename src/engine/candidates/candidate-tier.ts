@@ -151,6 +151,9 @@ export class CandidateTiers {
   #accelerators: readonly number[] = [];
   /** By order and, as a bit set, the accelerators that a row wants. At most `TIER_CYCLES` old. */
   readonly #known = new Map<number, RowTiers>();
+  /** Fast path: most rows have the tiers of the row before. */
+  #lastKey = -1;
+  #lastTiers: readonly CandidateTier[] = [];
 
   constructor(fleet: FleetView, free: FreeClasses) {
     this.#fleet = fleet;
@@ -163,6 +166,7 @@ export class CandidateTiers {
     if (accelerators.join() !== this.#accelerators.join()) this.#known.clear();
     this.#options = options;
     this.#accelerators = accelerators;
+    this.#lastKey = -1;
     for (const [key, { tiers, cycle }] of this.#known) {
       if (cycle < this.#free.idle.cycle - TIER_CYCLES) this.#known.delete(key);
       else for (const tier of tiers) tier.begin();
@@ -184,12 +188,15 @@ export class CandidateTiers {
     const isByCoverage =
       this.#options.poolOrder === 'coverage' && (kind === RowKind.Plain || kind === RowKind.Spread);
     const key = this.#wanted(row, kind) * 2 + (isByCoverage ? 1 : 0);
+    if (key === this.#lastKey) return this.#lastTiers;
     let known = this.#known.get(key);
     if (known === undefined) {
       known = { tiers: this.#make(key >> 1, isByCoverage), cycle: 0 };
       this.#known.set(key, known);
     }
     known.cycle = this.#free.idle.cycle;
+    this.#lastKey = key;
+    this.#lastTiers = known.tiers;
     return known.tiers;
   }
 

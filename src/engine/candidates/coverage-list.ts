@@ -115,7 +115,9 @@ export class CoverageList implements CandidateList {
     this.#found = NONE;
     this.#score = this.#factor = this.#cost = Number.POSITIVE_INFINITY;
     if (shapes.count > 0) this.#try(this.#last);
-    this.#search(shapes.levels.length, 0, shapes.levels.at(-1)?.size ?? shapes.count);
+    const { levels } = shapes;
+    const { length } = levels;
+    this.#search(length, 0, length === 0 ? shapes.count : levels[length - 1]!.size, this.#last);
     return this.#found;
   }
 
@@ -130,14 +132,15 @@ export class CoverageList implements CandidateList {
     return WANT.factorOf(this.#offered, classNumber * this.#stride);
   }
 
-  /** Searches the shapes below some nodes of a height; at height 0, the shapes themselves. */
-  #search(height: number, from: number, to: number): void {
+  /** Searches the shapes below some nodes of a height; at height 0, the shapes themselves, except the one already tried. */
+  #search(height: number, from: number, to: number, tried: number): void {
     for (let i = from; i < to; i++) {
-      if (height === 0) this.#try(i);
-      else if (this.#mayHoldFirst(height - 1, i)) {
+      if (height === 0) {
+        if (i !== tried) this.#try(i);
+      } else if (this.#mayHoldFirst(height - 1, i)) {
         const { count, levels } = this.#shapes;
         const below = height === 1 ? count : levels[height - 2]!.size;
-        this.#search(height - 1, i * FANOUT, Math.min((i + 1) * FANOUT, below));
+        this.#search(height - 1, i * FANOUT, Math.min((i + 1) * FANOUT, below), tried);
       }
     }
   }
