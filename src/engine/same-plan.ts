@@ -19,7 +19,8 @@ export function isSamePlan(one: Solved, other: Solved): boolean {
   return (
     areSameRows(one.cycle, other.cycle) &&
     areSameActions(one.decision, other.decision) &&
-    areSame([...one.decision.restamps()], [...other.decision.restamps()], isSameRestamp) &&
+    areSame([...one.decision.restamps()], [...other.decision.restamps()], isSameEntry) &&
+    areSame([...one.decision.retargets()], [...other.decision.retargets()], isSameEntry) &&
     areSame(one.decision.slotsOnHold(), other.decision.slotsOnHold(), (a, b) => a === b) &&
     areSame(one.decision.unmet, other.decision.unmet, isSameVerdict)
   );
@@ -121,9 +122,9 @@ function isSameKey(one: NeedKey | null, other: NeedKey | null): boolean {
   );
 }
 
-type Restamp = readonly [machine: string, row: NeedKey];
+type Entry = readonly [machine: string, row: NeedKey];
 
-function isSameRestamp([machine, row]: Restamp, [otherMachine, otherRow]: Restamp): boolean {
+function isSameEntry([machine, row]: Entry, [otherMachine, otherRow]: Entry): boolean {
   return machine === otherMachine && isSameKey(row, otherRow);
 }
 

@@ -90,6 +90,7 @@ const entry: fc.Arbitrary<PendingChange> = fc.oneof(
       sinceMs: fc.constantFrom(null, 3),
     }),
   },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('retarget' as const), id, key }) },
   { weight: 1, arbitrary: key.map((ended): PendingChange => ({ kind: 'row-ended', key: ended })) },
   {
     weight: 1,

@@ -262,6 +262,25 @@ describe('facts that only the shard keeps', () => {
     expect(recordOf(fleet)).toEqual(before);
   });
 
+  it('given a draining machine, when re-targeted, then it is on its way to the other row, also once it has drained', () => {
+    const fleet = fleetWith(Draining);
+    applied(fleet, { kind: 'row-ended', key: KEY }, { kind: 'retarget', id: 'm', key: OTHER });
+    expect(recordOf(fleet)).toMatchObject({ state: Draining, target: OTHER });
+    applied(fleet, observed(Idle));
+    expect(recordOf(fleet)).toMatchObject({ state: Idle, target: OTHER });
+  });
+
+  it.each([Creating, Idle, Configuring, Configured])(
+    'given a machine that does not drain (%i), when re-targeted, then that is refused',
+    (state) => {
+      const fleet = fleetWith(state);
+      const before = recordOf(fleet);
+      const { refused } = applied(fleet, { kind: 'retarget', id: 'm', key: OTHER });
+      expect(refused[0]?.problems[0]?.code).toBe('BF_TARGET_MISPLACED');
+      expect(recordOf(fleet)).toEqual(before);
+    },
+  );
+
   it('given a blocked machine, then it cannot be acquired, whatever is observed, until it is unblocked', () => {
     const fleet = fleetWith(Idle, { target: null });
     applied(fleet, { kind: 'block', id: 'm', blocked: true }, observed(Idle, { pricePerHour: 2 }));

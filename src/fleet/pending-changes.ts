@@ -55,6 +55,13 @@ interface Restamp {
   readonly reclamationPenaltyDollars: number;
 }
 
+/** A row took over a machine that drains for a row which is gone. */
+interface Retarget {
+  readonly kind: 'retarget';
+  readonly id: string;
+  readonly key: NeedKey;
+}
+
 /** Back-off, quarantine or freeze begins or ends. */
 interface Block {
   readonly kind: 'block';
@@ -94,6 +101,7 @@ export type PendingChange =
   | CommandGiven
   | Withdrawal
   | Restamp
+  | Retarget
   | Block
   | Unclaimed
   | DemandReported
@@ -232,6 +240,9 @@ export class PendingChanges {
         break;
       case 'restamp':
         machines.restamp(entry.id, entry.key, entry);
+        break;
+      case 'retarget':
+        machines.retarget(entry.id, entry.key);
         break;
       case 'demand':
         rollUps.add(entry, this.#length);

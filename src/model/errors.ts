@@ -118,6 +118,10 @@ export const ERRORS = {
     remedy:
       'Only bound machines are stamped, each for its own cluster; the machine moved since, or the row is wrong.',
   },
+  BF_TARGET_MISPLACED: {
+    summary: 'A new target is for a machine that does not drain.',
+    remedy: 'Only a draining machine whose row is gone gets another row as target; the machine moved since.',
+  },
   BF_DRAIN_SECONDS: {
     summary: 'A measured drain time is negative, infinite or not a number.',
     remedy: 'Report seconds, finite and at least 0.',

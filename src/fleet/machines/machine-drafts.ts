@@ -226,6 +226,15 @@ export class MachineDrafts {
     });
   }
 
+  /** Throws BF_TARGET_MISPLACED for a machine that does not drain: only a drain can outlive its row and find another one. */
+  retarget(id: string, target: NeedKey): MachineChange {
+    return this.#change(id, (known) => {
+      if (known.state === MachineState.Draining) return { ...known, target };
+      const detail = `Machine "${printable(id)}" does not drain, so its target stays.`;
+      throw new BigFleetError('BF_TARGET_MISPLACED', detail);
+    });
+  }
+
   /** Clears a row as the target of all machines, those in the ledger as well as those that got it since. */
   endTargets(key: NeedKey): void {
     const { machines, keys } = this.#fleet;

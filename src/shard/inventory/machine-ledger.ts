@@ -42,7 +42,7 @@ export interface MachineStatusFilter {
 
 type StillEntry = Extract<
   PendingChange,
-  { readonly kind: 'demand' | 'row-ended' | 'restamp' | 'unclaimed' | 'drain-seconds' }
+  { readonly kind: 'demand' | 'row-ended' | 'restamp' | 'retarget' | 'unclaimed' | 'drain-seconds' }
 >;
 
 const NOTHING_KNOWN: Particulars = { host: null, lastError: '' };

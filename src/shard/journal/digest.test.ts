@@ -5,10 +5,11 @@ import { keyOf } from '../../model/index.ts';
 import { type Decided, digestOf } from './digest.ts';
 
 const NEED = aNeed({ cluster: 'c1', group: 'g' });
-const NOTHING: Decided = { actions: [], restamps: new Map(), unmet: [], claims: null };
+const NOTHING: Decided = { actions: [], restamps: new Map(), retargets: new Map(), unmet: [], claims: null };
 const DECIDED: Decided = {
   actions: [anAction('Bootstrap', 'm1', { need: keyOf(NEED) }), anAction('Reclaim', 'm2')],
   restamps: new Map([['m3', keyOf(NEED)]]),
+  retargets: new Map(),
   unmet: [anUnmetVerdict(NEED, 'priority-starved', { deficit: resources({ cpu: 1, memory: 2 }) })],
   claims: new Map([['m1', keyOf(NEED)]]),
 };
@@ -30,6 +31,7 @@ describe('digestOf', () => {
     ['another order', { actions: [...DECIDED.actions].reverse() }],
     ['another grace', { actions: [...DECIDED.actions].map((action) => ({ ...action, graceSeconds: 1 })) }],
     ['another machine', { restamps: new Map([['m4', keyOf(NEED)]]) }],
+    ['a re-target', { retargets: new Map([['m5', keyOf(NEED)]]) }],
     ['another row', { claims: new Map([['m1', { ...keyOf(NEED), group: 'h' }]]) }],
     ['no claims', { claims: null }],
     ['another reason', { unmet: [anUnmetVerdict(NEED, 'no-fitting-supply')] }],

@@ -8,6 +8,7 @@ import type { Action, NeedKey, ResourceVector, Verdict } from '../../model/index
 export interface Decided {
   readonly actions: Iterable<Action>;
   readonly restamps: ReadonlyMap<string, NeedKey>;
+  readonly retargets: ReadonlyMap<string, NeedKey>;
   /** Verdicts on the Needs that are not met. */
   readonly unmet: readonly Verdict[];
   /** Which row counts on which machine; null: left out. */
@@ -21,13 +22,18 @@ export interface Decided {
 export const MAX_DIGESTED_CLAIMS = 20_000;
 
 /** Sixteen hexadecimal digits. */
-export function digestOf({ actions, restamps, unmet, claims }: Decided): string {
+export function digestOf({ actions, restamps, retargets, unmet, claims }: Decided): string {
   const digest = new Digest();
   for (const action of actions) digest.action(action);
   digest.keys(restamps);
   digest.number(unmet.length);
   for (const verdict of unmet) digest.verdict(verdict);
   if (claims !== null) digest.keys(claims);
+  // Left out where there is none, so that digests of journals from before re-targets stay valid.
+  if (retargets.size > 0) {
+    digest.word('retargets');
+    digest.keys(retargets);
+  }
   return digest.hex;
 }
 

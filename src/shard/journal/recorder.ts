@@ -103,7 +103,8 @@ export class Recorder {
     const hasClaims = this.#parts.fleet.machines.count <= MAX_DIGESTED_CLAIMS;
     const claims = hasClaims ? decision.claims() : null;
     const { unmet } = decision;
-    return { digest: digestOf({ actions, restamps: decision.restamps(), unmet, claims }), hasClaims };
+    const [restamps, retargets] = [decision.restamps(), decision.retargets()];
+    return { digest: digestOf({ actions, restamps, retargets, unmet, claims }), hasClaims };
   }
 
   /** Posts the outcome of a cycle. */

@@ -58,6 +58,7 @@ function replayed({ seq, epoch, atMs, outcome }: JournalCycle, past: Past): Repl
   const digest = digestOf({
     actions: decision.eachAction(),
     restamps: decision.restamps(),
+    retargets: decision.retargets(),
     unmet: decision.unmet,
     claims: hasClaims ? decision.claims() : null,
   });

@@ -192,7 +192,7 @@ export class Cycles {
     metrics.phase('phase2', preempt);
     metrics.phase('phase3', reclaim);
     metrics.phase('emit', plan + monotonicMs() - naming);
-    // Before `#carryOut`, which sets targets that this cycle's snapshot does not contain.
+    // Before `#carryOut`, which sets targets that this cycle's snapshot does not contain, and replaces targets that end here.
     for (const key of state.ended.take()) ledger.append({ kind: 'row-ended', key });
     for (const clock of state.onHold.observe(decision, nowMs, decided))
       ledger.append({ kind: 'unclaimed', ...clock });
@@ -303,6 +303,7 @@ export class Cycles {
         reclamationPenaltyDollars,
       });
     }
+    for (const [id, key] of decision.retargets()) ledger.append({ kind: 'retarget', id, key });
     const admission = guardrails.admit(decided, {
       nowMs: this.#now,
       configuredOf: (cluster) => machines.boundOf(clusters.find(cluster))?.configured.length ?? 0,
