@@ -517,7 +517,7 @@ function replaceAll<T>(list: T[], entries: readonly T[]): void {
   for (const entry of entries) list.push(entry);
 }
 
-/** The time in a column, of which NaN stands for none. */
+/** The time in a column, where NaN means none. */
 function knownTime(ms: number): number | null {
   return Number.isNaN(ms) ? null : ms;
 }
