@@ -45,8 +45,8 @@ export class ServedTally {
   #cycle: Cycle | null = null;
   #number = 0;
 
-  /** By index in HARDWARE. */
-  observe(cycle: Cycle): readonly ServedHardware[] {
+  /** By index in HARDWARE. Slots of `without` are claimed, but not acquired; only rows that needed free machines claim them. */
+  observe(cycle: Cycle, without: ReadonlySet<number>): readonly ServedHardware[] {
     const { fleet } = cycle;
     const { stride } = fleet.dimensions;
     const isNext = cycle === this.#cycle && cycle.number === this.#number + 1 && stride === this.#stride;
@@ -54,7 +54,7 @@ export class ServedTally {
     this.#cycle = cycle;
     this.#number = cycle.number;
     this.#stride = stride;
-    const account = new Account(cycle);
+    const account = new Account(cycle, without);
     for (const cluster of isNext ? cycle.served : fleet.clusters.sorted()) this.#settle(account, cluster);
     account.sums = emptySums(stride);
     for (const sums of this.#settled.values())
@@ -86,13 +86,15 @@ function* openRankedRows({ credits, fleet, rankedRows, result }: Cycle): Generat
 class Account {
   readonly cycle: Cycle;
   sums: Float64Array = new Float64Array(0);
+  readonly #without: ReadonlySet<number>;
   readonly #accelerators: readonly number[];
   readonly #deficits: ReadonlyMap<number, Float64Array>;
   /** By dimension: what the claims of the ranked row have yet to cover. */
   readonly #left: Float64Array;
 
-  constructor(cycle: Cycle) {
+  constructor(cycle: Cycle, without: ReadonlySet<number>) {
     this.cycle = cycle;
+    this.#without = without;
     this.#accelerators = acceleratorsOf(cycle.fleet);
     this.#deficits = new Map(cycle.result.unmet.map(({ rankedRow, deficit }) => [rankedRow, deficit]));
     this.#left = new Float64Array(cycle.fleet.dimensions.stride);
@@ -125,7 +127,24 @@ class Account {
       this.#addTo(UNMET, kind, d, missing);
     }
     this.#addClaims(rankedRow, kind);
+    if (deficit === undefined) this.sums[counts + 1]! += this.#lostNeeds(rankedRow, needs);
     for (let d = 0; d < count; d++) this.#addTo(UNMET, kind, d, this.#left[d]!);
+  }
+
+  /** How many of the Needs of a met ranked row are not met, because machines that they count on are not acquired. */
+  #lostNeeds(rankedRow: number, needs: number): number {
+    const { claims, fleet, rankedRows } = this.cycle;
+    if (this.#without.size === 0) return 0;
+    const slots = claims.of(rankedRow);
+    const kept = slots.filter((slot) => !this.#without.has(slot));
+    if (kept.length === slots.length) return 0;
+    if (rankedRows.kind[rankedRow] !== RowKind.Fold) return 1;
+    const row = rankedRows.row[rankedRow]!;
+    const hosted = kept.reduce(
+      (sum, slot) => sum + hostedGangs(fleet, fleet.machines.classOf[slot]!, row),
+      0,
+    );
+    return Math.max(0, needs - hosted);
   }
 
   #addClaims(rankedRow: number, kind: number): void {
@@ -137,6 +156,7 @@ class Account {
   }
 
   #addClaim(rankedRow: number, kind: number, slot: number): void {
+    if (this.#without.has(slot)) return;
     const { fleet, rankedRows } = this.cycle;
     const { machines, classes, demand, dimensions } = fleet;
     const offered = classes.allocatable.data;

@@ -96,6 +96,8 @@ export interface DecisionInput {
  *  claimed-elsewhere        other clusters use it, and no row of a lower priority does; or it is on its way
  *  supply-failed            machines that fit have failed
  *  supply-blocked           machines that fit are in back-off, quarantined, frozen, sold out or being returned
+ * One reason is not of a decision:
+ *  spend-limit              the decision buys machines for it, or shares of them, and the shard's ceiling on spending stops that
  */
 export type UnmetReason =
   | 'set-aside'
@@ -111,7 +113,8 @@ export type UnmetReason =
   | 'claimed-by-equals'
   | 'claimed-elsewhere'
   | 'supply-failed'
-  | 'supply-blocked';
+  | 'supply-blocked'
+  | 'spend-limit';
 
 /**
  * The value of each reason in the wire's enum UnmetReason (1 starved, 2 no supply, 3 topology, 4 exhausted). The enum calls
@@ -132,6 +135,7 @@ export const WIRE_UNMET_REASON: Readonly<Record<UnmetReason, 1 | 2 | 3 | 4>> = {
   'claimed-elsewhere': 1,
   'supply-failed': 1,
   'supply-blocked': 1,
+  'spend-limit': 1,
 };
 
 /** How much of a row one domain could cover: whole parts per million, `floor(1e6 × have ÷ want)` per dimension, at most 1e6. */

@@ -150,6 +150,8 @@ export function adviceFor(need: AdvisedNeed, obstacles: readonly Obstacle[]): re
   // What is under way will meet it.
   if (need.reason === 'preempting') return [];
   const own = unmetAdvice(need.reason);
+  // Machines are not what it lacks.
+  if (need.reason === 'spend-limit') return [own];
   const ofObstacles = advised(sortedObstacles(obstacles), need).map((obstacle) =>
     obstacleAdvice(obstacle, need),
   );
@@ -215,6 +217,7 @@ export function whyUnused({ satisfiable, unmet }: Pick<Verdict, 'satisfiable' | 
   if (unmet === null) return '';
   if (unmet.reason === 'set-aside') return 'the size of the Need is not known';
   if (unmet.reason === 'cluster-disconnected') return 'its cluster cannot take machines now';
+  if (unmet.reason === 'spend-limit') return 'the ceiling on spending is reached';
   if (satisfiable !== null) return 'a gang takes machines of one domain, and all it needs or none';
   return 'its spread allows no more where they are';
 }

@@ -79,6 +79,11 @@ const REASONS: Readonly<Record<UnmetReason, ReasonWords>> = {
         : `${ofThoseThatFit(fitting.blocked + fitting.deleting, fitting)} cannot be acquired now`,
     advice: '',
   },
+  'spend-limit': {
+    why: () => 'machines would be bought for it, and the ceiling on spending is reached',
+    advice:
+      'Raise guardrails.maxPurchasedPerHour, or that of its cluster, or let work of a better rank end: see "bigfleet get plan".',
+  },
 };
 
 /** `4 of the 9 machines that fit have failed`: why a Need is not met, without a full stop. */

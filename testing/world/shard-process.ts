@@ -254,9 +254,9 @@ function optionsOf(plan: WorldPlan, epoch: bigint): ControllerOptions {
     cycle: { intervalMs: 1500, spacingMs: 200, readyWaitMs: 10_000 },
     engine: { ...DEFAULT_CONTROLLER.engine, checkEvery: 25 },
     guardrails: {
+      ...DEFAULT_CONTROLLER.guardrails,
       reclaimFraction: plan.reclaimFraction,
       maxActionsPerCycle: plan.maxActionsPerCycle,
-      dryRun: false,
     },
     releaseHoldSeconds: HOLD_SECONDS,
     actuation: {

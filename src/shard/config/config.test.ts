@@ -138,6 +138,27 @@ breaker: { failures: 9, max: 1h }
     ]);
   });
 
+  it('given a ceiling on spending, for the shard and by cluster, then it is read and printed; without one there is none', () => {
+    const yaml = 'guardrails: { maxPurchasedPerHour: 0, maxPurchasedPerHourOf: { prod: 300, "*": 12.5 } }';
+    const limits = {
+      maxPurchasedPerHour: 0,
+      maxPurchasedPerHourOf: new Map([
+        ['prod', 300],
+        ['*', 12.5],
+      ]),
+    };
+    expect(loaded({ yaml }).config.guardrails).toMatchObject(limits);
+    expect(loaded({ yaml: printConfig(loaded({ yaml })) }).config.guardrails).toMatchObject(limits);
+    const flags = { 'guardrails.maxPurchasedPerHourOf': ['prod=300', '*=12.5'] };
+    expect(loaded({ flags }).config.guardrails).toMatchObject({
+      ...limits,
+      maxPurchasedPerHour: Number.POSITIVE_INFINITY,
+    });
+    expect(problemsOf({ yaml: 'guardrails: { maxPurchasedPerHour: -1 }' })).toEqual([
+      'shard.yaml:1 guardrails.maxPurchasedPerHour: Expected dollars per hour from 0 to 1000000000, or "none", found -1.',
+    ]);
+  });
+
   it.each([
     ['0', 0],
     ['0s', 0],

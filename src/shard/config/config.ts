@@ -250,6 +250,8 @@ function controllerOf(values: Values): Controller {
       reclaimFraction: values['guardrails.reclaimCapFraction'],
       maxActionsPerCycle: values['guardrails.maxActionsPerCycle'],
       dryRun: values['guardrails.dryRun'],
+      maxPurchasedPerHour: values['guardrails.maxPurchasedPerHour'],
+      maxPurchasedPerHourOf: values['guardrails.maxPurchasedPerHourOf'],
     },
     weights: {
       priority: values['victimWeights.priority'],

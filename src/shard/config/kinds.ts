@@ -197,6 +197,14 @@ export const PROVIDERS: Kind<readonly ProviderSpec[]> = {
   placeholder: 'name=host:port',
 };
 
+/** Dollars per hour; Infinity: no limit. */
+export const DOLLAR_LIMIT: Kind<number> = {
+  what: 'dollars per hour from 0 to 1000000000, or "none"',
+  type: z.union([z.literal('none').transform(() => Number.POSITIVE_INFINITY), number(0, 1e9).type]),
+  write: (dollars) => (dollars === Number.POSITIVE_INFINITY ? 'none' : dollars),
+  placeholder: 'dollars',
+};
+
 /** Bound on the number of names with a price. */
 const MAX_PRICES = 1000;
 

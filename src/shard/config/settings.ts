@@ -12,6 +12,7 @@ import {
   ADDRESS,
   autoOr,
   COUNTER,
+  DOLLAR_LIMIT,
   duration,
   HOLD,
   type Kind,
@@ -182,6 +183,18 @@ const SETTINGS = {
     guardrails.maxActionsPerCycle,
     'Maximum number of actions per cycle, not counting preemptions; 0: no limit.',
     'max-actions-per-cycle',
+  ),
+  'guardrails.maxPurchasedPerHour': setting(
+    DOLLAR_LIMIT,
+    guardrails.maxPurchasedPerHour,
+    'Ceiling on the price per hour of all purchased machines, those being created included; owned capacity (bare metal, reserved) is not counted. Purchases beyond it stop in rank order with the reason spend-limit; binding and preemption go on. 0: nothing is bought.',
+    'max-purchased-per-hour',
+  ),
+  'guardrails.maxPurchasedPerHourOf': setting<ReadonlyMap<string, number>>(
+    PRICES,
+    guardrails.maxPurchasedPerHourOf,
+    'The same ceiling by cluster, for machines that are bound to the cluster or on their way to it; the name * is for each cluster that is not named. The flag may be repeated; flags replace the limits of the file.',
+    'max-purchased-per-hour-of',
   ),
   'guardrails.dryRun': setting(
     SWITCH,

@@ -136,17 +136,19 @@ describe('the cost of a fleet', () => {
         const scene = new ControllerScene({ ...STILL, ownedPrices: OWNED, economy }).open('c1', 'c2', 'c3');
         for (const { list, wanted } of steps) {
           // A price that saturates would hide the cost of all other machines of its part.
-          scene.list(list.map(sound).filter(({ pricePerHour }) => pricePerHour < 1e9));
+          const bound = list.map((machine, i) => (i % 2 === 0 ? machine : { ...machine, state: Configured }));
+          scene.list(bound.map(sound).filter(({ pricePerHour }) => pricePerHour < 1e9));
+          scene.demand('c3');
           for (const cluster of ['c1', 'c2'])
             scene.demand(cluster, aNeed({ cluster, aggregate: resources({ cpu: 4 * wanted }) }));
           scene.tick(3000);
           expectCosts(scene);
-          held += scene.controller.ask('status', {}).cost.byPart.onHold > 0 ? 1 : 0;
+          if (scene.controller.ask('status', {}).cost.byPart.onHold > 0) held++;
         }
       }),
       { numRuns: 60 },
     );
-    expect(held).toBeGreaterThan(10);
+    expect(held).toBeGreaterThan(5);
   });
 
   it('given machines that were never hosts, then they cost nothing', () => {

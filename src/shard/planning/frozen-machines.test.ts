@@ -3,6 +3,7 @@ import { NEED, OTHER_NEED, record } from '../../../testing/support/actuation-sce
 import { ControllerScene, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
 import { aNeed, resources, stampOf } from '../../../testing/support/fleets.ts';
 import { MachineState } from '../../model/index.ts';
+import { DEFAULT_GUARDRAILS } from './guardrails.ts';
 
 const { Idle, Configuring, Configured } = MachineState;
 
@@ -20,7 +21,7 @@ function victims(scene: ControllerScene): readonly string[] {
 
 /** A cluster with machines that another would preempt; a dry run, so that decisions can be read repeatedly. */
 function scarce(...machines: readonly string[]): ControllerScene {
-  const guardrails = { reclaimFraction: 1, maxActionsPerCycle: 0, dryRun: true };
+  const guardrails = { ...DEFAULT_GUARDRAILS, reclaimFraction: 1, dryRun: true };
   const scene = new ControllerScene({ guardrails }).open('c1', 'c2').list(machines.map(serving));
   const cpu = 4 * machines.length;
   return scene
@@ -43,7 +44,7 @@ describe('machines of a frozen cluster', () => {
 
   it('given a restart, then they still cannot', () => {
     const { store } = scarce('a').freeze('c1');
-    const guardrails = { reclaimFraction: 1, maxActionsPerCycle: 0, dryRun: true };
+    const guardrails = { ...DEFAULT_GUARDRAILS, reclaimFraction: 1, dryRun: true };
     const scene = new ControllerScene({ guardrails }, store).open('c1', 'c2').list([serving('a')]);
     scene.demand('c1', NEED).demand('c2', OTHER_NEED);
 
@@ -101,7 +102,7 @@ describe('machines of a frozen cluster', () => {
   });
 
   it('given a back-off that ends, then they stay blocked', () => {
-    const guardrails = { reclaimFraction: 1, maxActionsPerCycle: 0, dryRun: false };
+    const guardrails = { ...DEFAULT_GUARDRAILS, reclaimFraction: 1, dryRun: false };
     const scene = new ControllerScene({ guardrails }).open('c1', 'c2').list([serving('a')]);
     scene.demand('c1', NEED).demand('c2', OTHER_NEED).tick();
     for (let i = 0; i < 3; i++) {

@@ -13,8 +13,10 @@ import {
   RECLAIM_WINDOW_MS,
   reclaimCap,
 } from './guardrails.ts';
+import type { Spending } from './spend-limit.ts';
 
 const NO_FREEZES = new Freezes(new MemoryFreezes());
+const NO_SPENDING: Spending = { priceOf: () => 0, ofShard: () => 0, ofCluster: () => 0, isGang: () => false };
 
 function railsWith(options: Partial<GuardrailOptions> = {}): Guardrails {
   return new Guardrails({ ...DEFAULT_GUARDRAILS, ...options });
@@ -23,9 +25,9 @@ function railsWith(options: Partial<GuardrailOptions> = {}): Guardrails {
 function admit(
   guardrails: Guardrails,
   actions: readonly Action[],
-  { nowMs = 0, configured = 100, freezes = NO_FREEZES } = {},
+  { nowMs = 0, configured = 100, freezes = NO_FREEZES, spending = NO_SPENDING } = {},
 ): Admission {
-  return guardrails.admit(actions, { nowMs, configuredOf: () => configured, freezes });
+  return guardrails.admit(actions, { nowMs, configuredOf: () => configured, freezes, spending });
 }
 
 function machinesOf(actions: readonly Action[]): string[] {

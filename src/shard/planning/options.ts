@@ -46,7 +46,7 @@ export interface ControllerOptions {
   readonly seed: number;
   readonly cycle: CycleTimes;
   readonly engine: EngineSetup;
-  readonly guardrails: Pick<GuardrailOptions, 'reclaimFraction' | 'maxActionsPerCycle' | 'dryRun'>;
+  readonly guardrails: Omit<GuardrailOptions, 'unknownBeforeMs'>;
   readonly weights: ScoreWeights;
   /** Seconds that an Idle machine without a row is kept before its release; none or 0: no release. */
   readonly releaseHoldSeconds: ReadonlyMap<CapacityType, number>;

@@ -191,6 +191,10 @@ export class ControllerMetrics {
     'reclaims_capped_total',
     'Reclaims beyond what a cluster may lose at once.',
   );
+  readonly #purchasesStopped = this.#counter(
+    'purchases_stopped_total',
+    'Purchases beyond the ceiling on spending.',
+  );
   readonly #suppressed = this.#byKind('actions_suppressed_total', 'Actions stopped by a freeze.');
   readonly #dryRun = this.#byKind('actions_dryrun_total', 'Actions that a dry run did not carry out.');
   readonly #paused = this.#gauge('actuation_paused', '1 while the whole fleet is frozen.');
@@ -278,6 +282,7 @@ export class ControllerMetrics {
       for (const kind of ACTION_KINDS) counters.of({ kind }).add(counts[kind]);
     }
     this.#capped.add(waiting.capped.length);
+    this.#purchasesStopped.add(waiting['spend-limit'].length);
     this.#deferred.add(waiting.deferred.length);
   }
 
