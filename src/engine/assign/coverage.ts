@@ -1,7 +1,9 @@
 // Coverage: how much of what a gang wants a domain has, in whole parts per million, so that two builds never choose
-// different racks because of a rounding error. Used by domain-sums.ts.
+// different racks because of a rounding error. Used by domain-sums.ts and domain-tree.ts.
 
-const MILLION = 1_000_000;
+export const MILLION = 1_000_000;
+/** Up to this multiple of what is wanted, sums of parts per million are exact in a double. */
+const MANY = 1_000_000;
 /** A thousand times this is still below 2^53. */
 const EXACT = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
@@ -17,6 +19,16 @@ export function partsPerMillion(have: number, want: number): number {
   if (fraction > margin && fraction < 1 - margin) return floor;
   if (want <= EXACT && have <= Number.MAX_SAFE_INTEGER) return exactParts(have, want);
   return Number((BigInt(have) * BigInt(MILLION)) / BigInt(want));
+}
+
+/** Parts per million, at most a million of them. */
+export function cappedParts(have: number, want: number): number {
+  return have >= want ? MILLION : partsPerMillion(have, want);
+}
+
+/** Whether parts per million without a cap must be computed with whole numbers of any size. */
+export function isBeyondDoubles(have: number, want: number): boolean {
+  return have > Number.MAX_SAFE_INTEGER || have > want * MANY;
 }
 
 /** In two steps of a thousand: the remainders stay whole numbers below 2^53, so the quotients are exact. */

@@ -2,15 +2,13 @@
 // machines. The choice of a domain compares these sums, in whole parts per million of what the gang wants.
 // `cycle.sums`, for the gang that gang.ts is serving.
 
+import { MachineState } from '../../model/index.ts';
 import type { PatternAvailability } from '../candidates/domain-availability.ts';
 import type { Cycle } from '../cycle.ts';
-import { partsPerMillion } from './coverage.ts';
+import { cappedParts, isBeyondDoubles, MILLION, partsPerMillion } from './coverage.ts';
+import { type CostOfFree, DomainTrees } from './domain-tree.ts';
 import { creatingInFlight, drainingFor, idleInFlight, ownSpeculative } from './in-flight.ts';
 import { NONE, RowKind } from './ranked-rows.ts';
-
-const MILLION = 1_000_000;
-/** Up to this multiple of what is wanted, parts per million are exact in a double. */
-const MANY = 1_000_000;
 
 /** The sums of the gang being served; one instance serves all gangs, one after another. */
 export class DomainSums {
@@ -38,6 +36,7 @@ export class DomainSums {
   /** By domain: number of machines that are not free machines, and whether it is a home. */
   #counts = new Int32Array(0);
   #isHome = new Uint8Array(0);
+  readonly #trees = new DomainTrees();
 
   constructor(cycle: Cycle) {
     this.#cycle = cycle;
@@ -264,7 +263,7 @@ export class DomainSums {
     for (let i = 0; i < this.#dims.length; i++) {
       const have = this.#joint(domain, this.#dims[i]!);
       const want = this.#wants[i]!;
-      if (have > Number.MAX_SAFE_INTEGER || have > want * MANY) return this.#uncappedExactly(domain);
+      if (isBeyondDoubles(have, want)) return this.#uncappedExactly(domain);
       ppm += partsPerMillion(have, want);
     }
     return ppm;
@@ -279,22 +278,29 @@ export class DomainSums {
   }
 
   #jointExactly(domain: number, d: number): bigint {
-    const cycle = this.#cycle;
-    const { classes, dimensions, machines } = cycle.fleet;
-    let sum = 0n;
-    const add = (c: number, count: number): void => {
-      if (this.#availability.domains.of(c) !== domain) return;
-      sum += BigInt(classes.allocatable.data[c * dimensions.stride + d]!) * BigInt(count);
-    };
-    for (const slot of [...this.bound, ...this.inFlight, ...this.draining]) add(machines.classOf[slot]!, 1);
-    if (!this.#pooled) return sum;
-    const inFlight = new Set(this.inFlight);
-    for (const c of this.#availability.classesIn(domain))
-      add(c, cycle.freeMachines.freeIdle(c) + cycle.freeMachines.freeSpeculative(c));
-    for (const slot of this.#availability.specialIn(domain)) {
-      if (cycle.claims.isFree(slot) && !inFlight.has(slot)) add(machines.classOf[slot]!, 1);
+    const { classes, dimensions, machines } = this.#cycle.fleet;
+    let sum = this.#pooled ? this.#availability.freeExactly(domain, d) : 0n;
+    for (const slot of [...this.bound, ...this.inFlight, ...this.draining]) {
+      const c = machines.classOf[slot]!;
+      // Idle machines in flight are free machines too.
+      if (this.#pooled && machines.state[slot] === MachineState.Idle) continue;
+      if (this.#availability.domains.of(c) === domain)
+        sum += BigInt(classes.allocatable.data[c * dimensions.stride + d]!);
     }
     return sum;
+  }
+
+  /** The best domain of those that are not homes and that free machines alone can complete the gang in; NONE without. */
+  bestElsewhere(costOf: CostOfFree): number {
+    if (!this.#pooled) return NONE;
+    const { interruptionDollars } = this.#cycle.profileOf(this.#rankedRow);
+    const shape = {
+      availability: this.#availability,
+      interruptionDollars,
+      dims: this.#dims,
+      wants: this.#wants,
+    };
+    return this.#trees.of(shape).best(this.#isHome, costOf);
   }
 
   /** What a domain lacks even with all there is, by dimension of the fleet; null if nothing. */
@@ -306,8 +312,4 @@ export class DomainSums {
     }
     return missing;
   }
-}
-
-function cappedParts(have: number, want: number): number {
-  return have >= want ? MILLION : partsPerMillion(have, want);
 }

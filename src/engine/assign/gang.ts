@@ -51,14 +51,18 @@ export function settleWhole(
 
 /** Credits what a gang has in its domain, and acquires the rest if that completes it. */
 function claimIn(cycle: Cycle, rankedRow: number, domain: number, satisfiable: boolean): void {
-  cycle.beginUnfilled(rankedRow);
-  cycle.claims.openCredits(rankedRow);
-  cycle.claims.openLater(rankedRow);
+  beginClaims(cycle, rankedRow);
   if (domain === NONE || cycle.unfilled.covered) return;
   creditDomain(cycle, rankedRow, domain, satisfiable);
   cycle.claims.openLater(rankedRow);
   if (!satisfiable || cycle.unfilled.covered || !cycle.canBind(rankedRow)) return;
   acquireIn(cycle, rankedRow, domainsOf(cycle, rankedRow), domain, drainsIn(cycle, rankedRow, domain));
+}
+
+function beginClaims(cycle: Cycle, rankedRow: number): void {
+  cycle.beginUnfilled(rankedRow);
+  cycle.claims.openCredits(rankedRow);
+  cycle.claims.openLater(rankedRow);
 }
 
 export function domainsOf(cycle: Cycle, rankedRow: number): Domains {
@@ -98,7 +102,7 @@ function bestDomain(cycle: Cycle, rankedRow: number): number {
 /**
  * Of the domains that can complete a gang, those with the most creditable machines, then the most of its own. A gang that
  * can be completed where it has creditable machines never goes elsewhere, and where these alone complete it, free machines
- * have no influence; so all domains are examined only if neither holds.
+ * have no influence. Only if neither holds, other domains count, and of those it has no machine in only the best.
  */
 function completing(cycle: Cycle, rankedRow: number): readonly number[] {
   const { sums } = cycle;
@@ -110,11 +114,13 @@ function completing(cycle: Cycle, rankedRow: number): readonly number[] {
     const most = largest(satisfiable, (domain) => sums.creditable(domain));
     return largest(most, (domain) => sums.own(domain));
   }
-  const all = cycle.availability
-    .of(rankedRow)
-    .domainsThatCouldCover(cycle.rankedRows.row[rankedRow]!)
-    .filter((domain) => isSatisfiable(sums, domain));
-  return largest(all, (domain) => sums.own(domain));
+  const all = largest(
+    sums.homes.filter((domain) => isSatisfiable(sums, domain)),
+    (domain) => sums.own(domain),
+  );
+  if (all.length > 0 && sums.own(all[0]!) > 0) return all;
+  const elsewhere = sums.bestElsewhere((domain) => costOfFree(cycle, rankedRow, domain));
+  return elsewhere === NONE ? all : [...all, elsewhere];
 }
 
 /** Whether a domain can complete a gang. A gang with an empty aggregate still names a domain only if it has machines. */
@@ -241,15 +247,28 @@ class DomainKeys {
   }
 }
 
-/** Dollars per hour of what the gang would acquire in a domain, in acquisition order: claims that are undone. */
+/** Dollars per hour of what the gang would acquire in a domain beyond what it is credited with there. */
 function costToTake(cycle: Cycle, rankedRow: number, domain: number): number {
-  const { classes, demand, machines } = cycle.fleet;
   // Without draining machines nothing is awaited, so everything creditable is credited and nothing is acquired.
   if (cycle.sums.draining.length === 0 && cycle.sums.isCreditable(domain)) return 0;
-  const dollars = demand.profiles.entryOf(cycle.rankedRows.profile[rankedRow]!).interruptionDollars;
+  return costOfTrial(cycle, rankedRow, () => claimIn(cycle, rankedRow, domain, true));
+}
+
+/** Dollars per hour of what the gang would acquire in a domain if it had no machine there. */
+function costOfFree(cycle: Cycle, rankedRow: number, domain: number): number {
+  return costOfTrial(cycle, rankedRow, () => {
+    beginClaims(cycle, rankedRow);
+    acquireIn(cycle, rankedRow, domainsOf(cycle, rankedRow), domain, []);
+  });
+}
+
+/** Dollars per hour of what a gang acquires by claims, in the order of acquisition; the claims are undone. */
+function costOfTrial(cycle: Cycle, rankedRow: number, claim: () => void): number {
+  const { classes, machines } = cycle.fleet;
+  const dollars = cycle.profileOf(rankedRow).interruptionDollars;
   let cost = 0;
   cycle.availability.tentatively(() => {
-    claimIn(cycle, rankedRow, domain, true);
+    claim();
     const { laterEnd, laterStart, slots } = cycle.claims;
     for (let i = laterStart[rankedRow]!; i < laterEnd[rankedRow]!; i++) {
       const c = machines.classOf[slots[i]!]!;

@@ -5,9 +5,10 @@
 import { withRoom } from '../../collections/columns.ts';
 import { ColumnGroup, type ReadonlyColumns } from '../../collections/table.ts';
 import type { FleetView } from '../../fleet/index.ts';
-import { isFreeState } from '../candidates/class-availability.ts';
-import type { GangAvailability } from '../candidates/domain-availability.ts';
+import { MachineState } from '../../model/index.ts';
 import type { FreeMachines } from '../candidates/free-machines.ts';
+import type { GangAvailability } from '../candidates/gang-availability.ts';
+import { FreeChange } from '../candidates/topology.ts';
 import type { ClaimsView } from './claims.ts';
 import { Credit, type CreditsView } from './credits.ts';
 import type { Unfilled } from './unfilled.ts';
@@ -100,8 +101,9 @@ export class PoolPass {
     if (place === this.#acquiredClasses.length)
       this.#acquiredClasses = withRoom(this.#acquiredClasses, place + 1);
     this.#acquiredClasses[place] = classNumber;
+    const change = this.#freeMachines.isIdle(slot) ? FreeChange.IdleTaken : FreeChange.SpeculativeTaken;
     this.#freeMachines.take(slot, classNumber);
-    this.#availability.noteFreeChange(classNumber);
+    this.#availability.noteFreeChange(classNumber, change);
   }
 
   /** Class of the machine at a place among those that the ranked row being served has acquired. */
@@ -125,7 +127,10 @@ export class PoolPass {
   #takeOut(slot: number): void {
     const { classOf, state } = this.#fleet.machines;
     this.#freeMachines.take(slot, classOf[slot]!);
-    if (isFreeState(state[slot])) this.#availability.noteFreeChange(classOf[slot]!);
+    if (state[slot] === MachineState.Idle)
+      this.#availability.noteFreeChange(classOf[slot]!, FreeChange.IdleTaken);
+    else if (state[slot] === MachineState.Speculative)
+      this.#availability.noteFreeChange(classOf[slot]!, FreeChange.SpeculativeTaken);
   }
 
   /** Undoes the claims from index `to` on, last first, which `FreeMachines.putBack` requires. */
@@ -134,7 +139,10 @@ export class PoolPass {
     while (this.#claims.count > to) {
       const slot = this.#claims.pop();
       this.#freeMachines.putBack(slot);
-      if (isFreeState(state[slot])) this.#availability.noteFreeChange(classOf[slot]!);
+      if (state[slot] === MachineState.Idle)
+        this.#availability.noteFreeChange(classOf[slot]!, FreeChange.IdleReturned);
+      else if (state[slot] === MachineState.Speculative)
+        this.#availability.noteFreeChange(classOf[slot]!, FreeChange.SpeculativeReturned);
     }
   }
 

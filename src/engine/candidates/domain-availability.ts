@@ -1,67 +1,13 @@
 // Free machines of a pattern, domain by domain, so that a gang compares racks without walking all classes. The sums of a
-// domain are computed when a gang first reads them, and again only once a machine of it was claimed or returned, or was
-// added or removed between two cycles. Used by Phase 1 for gangs (domain-sums.ts, gang.ts, infeasible.ts), by Phase 2
-// (preempt.ts) and for verdicts (verdict.ts, fitting-machines.ts). `PatternAvailability` is of one pattern,
-// `GangAvailability` of all patterns that gangs use.
+// domain are computed when a gang first reads them; machines claimed or returned afterwards are added and subtracted.
+// Used by Phase 1 for gangs (domain-sums.ts, domain-tree.ts, gang.ts, infeasible.ts), by Phase 2 (preempt.ts) and for
+// verdicts (verdict.ts, fitting-machines.ts), through `GangAvailability`, which has one for each pattern of gangs.
 
-import { withRoom } from '../../collections/columns.ts';
+import { ChangeRing } from '../../collections/change-ring.ts';
 import type { Domains, Pattern } from '../../fleet/index.ts';
-import { MachineState } from '../../model/index.ts';
+import { compareText } from '../../model/index.ts';
 import type { Cycle } from '../cycle.ts';
-
-/** States of machines that can serve a row, now or after a transition. Blocked machines are counted separately. */
-const USABLE = [
-  MachineState.Speculative,
-  MachineState.Creating,
-  MachineState.Idle,
-  MachineState.Configuring,
-  MachineState.Configured,
-  MachineState.Draining,
-];
-
-/** The domains of one topology label, and counters of changes in each: of free machines, and of machines in any state. */
-export class Topology {
-  readonly domains: Domains;
-  #freeChanges = new Uint32Array(0);
-  #memberChanges = new Uint32Array(0);
-  /** In all domains. */
-  freeChanges = 0;
-  memberChanges = 0;
-
-  constructor(domains: Domains) {
-    this.domains = domains;
-  }
-
-  freeChangesIn(domain: number): number {
-    return this.#freeChanges[domain]!;
-  }
-
-  memberChangesIn(domain: number): number {
-    return this.#memberChanges[domain]!;
-  }
-
-  /** Makes room for all numbered domains. */
-  reserve(): void {
-    this.#freeChanges = withRoom(this.#freeChanges, this.domains.names.length);
-    this.#memberChanges = withRoom(this.#memberChanges, this.domains.names.length);
-  }
-
-  /** A machine of a class was removed from the free machines or returned. */
-  noteFreeChange(classNumber: number): void {
-    const domain = this.domains.of(classNumber);
-    if (domain < 0 || domain >= this.#freeChanges.length) return;
-    this.#freeChanges[domain]!++;
-    this.freeChanges++;
-  }
-
-  /** A machine was added to a class or removed from it. */
-  noteMemberChange(classNumber: number): void {
-    const domain = this.domains.of(classNumber);
-    if (domain < 0 || domain >= this.#memberChanges.length) return;
-    this.#memberChanges[domain]!++;
-    this.memberChanges++;
-  }
-}
+import { changeOfEntry, classOfEntry, FreeChange, type Topology } from './topology.ts';
 
 const NEVER = -1;
 
@@ -86,10 +32,15 @@ export class PatternAvailability {
   /** Sum over Idle and Speculative machines. */
   readonly free: Float64Array;
   readonly counts: Int32Array;
-  /** By domain: its change counter when the sums were computed. */
-  readonly #seen: Float64Array;
-  /** The total change counter when the sums of all domains were brought up to date. */
-  #allSeen = NEVER;
+  /** Position in the log of the topology up to which changes are applied. */
+  #applied: number;
+  /** By domain: 1 if its sums must be computed from its classes; and the number of such domains. */
+  readonly #stale: Uint8Array;
+  #staleCount: number;
+  /** Domains whose sums changed, and by domain the position of its last entry. */
+  readonly changes = new ChangeRing();
+  readonly changedAt: Float64Array;
+  #byName: DomainsByName | null = null;
   /**
    * Sums over the machines of a domain in a usable state, and over those of them that are not blocked; `#most` is the largest `#capacity` by
    * dimension.
@@ -132,7 +83,11 @@ export class PatternAvailability {
     this.#unblocked = new Float64Array(length * this.dims);
     this.#all = new Float64Array(length * this.dims);
     this.#most = new Float64Array(this.dims);
-    this.#seen = new Float64Array(length).fill(NEVER);
+    this.#applied = topology.freeChanges.end;
+    this.#stale = new Uint8Array(length);
+    for (const domain of this.list) this.#stale[domain] = 1;
+    this.#staleCount = this.list.length;
+    this.changedAt = new Float64Array(length);
     this.#membersSeenIn = new Float64Array(length).fill(NEVER);
   }
 
@@ -149,19 +104,76 @@ export class PatternAvailability {
     return this.#classes.subarray(this.#start[domain], this.#start[domain + 1]);
   }
 
+  /** The domains of `list` by name, and the place of each among them. */
+  get byName(): DomainsByName {
+    if (this.#byName === null) {
+      const { names } = this.domains;
+      const domains = Uint32Array.from(this.list).sort((a, b) => compareText(names[a]!, names[b]!));
+      const placeOf = new Int32Array(this.counts.length);
+      for (let place = 0; place < domains.length; place++) placeOf[domains[place]!] = place;
+      this.#byName = { domains, placeOf };
+    }
+    return this.#byName;
+  }
+
   /** Brings the sums of all domains up to date. */
   refreshAll(): void {
+    this.applyChanges();
+    if (this.#staleCount > 0) for (const domain of this.list) this.refresh(domain);
+  }
+
+  /** Applies claims on free machines since the last call, and adds the domains concerned to `changes`. */
+  applyChanges(): void {
     const { freeChanges } = this.#topology;
-    if (this.#allSeen === freeChanges) return;
-    this.#allSeen = freeChanges;
-    for (const domain of this.list) this.refresh(domain);
+    const { end } = freeChanges;
+    if (this.#applied === end) return;
+    if (freeChanges.hasLost(this.#applied)) for (const domain of this.list) this.#invalidate(domain);
+    else for (let at = this.#applied; at < end; at++) this.#apply(freeChanges.at(at));
+    this.#applied = end;
+  }
+
+  #apply(entry: number): void {
+    const c = classOfEntry(entry);
+    if (!this.#pattern.fits(c)) return;
+    const domain = this.domains.of(c);
+    if (domain < 0 || domain >= this.counts.length || this.#stale[domain] === 1) return;
+    const change = changeOfEntry(entry);
+    if (change === FreeChange.Restocked || !this.#isExact(domain)) {
+      this.#invalidate(domain);
+      return;
+    }
+    const isReturned = change === FreeChange.IdleReturned || change === FreeChange.SpeculativeReturned;
+    const isIdle = change === FreeChange.IdleTaken || change === FreeChange.IdleReturned;
+    const machines = isReturned ? 1 : -1;
+    this.#add(domain, c, isIdle ? machines : 0, isIdle ? 0 : machines);
+    this.#noteChanged(domain);
+  }
+
+  /** Nothing can be subtracted from a sum that is not exact. */
+  #isExact(domain: number): boolean {
+    for (let at = domain * this.dims; at < (domain + 1) * this.dims; at++)
+      if (this.free[at]! > Number.MAX_SAFE_INTEGER) return false;
+    return true;
+  }
+
+  #invalidate(domain: number): void {
+    if (this.#stale[domain] === 1) return;
+    this.#stale[domain] = 1;
+    this.#staleCount++;
+    this.#noteChanged(domain);
+  }
+
+  #noteChanged(domain: number): void {
+    this.changedAt[domain] = this.changes.end;
+    this.changes.add(domain);
   }
 
   /** Brings the sums of a domain up to date. */
   refresh(domain: number): void {
-    const freeChanges = this.#topology.freeChangesIn(domain);
-    if (this.#seen[domain] === freeChanges) return;
-    this.#seen[domain] = freeChanges;
+    this.applyChanges();
+    if (this.#stale[domain] === 0) return;
+    this.#stale[domain] = 0;
+    this.#staleCount--;
     for (let at = domain * this.dims; at < (domain + 1) * this.dims; at++) {
       this.idle[at] = 0;
       this.free[at] = 0;
@@ -221,6 +233,20 @@ export class PatternAvailability {
       }
     }
     return this.#special.get(domain) ?? NOTHING;
+  }
+
+  /** The sum of a dimension over the free machines of a domain, also where `free` is not exact. */
+  freeExactly(domain: number, d: number): bigint {
+    const { claims, fleet, freeMachines } = this.#cycle;
+    const { data, stride } = fleet.classes.allocatable;
+    let sum = 0n;
+    for (const c of this.classesIn(domain)) {
+      sum +=
+        BigInt(data[c * stride + d]!) * BigInt(freeMachines.freeIdle(c) + freeMachines.freeSpeculative(c));
+    }
+    for (const slot of this.specialIn(domain))
+      if (claims.isFree(slot)) sum += BigInt(data[fleet.machines.classOf[slot]! * stride + d]!);
+    return sum;
   }
 
   /** Domains whose machines, claimed or not, would cover a row. */
@@ -307,146 +333,9 @@ export class PatternAvailability {
   }
 }
 
-const NOTHING: readonly number[] = [];
-
-/** The availability of every pattern that gangs use, kept between cycles and updated incrementally. */
-export class GangAvailability {
-  readonly #cycle: Cycle;
-  #topologies: Topology[] = [];
-  #byPattern = new Map<number, PatternAvailability>();
-  #earlier = new Map<number, PatternAvailability>();
-  #isTentative = false;
-  /** Classes with machines claimed in this cycle, and by class whether it is one of them. */
-  #touched: number[] = [];
-  #isTouched = new Uint8Array(0);
-  /** By class: one more than the number of its machines in a usable state; 0 if not computed. */
-  #members = new Int32Array(0);
-  #restockedSeen = NEVER;
-  #countedSeen = NEVER;
-
-  constructor(cycle: Cycle) {
-    this.#cycle = cycle;
-  }
-
-  /** Applies the changes since the previous cycle, and drops all patterns that no gang used in it. */
-  beginCycle(): void {
-    const { counted, restocked } = this.#cycle.fleet.machines;
-    this.#earlier = this.#byPattern;
-    this.#byPattern = new Map();
-    this.#isTentative = false;
-    const moved = counted.since(this.#countedSeen);
-    const changed = restocked.since(this.#restockedSeen);
-    this.#countedSeen = counted.end;
-    this.#restockedSeen = restocked.end;
-    if (moved === null || changed === null) {
-      this.#earlier.clear();
-      this.#topologies = [];
-      this.#members.fill(0);
-    } else {
-      for (const c of new Set(moved)) {
-        this.#members[c] = 0;
-        if (this.#isInUse(c)) this.#eachTopology((t) => t.noteMemberChange(c));
-      }
-      for (const c of new Set(changed)) if (this.#isInUse(c)) this.#eachTopology((t) => t.noteFreeChange(c));
-      // Claimed machines are free again.
-      for (const c of this.#touched) if (this.#isInUse(c)) this.#eachTopology((t) => t.noteFreeChange(c));
-    }
-    for (const c of this.#touched) this.#isTouched[c] = 0;
-    this.#touched = [];
-  }
-
-  /** A removed class is in no list of classes, so no kept entry contains it. */
-  #isInUse(classNumber: number): boolean {
-    return this.#cycle.fleet.classes.attributes[classNumber] !== undefined;
-  }
-
-  #eachTopology(act: (topology: Topology) => void): void {
-    for (const topology of this.#topologies) act(topology);
-  }
-
-  /** Machines of a class in a usable state, claimed or not. */
-  membersOf(classNumber: number): number {
-    const { classes, machines } = this.#cycle.fleet;
-    this.#members = withRoom(this.#members, classes.size);
-    if (this.#members[classNumber] === 0) {
-      let members = 0;
-      for (const state of USABLE) members += machines.countOf(classNumber, state);
-      this.#members[classNumber] = members + 1;
-    }
-    return this.#members[classNumber]! - 1;
-  }
-
-  /**
-   * Machines of a class in a usable state that are not blocked. Not cached: read once for each class and pattern that
-   * changed.
-   */
-  unblockedOf(classNumber: number): number {
-    const { machines } = this.#cycle.fleet;
-    let unblocked = 0;
-    for (const state of USABLE) unblocked += machines.unblockedCountOf(classNumber, state);
-    return unblocked;
-  }
-
-  /** Machines of a class that are Failed or Deleting. */
-  unusableOf(classNumber: number): number {
-    const { machines } = this.#cycle.fleet;
-    return (
-      machines.countOf(classNumber, MachineState.Failed) +
-      machines.countOf(classNumber, MachineState.Deleting)
-    );
-  }
-
-  /** The free machines of a gang's pattern, by domain. */
-  of(rankedRow: number): PatternAvailability {
-    const { pattern, profile } = this.#cycle.rankedRows;
-    return this.for(pattern[rankedRow]!, profile[rankedRow]!);
-  }
-
-  /** The free machines for gangs with a pattern and a profile. */
-  for(pattern: number, profile: number): PatternAvailability {
-    let availability = this.#byPattern.get(pattern);
-    if (availability === undefined) {
-      availability = this.#open(pattern, profile);
-      this.#byPattern.set(pattern, availability);
-    }
-    return availability;
-  }
-
-  /** A free machine was claimed or returned: invalidates the sums of its domain. */
-  noteFreeChange(classNumber: number): void {
-    if (this.#isTentative) return;
-    if (classNumber >= this.#isTouched.length)
-      this.#isTouched = withRoom(this.#isTouched, this.#cycle.fleet.classes.size);
-    if (this.#isTouched[classNumber] === 0) {
-      this.#isTouched[classNumber] = 1;
-      this.#touched.push(classNumber);
-    }
-    for (const topology of this.#topologies) topology.noteFreeChange(classNumber);
-  }
-
-  /** Runs claims of a gang that returns everything it takes and reads no sums. */
-  tentatively(act: () => void): void {
-    this.#isTentative = true;
-    this.#cycle.freeMachines.tentatively(act);
-    this.#isTentative = false;
-  }
-
-  #open(number: number, profile: number): PatternAvailability {
-    const { demand, dimensions, domains, patterns } = this.#cycle.fleet;
-    const pattern = patterns.patternOf(number);
-    const earlier = this.#earlier.get(number);
-    if (earlier?.fitting === pattern.fittingClasses() && earlier.dims === dimensions.count) {
-      earlier.beginCycle();
-      return earlier;
-    }
-    const byKey = domains.by(demand.profiles.entryOf(profile).sameKey!);
-    let topology = this.#topologies.find((known) => known.domains === byKey);
-    if (topology === undefined) {
-      topology = new Topology(byKey);
-      this.#topologies.push(topology);
-    }
-    const availability = new PatternAvailability(this.#cycle, topology, pattern);
-    topology.reserve();
-    return availability;
-  }
+interface DomainsByName {
+  readonly domains: Uint32Array;
+  readonly placeOf: Int32Array;
 }
+
+const NOTHING: readonly number[] = [];

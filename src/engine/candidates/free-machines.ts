@@ -179,6 +179,11 @@ export class FreeMachines {
     return slot === this.#found ? this.#foundClass : this.#fleet.machines.classOf[slot]!;
   }
 
+  /** Whether a free machine is Idle, not Speculative. */
+  isIdle(slot: number): boolean {
+    return this.#availabilityOf(slot) === this.#idle;
+  }
+
   /** Removes a claimed machine from the slice of its class; machines in no slice are ignored. */
   take(slot: number, classNumber: number): void {
     this.#availabilityOf(slot)?.take(slot, classNumber);
