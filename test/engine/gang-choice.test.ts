@@ -88,6 +88,20 @@ describe('racks that tie', () => {
     expect(planText(plan)).toBe(planText(oracle(input)));
   });
 
+  it('given a total beyond 2^53 that a gang has reduced, then the next gang sees exactly what is left', () => {
+    const sized = (id: string, pricePerHour: number, memory: number) =>
+      inRack(id, Idle, 'a', { pricePerHour, resources: resources({ cpu: 4, memory }) });
+    const row = (group: string, memory: number, firstSeenMs: number) =>
+      aNeed({ requirements: [same(RACK_KEY)], aggregate: resources({ cpu: 8, memory }), group, firstSeenMs });
+    const input = anInput(
+      [sized('a1', 1, Number.MAX_SAFE_INTEGER), sized('a2', 2, 1), sized('a3', 3, 1), sized('a4', 4, 1)],
+      [row('first', 10, 1), row('second', 2, 2)],
+    );
+    const plan = decide(fleetOf(input), input.nowMs, input.options);
+    expect(plan.verdicts.map(({ satisfied }) => satisfied)).toEqual([true, true]);
+    expect(planText(plan)).toBe(planText(oracle(input)));
+  });
+
   it('given several gangs, then each chooses among what better-ranked gangs have left', () => {
     const racks = ['a', 'b', 'c'].flatMap((rack) =>
       [Idle, Idle, Speculative, Speculative].map((state, i) => inRack(`${rack}${i}`, state, rack)),

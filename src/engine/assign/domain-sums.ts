@@ -293,14 +293,16 @@ export class DomainSums {
   /** The best domain of those that are not homes and that free machines alone can complete the gang in; NONE without. */
   bestElsewhere(costOf: CostOfFree): number {
     if (!this.#pooled) return NONE;
-    const { interruptionDollars } = this.#cycle.profileOf(this.#rankedRow);
+    const { freeMachines, number, rankedRows } = this.#cycle;
+    const { kind, row } = rankedRows;
     const shape = {
       availability: this.#availability,
-      interruptionDollars,
+      tiers: freeMachines.tiersOf(row[this.#rankedRow]!, kind[this.#rankedRow]!),
+      interruptionDollars: this.#cycle.profileOf(this.#rankedRow).interruptionDollars,
       dims: this.#dims,
       wants: this.#wants,
     };
-    return this.#trees.of(shape).best(this.#isHome, costOf);
+    return this.#trees.of(shape, number).best(this.#isHome, costOf);
   }
 
   /** What a domain lacks even with all there is, by dimension of the fleet; null if nothing. */

@@ -1,9 +1,10 @@
-// The best domain for gangs that are alike (same pattern, aggregate and interruption dollars), as a tournament tree over
-// all domains: a claim changes the keys of one domain, and only that domain is compared again. A cold fleet has tens of
+// The best domain for gangs that are alike (same pattern, aggregate, costs and tiers), as a tournament tree over all
+// domains: a claim changes the keys of one domain, and only that domain is compared again. A cold fleet has tens of
 // thousands of gangs and thousands of racks, so comparing all racks for each gang would take most of the cycle.
 // The trees count free machines only. Domains in which a gang has machines of its own are compared by gang.ts, which
 // reads the trees through domain-sums.ts.
 
+import type { CandidateTier } from '../candidates/candidate-tier.ts';
 import type { PatternAvailability } from '../candidates/domain-availability.ts';
 import { cappedParts, isBeyondDoubles, MILLION, partsPerMillion } from './coverage.ts';
 import { NONE } from './ranked-rows.ts';
@@ -14,6 +15,8 @@ export type CostOfFree = (domain: number) => number;
 /** What gangs of one tree have in common. */
 export interface GangShape {
   readonly availability: PatternAvailability;
+  /** Together with the interruption dollars, these determine what a domain costs. */
+  readonly tiers: readonly CandidateTier[];
   readonly interruptionDollars: number;
   /** Dimensions that the gangs want, and the amounts. */
   readonly dims: readonly number[];
@@ -38,6 +41,8 @@ export class DomainTree {
   readonly #huge = new Map<number, bigint>();
   /** Position in the changes of `shape.availability` up to which keys are up to date. */
   #seen = NEVER;
+  /** The last cycle in which a gang used it. */
+  cycle = NEVER;
   #costOf: CostOfFree = () => Number.NaN;
 
   constructor(shape: GangShape) {
@@ -57,11 +62,10 @@ export class DomainTree {
     return this.#domains.length;
   }
 
-  has({ availability, interruptionDollars, dims, wants }: GangShape): boolean {
+  isFor({ availability, tiers, interruptionDollars, dims, wants }: GangShape): boolean {
     const { shape } = this;
-    if (shape.availability !== availability || shape.interruptionDollars !== interruptionDollars)
-      return false;
-    if (shape.dims.length !== dims.length) return false;
+    if (shape.availability !== availability || shape.tiers !== tiers) return false;
+    if (shape.interruptionDollars !== interruptionDollars || shape.dims.length !== dims.length) return false;
     for (let i = 0; i < dims.length; i++)
       if (shape.dims[i] !== dims[i] || shape.wants[i] !== wants[i]) return false;
     return true;
@@ -200,20 +204,25 @@ export class DomainTree {
   }
 }
 
-/** Most domains of all trees together: about 120 MB. */
+/** Maximum number of domains of all trees together: about 140 MB. */
 const MAX_DOMAINS = 4_000_000;
 
-/** Trees, the one used last first. Those that were not used for longest are dropped if there are too many. */
+/** The trees of all gangs. One that no gang has used for a cycle is dropped, and so is the one used least recently. */
 export class DomainTrees {
-  readonly #trees: DomainTree[] = [];
+  /** The one used last comes first. */
+  #trees: DomainTree[] = [];
   /** Domains of all trees. */
   #size = 0;
+  #cycle = NEVER;
 
-  of(shape: GangShape): DomainTree {
-    const at = this.#trees.findIndex((tree) => tree.has(shape));
+  /** The tree for gangs of a shape, in a cycle. */
+  of(shape: GangShape, cycle: number): DomainTree {
+    if (this.#cycle !== cycle) this.#dropUnused(cycle);
+    const at = this.#trees.findIndex((tree) => tree.isFor(shape));
     const tree = at === -1 ? this.#make(shape) : this.#trees[at]!;
     for (let i = at === -1 ? this.#trees.length : at; i > 0; i--) this.#trees[i] = this.#trees[i - 1]!;
     this.#trees[0] = tree;
+    tree.cycle = cycle;
     return tree;
   }
 
@@ -222,5 +231,11 @@ export class DomainTrees {
     this.#size += tree.size;
     while (this.#size > MAX_DOMAINS && this.#trees.length > 0) this.#size -= this.#trees.pop()!.size;
     return tree;
+  }
+
+  #dropUnused(cycle: number): void {
+    this.#trees = this.#trees.filter((tree) => tree.cycle === this.#cycle);
+    this.#size = this.#trees.reduce((size, tree) => size + tree.size, 0);
+    this.#cycle = cycle;
   }
 }

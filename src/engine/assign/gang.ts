@@ -21,8 +21,11 @@ export function serveGang(cycle: Cycle, rankedRow: number): void {
   const satisfiable =
     domain === NONE ? demand.empty[cycle.rankedRows.row[rankedRow]!] === 1 : isSatisfiable(sums, domain);
   const seen = cycle.isExplained(rankedRow) ? candidatesOf(cycle, rankedRow) : [];
-  // A gang that stays short claims twice, since its domains are ranked by their state before its first claim.
-  cycle.freeMachines.tentatively(() => claimIn(cycle, rankedRow, domain, satisfiable));
+  const claim = (): void => claimIn(cycle, rankedRow, domain, satisfiable);
+  // What is in the domain covers the gang, unless some of it still drains. A gang that stays short claims twice, since its
+  // domains are ranked by their state before its first claim.
+  if (satisfiable && sums.draining.length === 0) claim();
+  else cycle.freeMachines.tentatively(claim);
   if (cycle.unfilled.covered) {
     settleWhole(cycle, rankedRow, domain, satisfiable, seen);
     return;

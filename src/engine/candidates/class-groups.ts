@@ -16,6 +16,8 @@ export type ClassFilter = (classNumber: number) => boolean;
 export type SortKeys = () => readonly KeyOf[];
 
 const NO_CLASSES = new Uint32Array(0);
+/** Groups of at most this many classes are searched one by one: racks have many small groups, and each heap takes 1 KB. */
+const FEW = 8;
 
 export class ClassGroups {
   readonly availability: ClassAvailability;
@@ -25,7 +27,7 @@ export class ClassGroups {
   /** Start of each group in `#classes`, and the end of the last one. */
   #starts = new Uint32Array(1);
   #seen = -1;
-  /** By group: its heaps, created on first use. A single class needs none, and most groups are never reached. */
+  /** By group: its heaps, created on first use. Small groups need none, and most groups are never reached. */
   #heaps: (Heaps | undefined)[] = [];
 
   constructor(availability: ClassAvailability, keys: SortKeys, fits: ClassFilter) {
@@ -112,7 +114,8 @@ export class ClassGroups {
    * this cycle, which the heaps do not support.
    */
   firstIn(group: number, tentative: boolean): number {
-    if (tentative || this.#starts[group + 1]! - this.#starts[group]! === 1) return this.lowestIn(group, null);
+    if (tentative || this.#starts[group + 1]! - this.#starts[group]! <= FEW)
+      return this.lowestIn(group, null);
     return this.#heapsOf(group).first(this.availability.cycle);
   }
 

@@ -87,7 +87,7 @@ export class PatternAvailability {
     this.#stale = new Uint8Array(length);
     for (const domain of this.list) this.#stale[domain] = 1;
     this.#staleCount = this.list.length;
-    this.changedAt = new Float64Array(length);
+    this.changedAt = new Float64Array(length).fill(NEVER);
     this.#membersSeenIn = new Float64Array(length).fill(NEVER);
   }
 
