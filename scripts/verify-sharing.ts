@@ -29,8 +29,11 @@ const values = optionsGiven({
 });
 
 if (values.help) console.log(HELP);
-else
-  process.exitCode = LOOP_PROPERTIES.filter(({ name }) => name.startsWith(values.only)).every(holds) ? 0 : 1;
+else {
+  const chosen = LOOP_PROPERTIES.filter(({ name }) => name.startsWith(values.only));
+  const broken = chosen.filter((property) => !holds(property));
+  process.exitCode = broken.length === 0 ? 0 : 1;
+}
 
 function holds(property: LoopProperty): boolean {
   const runs = Number(values.runs);

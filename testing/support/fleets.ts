@@ -24,6 +24,7 @@ import {
   type ResourceVector,
   type Spread,
   type Stamp,
+  sameTermOf,
   UNSHARED_OPTIONS,
   WhenUnsatisfiable,
   withoutSame,
@@ -213,6 +214,8 @@ export function sharedFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
       const needs = input.needs.map((need, i): Need => {
         const { isUngrouped, aggregate, minUnit } = extraOf(i);
         const ungrouped = { ...need, group: '' };
+        // A gang keeps its amounts: with a largest piece above its total it would be no gang that a cluster reports.
+        const isGang = sameTermOf(need.profile) !== undefined;
         const canUngroup = isUngrouped && !keys.has(keyText(keyOf(ungrouped)));
         if (canUngroup) {
           keys.add(keyText(keyOf(ungrouped)));
@@ -220,8 +223,8 @@ export function sharedFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
         }
         return {
           ...(canUngroup ? ungrouped : need),
-          aggregate: withAccelerator(aggregate === null ? need.aggregate : times(aggregate, 1)),
-          minUnit: withAccelerator(minUnit === null ? need.minUnit : times(minUnit, 1)),
+          aggregate: withAccelerator(aggregate === null || isGang ? need.aggregate : times(aggregate, 1)),
+          minUnit: withAccelerator(minUnit === null || isGang ? need.minUnit : times(minUnit, 1)),
         };
       });
       const machines = input.machines.map((machine, i): LedgerMachine => {
