@@ -399,6 +399,24 @@ Recent actions
     expect(out).toContain('\n  gone-10\n  … and 489 more\n');
   });
 
+  it('given shares of machines that other Needs claim, then they are named, and many are counted', async () => {
+    const { shard, run } = await served();
+    const shares = Array.from({ length: 7 }, (_, i) => ({ machine: `m-${i + 1}`, amount: { cpu: '1500m' } }));
+    const need = { ...MET_EXPLANATION.need, claimed: 0 };
+    shard.answers.explain = () => ({
+      ...MET_EXPLANATION,
+      need,
+      claimed: [],
+      claimedTotal: 0,
+      shares,
+      sharesTotal: 7,
+    });
+    const out = (await run('explain', 'prod-eu/3fa94c01de')).replaceAll(/\s+/g, ' ');
+    expect(out).toContain('Met by shares of 7 machines.');
+    expect(out).toContain('It shares machines of other Needs of its cluster: cpu 1.5 of m-1, ');
+    expect(out).toContain(' of m-5 and of 2 other machines.');
+  });
+
   it('given names with terminal escapes, then they are printed escaped', async () => {
     const { shard, run } = await served();
     const need = {

@@ -16,6 +16,8 @@ import { wireWord } from './wire-text.ts';
 
 /** Machines and actions that are listed before the rest is only counted. */
 const MAX_LISTED = 12;
+/** Shares that are named before the rest is only counted. */
+const MAX_SHARES = 5;
 
 /** Whether a text names a Need rather than an error code. */
 export function isNeedId(text: string): boolean {
@@ -81,19 +83,38 @@ function wantSection({ need }: NeedExplanation, options: OutputOptions): readonl
   return titled(`Need ${need.id}`, lines, options);
 }
 
-function verdictSection({ need }: NeedExplanation, { paint }: OutputOptions): readonly string[] {
+function verdictSection(explanation: NeedExplanation, { paint }: OutputOptions): readonly string[] {
+  const { need } = explanation;
   const { claimed, bootstraps, provisions, isFolded, domain } = need;
   const verdict = need.isMet
-    ? `Met by ${countOf(claimed, 'machine')}.`
+    ? `Met by ${metBy(explanation)}.`
     : `Not met, for ${countOf(need.unmetCycles, 'cycle')}${missingText(need)}.`;
   const sentences = [
     !need.isMet && claimed > 0 ? `It counts on ${countOf(claimed, 'machine')} so far.` : '',
     domain === null ? '' : domainText(need, domain),
+    sharesText(explanation),
     bootstraps === 0 ? '' : `Being bound in this cycle: ${count(bootstraps)}.`,
     provisions === 0 ? '' : `Being bought in this cycle: ${count(provisions)}.`,
     isFolded ? 'It is small, so it is served in one go with others like it and shares their machines.' : '',
   ];
   return [paint(['bold', verdictStyle(need)], printable(verdict)), ...proseLines(sentences)];
+}
+
+/** A Need that claims no machine may live on shares alone. */
+function metBy({ need: { claimed }, sharesTotal }: NeedExplanation): string {
+  return claimed === 0 && sharesTotal > 0
+    ? `shares of ${countOf(sharesTotal, 'machine')}`
+    : countOf(claimed, 'machine');
+}
+
+/** Names the first shares, and the number of the others. */
+function sharesText({ shares, sharesTotal }: NeedExplanation): string {
+  // A shard of an earlier version sends none of both.
+  if (!(sharesTotal > 0)) return '';
+  const named = shares.slice(0, MAX_SHARES).map(({ machine, amount }) => `${amounts(amount)} of ${machine}`);
+  const rest = sharesTotal - named.length;
+  const others = rest === 0 ? '' : ` and of ${countOf(rest, 'other machine')}`;
+  return `It shares machines of other Needs of its cluster: ${named.join(', ')}${others}.`;
 }
 
 /** '' for a Need that is set aside: its size is unknown. */

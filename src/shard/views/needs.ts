@@ -73,6 +73,10 @@ export const NeedExplanation = view('NeedExplanation', 'A Need with everything t
   need: NeedView,
   claimed: z.array(z.string()).describe('Ids of machines it counts on, at most 1,000.'),
   claimedTotal: count,
+  shares: z
+    .array(z.object({ machine: z.string(), amount: Quantities }))
+    .describe('What it counts on of machines that other Needs of its cluster claim, at most 1,000.'),
+  sharesTotal: count,
   preempts: z.array(z.string()).describe('Ids of machines that drain for it, at most 1,000.'),
   preemptsTotal: count,
   matching: z

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NEED, record, some } from '../../../../testing/support/actuation-scene.ts';
 import { ControllerScene } from '../../../../testing/support/controller-scene.ts';
 import { aNeed, resources, same, stampOf } from '../../../../testing/support/fleets.ts';
-import { keyOf, MachineState, ZONE_KEY } from '../../../model/index.ts';
+import { keyOf, MachineState, type Need, SHARED_OPTIONS, ZONE_KEY } from '../../../model/index.ts';
 import type { MachineFilter } from '../../views.ts';
 import { DEFAULT_CONTROLLER } from '../options.ts';
 import { needId } from './need-names.ts';
@@ -136,6 +136,19 @@ describe('a query for Needs', () => {
     const page = scene().controller.ask('needs', ask);
     expect(page.items).toHaveLength(shown);
     expect(page.total).toBe(total);
+  });
+
+  it('given a Need that shares a machine of another one, then its explanation says which and how much', () => {
+    const large = aNeed({ cluster: 'c1', priority: 100, aggregate: resources({ cpu: 3 }) });
+    const small = aNeed({ cluster: 'c1', minUnit: resources({ cpu: 1 }), aggregate: resources({ cpu: 1 }) });
+    const { controller } = new ControllerScene({ economy: SHARED_OPTIONS })
+      .list([serving('m', large)])
+      .demand('c1', large, small)
+      .tick(2500);
+    const explained = (need: Need) => controller.ask('explain', { need: needId(keyOf(need)) });
+    expect(explained(large)).toMatchObject({ claimed: ['m'], shares: [], sharesTotal: 0 });
+    const shares = [{ machine: 'm', amount: { cpu: '1m' } }];
+    expect(explained(small)).toMatchObject({ need: { isMet: true }, claimed: [], shares, sharesTotal: 1 });
   });
 
   it('given no cycle yet, then it is empty', () => {

@@ -10,6 +10,7 @@ import {
   type NeedKey,
   type Obstacle,
   obstacleText,
+  type Share,
   unmetText,
   type Verdict,
 } from '../../../model/index.ts';
@@ -113,6 +114,8 @@ export class Answers {
       need: this.#need(need, verdict, IN_EXPLANATION),
       claimed: firstWithin(verdict.claimed, STORY.ids, STORY.idBytes),
       claimedTotal: verdict.claimed.length,
+      shares: firstWithin(verdict.shares.map(shareView), STORY.ids, STORY.idBytes),
+      sharesTotal: verdict.shares.length,
       preempts: firstWithin(verdict.preempts, STORY.ids, STORY.idBytes),
       preemptsTotal: verdict.preempts.length,
       matching: verdict.unmet?.matching ?? why?.matching ?? { idle: 0, speculative: 0, configured: 0 },
@@ -244,6 +247,11 @@ const STORY = {
   remarks: 100,
   remarkBytes: 100_000,
 } as const;
+
+function shareView({ machine, amount }: Share): NeedExplanation['shares'][number] {
+  return { machine, amount: formatResources(amount) };
+}
+
 const NOTHING = { items: [], total: 0, next: null } as const;
 
 /** Latest start first; on a tie, the higher action number first. */
