@@ -173,4 +173,18 @@ export const DEFECTS: readonly Defect[] = [
     text: '        this.#nodeStates.sendAll(event.cluster);\n',
     replacement: '',
   },
+  {
+    name: 'share given twice',
+    what: 'What a row borrows of a machine is offered to the next row again.',
+    file: 'src/engine/assign/remainders.ts',
+    text: '      this.#left[at + d]! -= amount;\n',
+    replacement: '',
+  },
+  {
+    name: 'hold without an end',
+    what: 'The time since which no row claims a machine is not recorded.',
+    file: 'src/shard/planning/cycles.ts',
+    text: "      ledger.append({ kind: 'unclaimed', ...clock });\n",
+    replacement: '      state.awaited.reported(clock.id);\n',
+  },
 ];

@@ -34,6 +34,7 @@ export interface ClusterParts {
 
 type Breakage = Extract<WorldEvent, { readonly kind: 'malformed' }>['how'];
 
+const ROW_LABEL = 'sim/row';
 const RACK_KEY = 'topology.bigfleet/rack';
 const TIMES = {
   rollupMs: 4000,
@@ -117,6 +118,7 @@ export class SimCluster {
       kind: 'plain',
       group: 'tail',
       penalty: BUCKET_UNSPECIFIED,
+      ...{ slackCpu: 0, canBorrow: false },
     };
     this.#operator.setDemand(this.#needs());
   }
@@ -187,19 +189,27 @@ export class SimCluster {
     return rows.filter(({ machines }) => machines > 0).map((row) => this.#needOf(row));
   }
 
-  #needOf({ priority, machines, podCpu, kind, group, penalty }: RowPlan): Need {
+  #needOf(row: RowPlan): Need {
+    const { priority, podCpu, kind, group, penalty, canBorrow } = row;
     const pool = group === 'tail' ? 'tail' : 'general';
     const requirements: Requirement[] = [{ key: POOL_LABEL, operator: Operator.In, values: [pool] }];
+    // Every machine meets it; without a group it distinguishes rows of equal profile.
+    if (canBorrow) requirements.push({ key: ROW_LABEL, operator: Operator.NotIn, values: [group] });
     if (kind === 'gang') requirements.push({ key: RACK_KEY, operator: Operator.Same, values: [] });
     const whenUnsatisfiable = WhenUnsatisfiable.DoNotSchedule;
     const spread = kind === 'spread' ? [{ topologyKey: ZONE_KEY, maxSkew: 1, whenUnsatisfiable }] : [];
     return {
       cluster: this.name,
       profile: makeProfile({ requirements, spread, priority, interruptionBucket: penalty }),
-      group,
-      aggregate: new Map([['cpu', machines * 4000]]),
+      group: canBorrow ? '' : group,
+      aggregate: new Map([['cpu', cpuOf(row)]]),
       minUnit: new Map([['cpu', podCpu]]),
       firstSeenMs: 0,
     };
   }
+}
+
+/** Millicores that a row wants: never less than its largest pod. */
+export function cpuOf({ machines, podCpu, slackCpu }: RowPlan): number {
+  return Math.max(podCpu, machines * 4000 - slackCpu);
 }

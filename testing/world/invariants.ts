@@ -10,7 +10,8 @@ import type { Clock } from '../../src/runtime/clock.ts';
 import type { ActionView, ControllerEvent, Effect, FreezeScope, ShardEvent } from '../../src/shard/index.ts';
 import { freezeId } from '../../src/shard/index.ts';
 import type { ProcessWatch, ShardProcess } from './shard-process.ts';
-import { type Arrival, HOLD_SECONDS, type ProviderWatch } from './sim-provider.ts';
+import { overfilled, rowsOf } from './shares.ts';
+import { type Arrival, cpuOffered, HOLD_SECONDS, type ProviderWatch } from './sim-provider.ts';
 import type { Trace } from './trace.ts';
 
 export const INVARIANTS = {
@@ -27,6 +28,7 @@ export const INVARIANTS = {
   'collapse-is-quarantined':
     'A roll-up that loses nearly everything is not accepted before its third repetition.',
   'claimed-or-reclaimed': 'No machine has two actions in a cycle, and none is reclaimed that a row claims.',
+  'shares-fit': 'What rows take of a machine, by claim and by share, is never more than it has.',
   'frozen-is-frozen': 'No action begins or is sent in a frozen scope, also after a restart.',
   'reclaim-cap':
     'No more Reclaims of a cluster in any 10 s than its cap, and none in the first 10 s of a process.',
@@ -39,6 +41,8 @@ export const INVARIANTS = {
     'At rest the ledger equals the record of the provider for every machine, prices included.',
   'hosts-on-record': 'At rest the ledger has every host that is paid for.',
   'nothing-idle': 'At rest no host that could be released is Idle beyond its hold.',
+  'nothing-beyond-hold':
+    'At rest no machine that could be given back is kept beyond its hold although its work fits into remainders.',
   'demand-is-met': 'At rest, with supply to spare, every plain row is met.',
   'clusters-know': 'At rest a cluster knows exactly the machines that serve it.',
   'no-open-requests': 'At rest no request and no instruction is open, and no action is in flight.',
@@ -93,6 +97,8 @@ const UNTOUCHED: ReadonlySet<string> = new Set(['no_session', 'blob_error', 'ctx
 const MOVING: ReadonlySet<string> = new Set([...VIA.keys()].map((state) => stateName(state).toUpperCase()));
 /** Of the reclaim cap. */
 const WINDOW_MS = 10_000;
+/** Cycles after which the shares of all clusters are checked. */
+const SHARES_EVERY = 20;
 /** The quarantine ignores demands with fewer rows than this. */
 const GUARDED_ROWS = 10;
 /** A roll-up is a collapse if it has less than 1 / KEPT_PART of the rows before. */
@@ -110,6 +116,8 @@ class ProcessFacts {
   /** By machine: its latest action. */
   readonly actions = new Map<string, ActionView>();
   cycle: ActionView[] = [];
+  /** Cycles since the shares of all clusters were last checked. */
+  uncheckedCycles = 0;
 }
 
 export class Watch implements ProviderWatch, ProcessWatch {
@@ -442,9 +450,23 @@ export class Watch implements ProviderWatch, ProcessWatch {
       this.fail('collapse-is-quarantined', `${cluster}: ${rows} rows accepted after ${sent} roll-ups`);
   }
 
+  /** Reading verdicts takes longer than a cycle, so only those of clusters with actions are read, and now and then all. */
+  #checkShares(process: ShardProcess, facts: ProcessFacts): void {
+    if (process.plan.shared === null) return;
+    const isDue = ++facts.uncheckedCycles >= SHARES_EVERY;
+    if (isDue) facts.uncheckedCycles = 0;
+    const acting = new Set(facts.cycle.flatMap(({ cluster, need }) => [cluster, need?.cluster]));
+    for (const { name } of process.plan.clusters) {
+      if (!isDue && !acting.has(name)) continue;
+      const wrong = overfilled(rowsOf(process.controller, name), cpuOffered);
+      if (wrong !== null) this.fail('shares-fit', `${name}: ${wrong}`);
+    }
+  }
+
   #cycleEnded(process: ShardProcess): void {
     const facts = this.#of(process);
     const { cycle } = facts;
+    this.#checkShares(process, facts);
     if (cycle.length === 0) return;
     facts.cycle = [];
     const twice = cycle.find(({ machine }, i) => cycle.findIndex((other) => other.machine === machine) !== i);
@@ -464,9 +486,7 @@ export class Watch implements ProviderWatch, ProcessWatch {
 
 /** Machines claimed by the rows of a cluster, as of the last cycle. */
 function claimedBy(process: ShardProcess, cluster: string): ReadonlySet<string> {
-  const { controller } = process.controller;
-  const needs = controller.ask('needs', { cluster, onlyUnmet: false, limit: 1000 }).items;
-  return new Set(needs.flatMap(({ id }) => controller.ask('explain', { need: id })?.claimed ?? []));
+  return new Set(rowsOf(process.controller, cluster).flatMap(({ claimed }) => claimed));
 }
 
 /** Derived from the name of the offering, which is part of the id. */

@@ -15,6 +15,10 @@ export interface RowPlan {
   readonly group: string;
   /** Interruption penalty bucket; rows with a high one avoid spot hosts. */
   readonly penalty: number;
+  /** Millicores by which it wants less than its machines have; others may share them. */
+  readonly slackCpu: number;
+  /** Whether it is reported without its group, so that it may share machines of others. */
+  readonly canBorrow: boolean;
 }
 
 export interface ClusterPlan {
@@ -95,8 +99,15 @@ type StrainEvent =
   /** The controller of the shard lags behind, so demand queues. */
   | { readonly kind: 'controller-behind' };
 
+/** The rules for shared machines. */
+export interface SharedRules {
+  readonly reclaimHoldSeconds: number;
+}
+
 export interface WorldPlan {
   readonly seed: number;
+  /** null: one row per machine, and unclaimed machines are given back at once. */
+  readonly shared: SharedRules | null;
   readonly clusters: readonly ClusterPlan[];
   /** By provider. */
   readonly machines: readonly number[];
@@ -157,9 +168,11 @@ export function drawPlan(seed: number): WorldPlan {
   const clusters = drawClusters(random, machines[0]! + machines[1]!, isWide);
   const count = random.between(4, 20);
   const events = Array.from({ length: count }, () => drawEvent(random, stormMs, isWide));
+  const shared = drawShared(seed);
   return {
     seed,
-    clusters,
+    shared,
+    clusters: shared === null ? clusters : withSharing(seed, clusters),
     machines,
     weather: drawWeather(random),
     clouds: drawClouds(random),
@@ -199,7 +212,27 @@ function drawRow(random: Random, group: string, isSmall: boolean): RowPlan {
     kind,
     group,
     penalty: random.pick([0, 0, 4, 12]),
+    ...{ slackCpu: 0, canBorrow: false },
   };
+}
+
+/** From a random stream of its own, like strains. */
+function drawShared(seed: number): SharedRules | null {
+  const random = new Random(seed, 0x3076d);
+  return random.chance(0.5) ? { reclaimHoldSeconds: random.between(10, 40) } : null;
+}
+
+/** Most plain rows may borrow, and rows that are not gangs leave something over. */
+function withSharing(seed: number, clusters: readonly ClusterPlan[]): readonly ClusterPlan[] {
+  const random = new Random(seed, 0x3077d);
+  return clusters.map((cluster) => ({
+    ...cluster,
+    rows: cluster.rows.map((row) => ({
+      ...row,
+      slackCpu: row.kind === 'gang' ? 0 : random.pick([0, 1000, 2000, 3000]),
+      canBorrow: row.kind === 'plain' && random.chance(0.8),
+    })),
+  }));
 }
 
 function drawWeather(random: Random): Weather {

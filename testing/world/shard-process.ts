@@ -2,7 +2,7 @@
 // production, on a clock and stores that end with it. `kill` is a crash: nothing is completed, flushed or sent
 // afterwards.
 
-import { MachineState } from '../../src/model/index.ts';
+import { MachineState, SHARED_OPTIONS, UNSHARED_OPTIONS } from '../../src/model/index.ts';
 import { InventoryReader, type ProviderTransport, type TransitionKind } from '../../src/provider/index.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { Random } from '../../src/runtime/random.ts';
@@ -259,6 +259,7 @@ function optionsOf(plan: WorldPlan, epoch: bigint): ControllerOptions {
       maxActionsPerCycle: plan.maxActionsPerCycle,
     },
     releaseHoldSeconds: HOLD_SECONDS,
+    economy: plan.shared === null ? UNSHARED_OPTIONS : { ...SHARED_OPTIONS, ...plan.shared },
     actuation: {
       ...ACTUATION_LIMITS,
       bootstrapMs: 6000,

@@ -31,7 +31,7 @@ async function withFewerEvents(plan: WorldPlan, stillFails: StillFails): Promise
 }
 
 function simplifications(plan: WorldPlan): readonly Partial<WorldPlan>[] {
-  const { weather, clouds, events, stormMs, tailCrashMs, maxActionsPerCycle } = plan;
+  const { weather, clouds, events, stormMs, tailCrashMs, maxActionsPerCycle, shared } = plan;
   const lastMs = Math.max(5000, ...events.map(({ atMs, forMs }) => atMs + forMs));
   const stillWeather = { lostCalls: 0, lostAnswers: 0, doubled: 0, blocked: 0, partialLists: 0, stalls: 0 };
   const simpler: Partial<WorldPlan>[] = Object.entries(stillWeather)
@@ -39,6 +39,8 @@ function simplifications(plan: WorldPlan): readonly Partial<WorldPlan>[] {
     .map(([name]) => ({ weather: { ...weather, [name]: 0 } }));
   for (const [name, value] of Object.entries(clouds))
     if (value > 0) simpler.push({ clouds: { ...clouds, [name]: 0 } });
+  // The rows keep what they want, so a fault that remains without sharing shows in the same fleet.
+  if (shared !== null) simpler.push({ shared: null });
   if (tailCrashMs !== null) simpler.push({ tailCrashMs: null });
   if (maxActionsPerCycle > 0) simpler.push({ maxActionsPerCycle: 0 });
   if (lastMs < stormMs) simpler.push({ stormMs: lastMs });

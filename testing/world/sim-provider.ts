@@ -244,6 +244,11 @@ const GENERAL: readonly CatalogueEntry[] = [
   entry('big', 8000, { capacityType: OnDemand, pricePerHour: 0.45, weight: 1, zones: ['zone-a'] }),
   entry('metal', 4000, { capacityType: BareMetal, pricePerHour: 0, weight: 1, zones: ZONES, isOwned: true }),
 ];
+/** Millicores of a machine, derived from the name of its offering, which is part of the id. */
+export function cpuOffered(id: string): number {
+  return id.includes('-big-') ? 8000 : 4000;
+}
+
 const TAIL = entry('tail', 4000, {
   ...{ capacityType: OnDemand, pricePerHour: 0.2, weight: 2, zones: ['zone-a'] },
   labels: new Map([[POOL_LABEL, 'tail']]),

@@ -61,6 +61,36 @@ describe('stops and lags of a world', () => {
   });
 });
 
+describe('shared machines of a world', () => {
+  const plans = Array.from({ length: 40 }, (_, i) => drawPlan(i + 1));
+
+  it('given many seeds, then about half of the plans have them, with a hold of some tens of seconds', () => {
+    const shared = plans.filter((plan) => plan.shared !== null);
+    expect(shared.length).toBeGreaterThan(12);
+    expect(shared.length).toBeLessThan(28);
+    for (const plan of plans) {
+      const rows = plan.clusters.flatMap((cluster) => cluster.rows);
+      expect(rows.some(({ canBorrow, slackCpu }) => canBorrow || slackCpu > 0)).toBe(plan.shared !== null);
+    }
+    const holds = shared.map((plan) => plan.shared!.reclaimHoldSeconds);
+    expect(Math.min(...holds)).toBeGreaterThanOrEqual(10);
+    expect(Math.max(...holds)).toBeLessThanOrEqual(40);
+  });
+
+  it('given a machine on hold when all else is at rest, then the world waits until it is given back', async () => {
+    // Here the last action before the Reclaim is longer ago than a world at rest without holds has to wait.
+    const { violations } = await runWorld(drawPlan(112));
+    expect(violations).toEqual([]);
+  });
+
+  it('given a fault that does not need them, then it shrinks to a plan without them', async () => {
+    const plan = plans.find(({ shared }) => shared !== null)!;
+    expect((await shrinkPlan(plan, async () => true)).shared).toBeNull();
+    const needed = await shrinkPlan(plan, async ({ shared }) => shared !== null);
+    expect(needed.shared).toEqual(plan.shared);
+  });
+});
+
 describe('the plan of a fault', () => {
   it('given a plan in which one event suffices, then it shrinks to that event', async () => {
     const plan = drawPlan(1);

@@ -2,7 +2,7 @@
 // network between them, on one virtual clock. First a storm with all faults of the plan, then calm, in which the fleet
 // must come to rest, then a tail in which every action is counted. Run by soak.ts and world.test.ts.
 
-import { MachineState, stateName } from '../../src/model/index.ts';
+import { CapacityType, MachineState, stateName } from '../../src/model/index.ts';
 import { Random } from '../../src/runtime/random.ts';
 import { VirtualClock } from '../../src/runtime/virtual-clock.ts';
 import { type FreezeScope, freezeId, type MachineView } from '../../src/shard/index.ts';
@@ -11,7 +11,8 @@ import { type InvariantName, typeOf, type Violation, Watch } from './invariants.
 import { calm, Network } from './network.ts';
 import type { WorldEvent, WorldPlan } from './plan.ts';
 import { providerName, ShardProcess } from './shard-process.ts';
-import { CALM_CLOUD, HOLD_SECONDS, SimProvider } from './sim-provider.ts';
+import { claimsInVain, rowsOf } from './shares.ts';
+import { CALM_CLOUD, cpuOffered, HOLD_SECONDS, SimProvider } from './sim-provider.ts';
 import { Disk } from './stores.ts';
 import { Trace } from './trace.ts';
 
@@ -145,14 +146,23 @@ class World {
     }
   }
 
-  /** No transition is in flight and no release is due. */
+  /** No transition is in flight, no release is due, and no machine is about to be given back. */
   get #isStill(): boolean {
     const nowMs = this.#clock.now();
+    if (this.#isHolding) return false;
     return [...this.#watch.machines.values()].every(({ id, state, idleSinceMs }) => {
       const holdMs = (HOLD_SECONDS.get(typeOf(id)) ?? 0) * 1000;
       const isDue = idleSinceMs !== null && holdMs > 0 && nowMs - idleSinceMs < holdMs + RELEASE_MS;
       return isStable(state) && !isDue;
     });
+  }
+
+  /** Whether a machine is on hold and leaves its cluster once the hold and the guardrails allow it. */
+  get #isHolding(): boolean {
+    if (this.#plan.shared === null) return false;
+    const ask = { where: { state: 'CONFIGURED' }, limit: 100_000 };
+    const { items } = this.#shard!.controller.controller.ask('machines', ask);
+    return items.some(({ unclaimed }) => unclaimed !== null && unclaimed.waitsFor !== 'needs');
   }
 
   // ---- faults
@@ -382,6 +392,7 @@ class World {
     for (const id of known.keys())
       if (!this.#watch.machines.has(id)) this.#watch.fail('known-machines', `${id} is no provider's`);
     this.#checkIdle();
+    this.#checkKept();
     this.#checkClusters();
     const unmet = controller.ask('needs', { onlyUnmet: true, limit: 100 }).items;
     const plain = unmet.filter((need) => this.#isPlain(need.cluster, need.group));
@@ -445,6 +456,22 @@ class World {
     }
   }
 
+  /** A row that is unmet keeps all machines of its cluster that it matches. */
+  #checkKept(): void {
+    for (const { name } of this.#clusters) {
+      const rows = rowsOf(this.#shard!.controller, name);
+      const claimed = new Set(rows.flatMap((row) => row.claimed));
+      const kept = [...this.#watch.machines.values()].find(
+        ({ id, state, cluster }) => state === MachineState.Configured && cluster === name && !claimed.has(id),
+      );
+      if (kept !== undefined && rows.every(({ isMet }) => isMet))
+        this.#watch.fail('nothing-beyond-hold', `${kept.id} is kept in ${name}, and no row claims it`);
+      const isGeneral = (id: string): boolean => typeOf(id) !== CapacityType.Spot && !id.includes(TAIL);
+      const inVain = this.#plan.shared === null ? null : claimsInVain(rows, cpuOffered, isGeneral);
+      if (inVain !== null) this.#watch.fail('nothing-beyond-hold', `${name}: ${inVain}`);
+    }
+  }
+
   #checkClusters(): void {
     for (const { name, operator } of this.#clusters) {
       const truths = [...this.#watch.machines.values()];
@@ -464,7 +491,7 @@ class World {
 
   #isPlain(cluster: string, group: string): boolean {
     const rows = this.#clusters.find(({ name }) => name === cluster)?.rows ?? [];
-    return rows.some((row) => row.group === group && row.kind === 'plain');
+    return group === '' || rows.some((row) => row.group === group && row.kind === 'plain');
   }
 
   // ---- the tail
