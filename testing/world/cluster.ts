@@ -210,6 +210,6 @@ export class SimCluster {
 }
 
 /** Millicores that a row wants: never less than its largest pod. */
-export function cpuOf({ machines, podCpu, slackCpu }: RowPlan): number {
+function cpuOf({ machines, podCpu, slackCpu }: RowPlan): number {
   return Math.max(podCpu, machines * 4000 - slackCpu);
 }

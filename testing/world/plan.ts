@@ -100,7 +100,7 @@ type StrainEvent =
   | { readonly kind: 'controller-behind' };
 
 /** The rules for shared machines. */
-export interface SharedRules {
+interface SharedRules {
   readonly reclaimHoldSeconds: number;
 }
 
