@@ -106,6 +106,17 @@ const KEPT_PART = 10;
 /** Of consecutive collapsed roll-ups, the one with this number may be accepted. */
 const BELIEVED_AT = 3;
 
+/** A cluster reports almost nothing. */
+interface Collapse {
+  /** Rows that it reported before. */
+  readonly rows: number;
+  /** Roll-ups that it had sent when it began. */
+  readonly sentBefore: number;
+  readonly sent: () => number;
+  /** Whether the cluster reports its whole demand again, which the shard has not accepted yet. */
+  isOver: boolean;
+}
+
 /** What the watch records about one process of the shard. */
 class ProcessFacts {
   readonly reported = new Set<string>();
@@ -139,11 +150,8 @@ export class Watch implements ProviderWatch, ProcessWatch {
   readonly #firsts = new Map<string, string>();
   /** By machine with an action of the newest process: the action's first sequence number; null until it sends a call. */
   readonly #current = new Map<string, bigint | null>();
-  /** By cluster: roll-ups sent since its report collapsed to almost nothing. */
-  readonly #collapses = new Map<
-    string,
-    { readonly rows: number; readonly sentBefore: number; sent: () => number }
-  >();
+  /** By cluster: its last collapse, until the shard has accepted a whole roll-up again. */
+  readonly #collapses = new Map<string, Collapse>();
   readonly #receivedEpochs = new Map<string, bigint>();
   #newest = 0n;
   #order = 0;
@@ -334,11 +342,16 @@ export class Watch implements ProviderWatch, ProcessWatch {
   /** Called when a cluster starts to report almost nothing. */
   collapses(cluster: string, rows: number, sent: () => number): void {
     this.#trace.note(`collapse ${cluster}`);
-    if (!this.#collapses.has(cluster)) this.#collapses.set(cluster, { rows, sentBefore: sent(), sent });
+    const last = this.#collapses.get(cluster);
+    // For the shard, which has accepted nothing in between, this is the same collapse.
+    if (last !== undefined) last.isOver = false;
+    else this.#collapses.set(cluster, { rows, sentBefore: sent(), sent, isOver: false });
   }
 
+  /** Called when the cluster reports its whole demand again; the shard learns of it with the next roll-up. */
   recovers(cluster: string): void {
-    this.#collapses.delete(cluster);
+    const collapse = this.#collapses.get(cluster);
+    if (collapse !== undefined) collapse.isOver = true;
   }
 
   connected(cluster: string, epoch: bigint): void {
@@ -444,7 +457,12 @@ export class Watch implements ProviderWatch, ProcessWatch {
 
   #checkCollapse(cluster: string, rows: number): void {
     const collapse = this.#collapses.get(cluster);
-    if (collapse === undefined || collapse.rows < GUARDED_ROWS || rows * KEPT_PART >= collapse.rows) return;
+    if (collapse === undefined) return;
+    if (rows * KEPT_PART >= collapse.rows) {
+      if (collapse.isOver) this.#collapses.delete(cluster);
+      return;
+    }
+    if (collapse.isOver || collapse.rows < GUARDED_ROWS) return;
     const sent = collapse.sent() - collapse.sentBefore;
     if (sent < BELIEVED_AT)
       this.fail('collapse-is-quarantined', `${cluster}: ${rows} rows accepted after ${sent} roll-ups`);

@@ -35,6 +35,13 @@ describe('the ledger of a world', () => {
   });
 });
 
+describe('the watch of a world', () => {
+  it('given a collapse soon after another, before a whole roll-up was sent, then the shard counts them as one', async () => {
+    const { violations } = await runWorld(drawPlan(704));
+    expect(violations).toEqual([]);
+  });
+});
+
 describe('stops and lags of a world', () => {
   const plans = Array.from({ length: 40 }, (_, i) => drawPlan(i + 1));
   const lines = async (seed: number): Promise<readonly string[]> => {
