@@ -39,6 +39,9 @@ export class ClassAvailability {
   prefetched = 0;
   /** Classes that gained their first machine, lost their last, or reuse the number of another. */
   readonly changes = new ChangeLog();
+  /** What `holding` returns, and the end of `changes` when it was computed. */
+  #holding = new Uint32Array(0);
+  #holdingSeen = -1;
   /** By class: position of its last entry in `changes`. */
   #changedAt = new Float64Array(0);
   /** Caches, keyed by the class numbers joined to a text. */
@@ -119,6 +122,18 @@ export class ClassAvailability {
   /** Whether the class had machines when the cycle began. */
   holds(classNumber: number): boolean {
     return (this.#slices[classNumber]?.length ?? 0) > 0;
+  }
+
+  /** The classes that had machines when the cycle began, ascending. Cached: most of millions of classes may have none. */
+  holding(): Uint32Array {
+    if (this.#holdingSeen !== this.changes.end) {
+      const numbers = new Uint32Array(this.size);
+      let end = 0;
+      for (let c = 0; c < this.size; c++) if (this.holds(c)) numbers[end++] = c;
+      this.#holding = numbers.slice(0, end);
+      this.#holdingSeen = this.changes.end;
+    }
+    return this.#holding;
   }
 
   /** Whether the class has changed since a reader of `changes` was at `position`. */

@@ -57,9 +57,9 @@ export class ClassGroups {
   }
 
   #fill(): true {
+    const holding = this.availability.holding();
     const found: number[] = [];
-    for (let c = 0; c < this.availability.size; c++)
-      if (this.availability.holds(c) && this.#fits(c)) found.push(c);
+    for (let i = 0; i < holding.length; i++) if (this.#fits(holding[i]!)) found.push(holding[i]!);
     this.#arrange(sortedBy(Uint32Array.from(found), ...this.#keys()));
     return true;
   }

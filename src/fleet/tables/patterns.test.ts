@@ -42,4 +42,25 @@ describe('the classes of a pattern', () => {
       }),
     );
   });
+
+  it('given patterns that share a requirement, one of which is dropped, then the other one still sees a reused class number', () => {
+    const fleet = new Fleet();
+    const requirements = [
+      { key: 'topology.kubernetes.io/zone', operator: Operator.In, values: ['za'] },
+    ] as const;
+    const dropped = fleet.patterns.retain(requirements, resources({ cpu: 1 }), 'cpu=1');
+    const kept = fleet.patterns.patternOf(
+      fleet.patterns.retain(requirements, resources({ cpu: 3 }), 'cpu=3'),
+    );
+    fleet.machines.put(aMachine('m', MachineState.Idle, { zone: 'zb' }));
+    expect(fleet.patterns.patternOf(dropped).matches(0)).toBe(false);
+    expect(kept.matches(0)).toBe(false);
+
+    fleet.patterns.drop(dropped);
+    fleet.machines.remove('m');
+    fleet.machines.put(aMachine('m', MachineState.Idle, { zone: 'za' }));
+
+    expect(fleet.classes.size).toBe(1);
+    expect(kept.matches(0)).toBe(true);
+  });
 });

@@ -1,10 +1,11 @@
 // Patterns: a requirement set with the smallest machine it accepts. Whether a class matches, and whether it is large
-// enough, is computed once per (pattern, class) and cached until the class number is reused. demand-rows.ts adds them,
-// the engine matches with them.
+// enough, is computed once per (pattern, class) from the conditions that patterns share, and cached until the class
+// number is reused. demand-rows.ts adds them, the engine matches with them.
 
 import { extended, grownCapacity, sharedUint8 } from '../../collections/columns.ts';
-import { covers, makeProfile, meetsAll, type Requirement, type ResourceVector } from '../../model/index.ts';
+import { makeProfile, type Requirement, type ResourceVector } from '../../model/index.ts';
 import type { ClassTable } from './classes.ts';
+import { type Condition, ConditionTable } from './conditions.ts';
 
 const NO_CLASSES = new Uint32Array(0);
 const KNOWN = 1;
@@ -17,6 +18,7 @@ export type Serves = (typeof Serves)[keyof typeof Serves];
 
 export class PatternTable {
   readonly #classes: ClassTable;
+  readonly #conditions: ConditionTable;
   /** By canonical text of the requirements: sets with at least one pattern. */
   readonly #sets = new Map<string, RequirementSet>();
   /** Rows of a profile share one list of requirements, so its canonical text is computed once. */
@@ -26,6 +28,7 @@ export class PatternTable {
 
   constructor(classes: ClassTable) {
     this.#classes = classes;
+    this.#conditions = new ConditionTable(classes);
     classes.onReuse((number) => {
       for (const pattern of this.#patterns) pattern?.forget(number);
     });
@@ -54,7 +57,8 @@ export class PatternTable {
 
   /** Copies a pattern of another thread's fleet; undefined if the number is not in use there. */
   mirror(number: number, parts: PatternParts | undefined): void {
-    this.#patterns[number] = parts && new Pattern(this.#classes, parts.requirements, parts.minUnit, null);
+    this.#conditions.drop(this.#patterns[number]?.conditions ?? []);
+    this.#patterns[number] = parts && this.#make(parts.requirements, parts.minUnit, null);
   }
 
   /** The pattern of a number; undefined if the number is not in use. */
@@ -69,11 +73,16 @@ export class PatternTable {
     if (number === undefined) {
       number = this.#free.pop() ?? this.#patterns.length;
       set.patterns.set(amounts, number);
-      this.#patterns[number] = new Pattern(this.#classes, requirements, minUnit, { set, amounts });
+      this.#patterns[number] = this.#make(requirements, minUnit, { set, amounts });
       this.version++;
     }
     this.#patterns[number]!.holders++;
     return number;
+  }
+
+  #make(requirements: readonly Requirement[], minUnit: ResourceVector, place: Pattern['place']): Pattern {
+    const conditions = this.#conditions.retain(requirements, minUnit);
+    return new Pattern(this.#classes, requirements, minUnit, conditions, place);
   }
 
   #requirementSet(requirements: readonly Requirement[]): RequirementSet {
@@ -93,6 +102,7 @@ export class PatternTable {
     const pattern = this.#patterns[number]!;
     if (--pattern.holders > 0) return;
     const { set, amounts } = pattern.place!;
+    this.#conditions.drop(pattern.conditions);
     set.patterns.delete(amounts);
     if (set.patterns.size === 0) this.#sets.delete(set.text);
     this.#patterns[number] = undefined;
@@ -120,6 +130,8 @@ export class Pattern {
   readonly minUnit: ResourceVector;
   /** Whether `minUnit` has an amount above 0. */
   readonly hasUnit: boolean;
+  /** Those of its requirements, in their order, and that of its smallest unit as the last one. */
+  readonly conditions: readonly Condition[];
   /** Its entry in the table; null in a worker thread, whose table is a copy. */
   readonly place: { readonly set: RequirementSet; readonly amounts: string } | null;
   holders = 0;
@@ -135,12 +147,14 @@ export class Pattern {
     classes: ClassTable,
     requirements: readonly Requirement[],
     minUnit: ResourceVector,
+    conditions: readonly Condition[],
     place: Pattern['place'],
   ) {
     this.#classes = classes;
     this.requirements = requirements;
     this.minUnit = minUnit;
     this.hasUnit = [...minUnit.values()].some((amount) => amount > 0);
+    this.conditions = conditions;
     this.place = place;
   }
 
@@ -232,13 +246,15 @@ export class Pattern {
       const capacity = grownCapacity(this.#flags.length, this.#classes.size);
       this.#flags = extended(this.#flags, capacity);
     }
-    let flags = KNOWN;
-    if (meetsAll(this.#classes.attributes[classNumber]!, this.requirements)) {
-      flags |= MATCHES;
-      if (covers(this.#classes.offered[classNumber]!, this.minUnit)) flags |= FITS;
-    }
+    const flags = KNOWN | this.#test(classNumber);
     this.#flags[classNumber] = flags;
     return flags;
+  }
+
+  #test(classNumber: number): number {
+    const last = this.conditions.length - 1;
+    for (let i = 0; i < last; i++) if (!this.conditions[i]!.isMetBy(classNumber)) return 0;
+    return this.conditions[last]!.isMetBy(classNumber) ? MATCHES | FITS : MATCHES;
   }
 }
 
