@@ -9,8 +9,12 @@ import type { Unfilled } from '../assign/unfilled.ts';
 import type { CandidateList, CandidateOrder } from './candidate-list.ts';
 import type { ClassAvailability } from './class-availability.ts';
 import { type ClassFilter, ClassGroups } from './class-groups.ts';
-import { ADDS_NOTHING, CoverageWant, coverageScore } from './coverage-want.ts';
+import { NOTHING_LEFT } from './class-heap.ts';
+import { ADDS_NOTHING, CoverageWant, coverageScore, limitAbove } from './coverage-want.ts';
 import { FANOUT, Shapes } from './shapes.ts';
+
+/** Shapes tried in one search above which many machines tie: they are told apart by ids, which then have bounds too. */
+const MANY_TRIES = 4 * FANOUT;
 
 /** What the row of the present search wants: shared by all lists, of which there may be one for each domain. */
 const WANT = new CoverageWant();
@@ -31,14 +35,19 @@ export class CoverageList implements CandidateList {
   #stride = 0;
   #found = NONE;
   #score = 0;
+  /** What exceeds it has a higher score. */
+  #limit = 0;
   #factor = 0;
   #cost = 0;
+  #price = 0;
+  #ordinal = 0;
+  #tries = 0;
 
   constructor(fleet: FleetView, order: CandidateOrder, groups: ClassGroups) {
     this.#fleet = fleet;
     this.#order = order;
     this.#groups = groups;
-    this.#shapes = new Shapes(fleet, groups, order.costOf);
+    this.#shapes = new Shapes(fleet, groups, order);
   }
 
   static of(
@@ -113,11 +122,14 @@ export class CoverageList implements CandidateList {
     this.#read(unfilled);
     this.#tentative = tentative;
     this.#found = NONE;
-    this.#score = this.#factor = this.#cost = Number.POSITIVE_INFINITY;
+    this.#score = this.#limit = this.#factor = this.#cost = this.#price = Number.POSITIVE_INFINITY;
+    this.#ordinal = NOTHING_LEFT;
+    this.#tries = 0;
     if (shapes.count > 0) this.#try(this.#last);
-    const { levels } = shapes;
-    const { length } = levels;
-    this.#search(length, 0, length === 0 ? shapes.count : levels[length - 1]!.size, this.#last);
+    const height = shapes.levels.length - 1;
+    if (height < 0) this.#searchShapes(0, shapes.count, this.#last);
+    else this.#searchNodes(height, 0, shapes.levels[height]!.size, this.#last);
+    if (this.#tries > MANY_TRIES && !tentative && !shapes.hasOrdinals) shapes.readOrdinals();
     return this.#found;
   }
 
@@ -132,32 +144,65 @@ export class CoverageList implements CandidateList {
     return WANT.factorOf(this.#offered, classNumber * this.#stride);
   }
 
-  /** Searches the shapes below some nodes of a height; at height 0, the shapes themselves, except the one already tried. */
-  #search(height: number, from: number, to: number, tried: number): void {
-    for (let i = from; i < to; i++) {
-      if (height === 0) {
-        if (i !== tried) this.#try(i);
-      } else if (this.#mayHoldFirst(height - 1, i)) {
-        const { count, levels } = this.#shapes;
-        const below = height === 1 ? count : levels[height - 2]!.size;
-        this.#search(height - 1, i * FANOUT, Math.min((i + 1) * FANOUT, below), tried);
-      }
+  /** Searches the shapes from one to another, except the one already tried. */
+  #searchShapes(from: number, to: number, tried: number): void {
+    const { amounts, costs, dims } = this.#shapes;
+    for (let shape = from; shape < to; shape++) {
+      if (shape === tried || WANT.exceeds(this.#limit, costs[shape]!, amounts, shape * dims)) continue;
+      this.#try(shape);
+    }
+    this.#shapes.settle();
+  }
+
+  /** Searches the shapes below some nodes of a height, first those of the node with the lowest score and factor. */
+  #searchNodes(height: number, from: number, to: number, tried: number): void {
+    const { dims, levels } = this.#shapes;
+    const { amounts, costs } = levels[height]!;
+    let first = NONE;
+    let leastScore = Number.POSITIVE_INFINITY;
+    let leastFactor = Number.POSITIVE_INFINITY;
+    for (let node = from; node < to; node++) {
+      if (WANT.exceeds(this.#limit, costs[node]!, amounts, node * dims)) continue;
+      const factor = WANT.factorOf(amounts, node * dims);
+      if (factor === ADDS_NOTHING) continue;
+      const score = coverageScore(costs[node]!, factor);
+      const isBehind = score === leastScore ? factor >= leastFactor : score > leastScore;
+      if (isBehind && first !== NONE) continue;
+      first = node;
+      leastScore = score;
+      leastFactor = factor;
+    }
+    if (first === NONE) return;
+    this.#searchBelow(height, first, tried);
+    for (let node = from; node < to; node++) {
+      if (node !== first && this.#mayHoldFirst(height, node)) this.#searchBelow(height, node, tried);
     }
   }
 
-  /** The keys of a machine with the largest amounts and the lowest cost below a node are no higher than those of any there. */
-  #mayHoldFirst(height: number, node: number): boolean {
-    const { dims, levels } = this.#shapes;
-    const { cost, most } = levels[height]!;
-    const factor = WANT.factorOf(most, node * dims);
-    return (
-      factor !== ADDS_NOTHING && !this.#isBehind(coverageScore(cost[node]!, factor), factor, cost[node]!)
-    );
+  #searchBelow(height: number, node: number, tried: number): void {
+    const { count, levels } = this.#shapes;
+    const from = node * FANOUT;
+    if (height === 0) this.#searchShapes(from, Math.min(from + FANOUT, count), tried);
+    else this.#searchNodes(height - 1, from, Math.min(from + FANOUT, levels[height - 1]!.size), tried);
   }
 
-  #isBehind(score: number, factor: number, cost: number): boolean {
+  /** The keys of a node are no higher than those of any machine below it. */
+  #mayHoldFirst(height: number, node: number): boolean {
+    const { dims, hasOrdinals, levels } = this.#shapes;
+    const { amounts, costs, prices, ordinals } = levels[height]!;
+    if (WANT.exceeds(this.#limit, costs[node]!, amounts, node * dims)) return false;
+    const factor = WANT.factorOf(amounts, node * dims);
+    if (factor === ADDS_NOTHING) return false;
+    const score = coverageScore(costs[node]!, factor);
+    return !this.#isBehind(score, factor, costs[node]!, prices[node]!, hasOrdinals ? ordinals[node]! : NONE);
+  }
+
+  /** Whether a machine with these keys comes after the best so far, or is it. */
+  #isBehind(score: number, factor: number, cost: number, price: number, ordinal: number): boolean {
     if (score !== this.#score) return score > this.#score;
-    return factor === this.#factor ? cost > this.#cost : factor > this.#factor;
+    if (factor !== this.#factor) return factor > this.#factor;
+    if (cost !== this.#cost) return cost > this.#cost;
+    return price === this.#price ? ordinal >= this.#ordinal : price > this.#price;
   }
 
   /** Makes the first class of a shape the best one, if it precedes the best so far. */
@@ -167,19 +212,27 @@ export class CoverageList implements CandidateList {
     const end = shapes.endOf(shape);
     let group = shapes.cursors[shape]!;
     if (group === end) return;
-    const factor = this.#factorOf(shapes.classes[shape]!);
+    this.#tries++;
+    const factor = WANT.factorOf(shapes.amounts, shape * shapes.dims);
     if (factor === ADDS_NOTHING) return;
     let cost = shapes.costs[shape]!;
+    let price = shapes.prices[shape]!;
+    let least = shapes.hasOrdinals ? shapes.ordinals[shape]! : NONE;
     for (;;) {
       const score = coverageScore(cost, factor);
-      if (this.#isBehind(score, factor, cost)) return;
+      if (this.#isBehind(score, factor, cost, price, least)) return;
       const found = groups.firstIn(group, this.#tentative);
       if (found !== NONE) {
-        if (this.#isTied(score, factor, cost) && !this.#breaksTie(found)) return;
+        const ordinal = groups.availability.firstOrdinalOf(found);
+        shapes.noteOrdinal(shape, ordinal);
+        if (this.#isBehind(score, factor, cost, price, ordinal)) return;
         this.#found = found;
         this.#score = score;
+        this.#limit = limitAbove(score);
         this.#factor = factor;
         this.#cost = cost;
+        this.#price = price;
+        this.#ordinal = ordinal;
         this.#last = shape;
         return;
       }
@@ -188,21 +241,9 @@ export class CoverageList implements CandidateList {
       group++;
       if (group === end) return;
       cost = this.#order.costOf(groups.classIn(group));
+      price = this.#order.priceOf(groups.classIn(group));
+      least = NONE;
     }
-  }
-
-  #isTied(score: number, factor: number, cost: number): boolean {
-    return this.#found !== NONE && score === this.#score && factor === this.#factor && cost === this.#cost;
-  }
-
-  #breaksTie(found: number): boolean {
-    const { priceOf } = this.#order;
-    const { availability } = this.#groups;
-    const order = priceOf(found) - priceOf(this.#found);
-    return (
-      order < 0 ||
-      (order === 0 && availability.firstOrdinalOf(found) < availability.firstOrdinalOf(this.#found))
-    );
   }
 }
 

@@ -20,6 +20,11 @@ export function coverageScore(cost: number, factor: number): number {
   return Math.round(MICRO_DOLLARS * cost * factor);
 }
 
+/** A limit in dollars, for `exceeds`: what is above it has a score above this one, whatever is rounded. */
+export function limitAbove(score: number): number {
+  return ((score + 1) / MICRO_DOLLARS) * (1 + 1e-9);
+}
+
 /** What a row wants at one step: the dimensions with an amount left, without the others. */
 export class CoverageWant {
   readonly #dimensions = new Uint8Array(MAX_DIMENSIONS);
@@ -30,6 +35,18 @@ export class CoverageWant {
   read(unfilled: Unfilled): void {
     this.#unitMissing = unfilled.unitMissing;
     this.#count = unfilled.copyLeft(this.#dimensions, this.#amounts);
+  }
+
+  /**
+   * Whether the score of a machine with the amounts at `from` is certainly above `limit`, without a division. `limit` is in
+   * dollars, and above the score in question by more than any rounding.
+   */
+  exceeds(limit: number, cost: number, offered: Float64Array, from: number): boolean {
+    if (cost > limit) return true;
+    for (let i = 0; i < this.#count; i++) {
+      if (cost * this.#amounts[i]! > limit * offered[from + this.#dimensions[i]!]!) return true;
+    }
+    return false;
   }
 
   /**
