@@ -156,6 +156,10 @@ function read(file: string): Declarations {
         const name = identifierOf(specifier['imported']) || local;
         imported.set(local, source === null ? null : { file: source!, name });
       }
+    } else if (item['type'] === 'ExportAllDeclaration') {
+      // A name that the file exports itself wins over one of `export *`.
+      for (const name of source === null ? [] : read(source!).exported.keys())
+        if (!exported.has(name)) exported.set(name, { file: source!, name });
     } else if (item['type'] === 'ExportNamedDeclaration') {
       for (const specifier of specifiers) {
         if (specifier['type'] === 'ExportNamespaceSpecifier') {
