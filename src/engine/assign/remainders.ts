@@ -57,6 +57,15 @@ export class Remainders {
    */
   borrow(borrower: Borrower, want: Float64Array, floor: Floor, borrowed: Borrowed): void {
     if (this.#count > this.#sweepAbove) this.#sweep(floor);
+    this.#walk(borrower, want, true, borrowed);
+  }
+
+  /** What a row could take now, without taking it; reduces `want` only. */
+  forecast(borrower: Borrower, want: Float64Array, borrowed: Borrowed): void {
+    this.#walk(borrower, want, false, borrowed);
+  }
+
+  #walk(borrower: Borrower, want: Float64Array, takes: boolean, borrowed: Borrowed): void {
     const { stride, count: dimensions } = this.#fleet.dimensions;
     const left = this.#left;
     const needed = this.#neededBy(borrower.row);
@@ -64,24 +73,9 @@ export class Remainders {
       let d = 0;
       while (d < dimensions && left[at + d]! >= needed[d]!) d++;
       if (d < dimensions || !this.#mayUse(borrower, this.#classes[entry]!)) continue;
-      if (!this.#take(at, want, dimensions)) continue;
+      if (!this.#take(at, want, takes)) continue;
       borrowed(this.#slots[entry]!, this.#amount);
-      if (!isAboveZero(want, dimensions)) return;
-    }
-  }
-
-  /** What a row could take now, without taking it; reduces `want` only. */
-  forecast(borrower: Borrower, want: Float64Array, borrowed: Borrowed): void {
-    const { stride, count: dimensions } = this.#fleet.dimensions;
-    const needed = this.#neededBy(borrower.row);
-    for (let entry = 0; entry < this.#count && isAboveZero(want, dimensions); entry++) {
-      const at = entry * stride;
-      if (!covers(this.#left, at, needed, 0, dimensions)) continue;
-      if (!this.#mayUse(borrower, this.#classes[entry]!)) continue;
-      for (let d = 0; d < dimensions; d++) this.#amount[d] = Math.min(this.#left[at + d]!, want[d]!);
-      if (!isAboveZero(this.#amount, dimensions)) continue;
-      for (let d = 0; d < dimensions; d++) want[d]! -= this.#amount[d]!;
-      borrowed(this.#slots[entry]!, this.#amount);
+      if (!isAboveZero(want, 0, dimensions)) return;
     }
   }
 
@@ -119,15 +113,13 @@ export class Remainders {
     this.#classes = withRoom(this.#classes, this.#count + 1);
     this.#left = withRoom(this.#left, (this.#count + 1) * stride);
     const at = this.#count * stride;
-    let isZero = true;
     for (let d = 0; d < count; d++) {
       const taken = Math.min(offered[from + d]!, want[d]!);
       want[d]! -= taken;
-      const left = offered[from + d]! - taken;
-      this.#left[at + d] = left;
-      if (left > 0) isZero = false;
+      this.#left[at + d] = offered[from + d]! - taken;
     }
-    if (isZero || !covers(this.#left, at, floor.amounts, floor.at, count)) return;
+    if (!isAboveZero(this.#left, at, count) || !covers(this.#left, at, floor.amounts, floor.at, count))
+      return;
     this.#classes[this.#count] = classNumber;
     this.#slots[this.#count++] = slot;
   }
@@ -141,9 +133,7 @@ export class Remainders {
     for (let entry = 0; entry < this.#count; entry++) {
       const at = entry * stride;
       const classNumber = this.#classes[entry]!;
-      let isZero = true;
-      for (let d = 0; d < dimensions; d++) if (this.#left[at + d]! > 0) isZero = false;
-      if (isZero || !pattern.matches(classNumber)) continue;
+      if (!isAboveZero(this.#left, at, dimensions) || !pattern.matches(classNumber)) continue;
       matching++;
       if (covers(this.#left, at, minUnit.data, row * stride, dimensions)) holdingUnit++;
     }
@@ -158,16 +148,16 @@ export class Remainders {
     return probability === 0 || probability * dollars <= classes.price[classNumber]!;
   }
 
-  /** Takes the lesser of remainder and `want` into `#amount`; returns whether it is anything. */
-  #take(at: number, want: Float64Array, dimensions: number): boolean {
+  /** Moves the lesser of remainder and `want` to `#amount`, without `takes` only from `want`; returns whether it is anything. */
+  #take(at: number, want: Float64Array, takes: boolean): boolean {
     let isAny = false;
-    for (let d = 0; d < dimensions; d++) {
+    for (let d = 0; d < this.#fleet.dimensions.count; d++) {
       const amount = Math.min(this.#left[at + d]!, want[d]!);
       this.#amount[d] = amount;
       if (amount === 0) continue;
       isAny = true;
       want[d]! -= amount;
-      this.#left[at + d]! -= amount;
+      if (takes) this.#left[at + d]! -= amount;
     }
     return isAny;
   }
@@ -180,8 +170,8 @@ export class Remainders {
   }
 }
 
-function isAboveZero(amounts: Float64Array, dimensions: number): boolean {
-  for (let d = 0; d < dimensions; d++) if (amounts[d]! > 0) return true;
+function isAboveZero(amounts: Float64Array, at: number, dimensions: number): boolean {
+  for (let d = 0; d < dimensions; d++) if (amounts[at + d]! > 0) return true;
   return false;
 }
 
