@@ -10,7 +10,6 @@ import {
   MODES,
   type ModeStats,
   type Path,
-  retriesOf,
 } from '../../src/engine/index.ts';
 import type { Fleet } from '../../src/fleet/index.ts';
 import type { Regime } from '../../testing/workload/regimes.ts';
@@ -62,10 +61,9 @@ export interface RungResult {
   readonly floorMs: number;
   /** Median cycle ÷ floor. */
   readonly ratioToFloor: number;
-  /** Over the timed cycles, as are `retries`, `displacements` and `exhausted`. */
+  /** Threads that lanes ran on, at most, over the timed cycles, as are `conflictFraction` and `exhausted`. */
+  readonly laneThreads: number;
   readonly conflictFraction: { readonly incremental: number; readonly allOrNothing: number };
-  readonly retries: number;
-  readonly displacements: number;
   readonly exhausted: number;
   /** All buffers of the machine ledger, reserve and sorted runs included. */
   readonly bytesPerMachine: number;
@@ -212,9 +210,9 @@ function pathUs(path: Path, cycles: readonly CycleStats[]): number {
   return rows === 0 ? 0 : rounded((ms * 1000) / rows);
 }
 
-type Contention = Pick<RungResult, 'conflictFraction' | 'retries' | 'displacements' | 'exhausted'>;
+type Contention = Pick<RungResult, 'laneThreads' | 'conflictFraction' | 'exhausted'>;
 
-/** Totals of the broker over all these cycles. */
+/** How lanes waited for each other in all these cycles. */
 function contentionOf(cycles: readonly CycleStats[]): Contention {
   const sum = new EngineMetrics();
   for (const stats of cycles) sum.add(stats);
@@ -223,12 +221,11 @@ function contentionOf(cycles: readonly CycleStats[]): Contention {
     return MODES.reduce((all, mode) => all + count(sum.modes[mode]), 0);
   };
   return {
+    laneThreads: Math.max(...cycles.map(({ laneThreads }) => laneThreads)),
     conflictFraction: {
       incremental: rounded(conflictFraction(incremental)),
       allOrNothing: rounded(conflictFraction(allOrNothing)),
     },
-    retries: total((mode) => Object.values(retriesOf(mode)).reduce((all, count) => all + count, 0)),
-    displacements: total(({ displacements }) => displacements),
     exhausted: total(({ exhausted }) => exhausted),
   };
 }

@@ -64,7 +64,7 @@ export function printResult(result: RungResult, limitChecks: readonly LimitCheck
   const { incremental, allOrNothing } = result.conflictFraction;
   console.log(
     `conflicts per commit: incremental ${incremental}, all-or-nothing ${allOrNothing}; ` +
-      `retries ${result.retries}, displacements ${result.displacements}, exhausted ${result.exhausted}`,
+      `on ${result.laneThreads} threads, parked ${result.exhausted} times`,
   );
   console.log(`workers ${result.workers}, lanes ${result.lanes}, seed ${result.seed}`);
   console.log(`digest ${result.digest}`);

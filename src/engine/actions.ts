@@ -41,13 +41,15 @@ export class Actions {
     leaving: readonly number[],
     released: readonly number[],
   ): void {
-    const { claims, pass } = this.#cycle;
+    const { claims, credits, pass } = this.#cycle;
     this.#count = 0;
     for (let place = 0; place < pass.count; place++) {
       const rankedRow = pass.rankedRow[place]!;
       if (!this.#cycle.canBind(rankedRow)) continue;
-      const to = place + 1 < pass.count ? pass.from[place + 1]! : claims.count;
-      this.#acquire(rankedRow, pass.from[place]!, to);
+      // Credits from before the pass are bound machines.
+      if (claims.creditStart[rankedRow]! >= credits.end)
+        this.#acquire(rankedRow, claims.creditStart[rankedRow]!, claims.creditEnd[rankedRow]!);
+      this.#acquire(rankedRow, claims.laterStart[rankedRow]!, claims.laterEnd[rankedRow]!);
     }
     for (const [rankedRow, { picks }] of preemptions) {
       for (const { slot, graceSeconds, excess } of picks) {
@@ -58,7 +60,7 @@ export class Actions {
     for (const slot of released) this.#add(Sort.Release, slot, NONE, 0);
   }
 
-  /** Adds the Idle and Speculative machines among the claims of a ranked row in the pass; its earlier credits are bound. */
+  /** Adds the Idle and Speculative machines among some claims of a ranked row. */
   #acquire(rankedRow: number, from: number, to: number): void {
     const { slots } = this.#cycle.claims;
     const { state } = this.#cycle.fleet.machines;

@@ -73,10 +73,13 @@ function configuredOf({ fleet: { machines } }: Cycle, cluster: number): Uint32Ar
     : machines.arena.data.slice(slice.offset, slice.offset + slice.length);
 }
 
-function claimedInPass({ claims, fleet, pass }: Cycle): Uint32Array {
+function claimedInPass({ claims, credits, fleet, pass }: Cycle): Uint32Array {
   if (pass.count === 0) return NO_SLOTS;
   const { state } = fleet.machines;
-  return claims.slots
-    .slice(pass.from[0], claims.count)
-    .filter((slot) => state[slot] === MachineState.Configured);
+  const configured: number[] = [];
+  for (const { from, to } of claims.ofPass(credits.end)) {
+    for (let i = from; i < to; i++)
+      if (state[claims.slots[i]!] === MachineState.Configured) configured.push(claims.slots[i]!);
+  }
+  return Uint32Array.from(configured);
 }

@@ -15,6 +15,7 @@ export class CycleResult {
   #hosted = new Map<number, number>();
   #unhosted = new Map<number, number[]>();
   #restamped: number[] = [];
+  #infeasible: number[] = [];
   readonly #settledRestamps = new Map<number, readonly number[]>();
   readonly #blockers = new Map<number, number>();
   readonly #retargets = new Map<number, number>();
@@ -64,11 +65,25 @@ export class CycleResult {
     this.#retargets.set(slot, rankedRow);
   }
 
+  /** Gangs of the pass that no domain could hold. */
+  get infeasible(): readonly number[] {
+    return this.#infeasible;
+  }
+
+  addInfeasible(gang: number): void {
+    this.#infeasible.push(gang);
+  }
+
+  /** Machines that gangs of the pass restamp. */
+  get restampedInPass(): readonly number[] {
+    return this.#restamped;
+  }
+
   addUnmet(unmet: Unmet): void {
     this.#unmet.push(unmet);
   }
 
-  /** Replaces the unmet rows by a list that also has the rows that are set aside. */
+  /** Replaces the unmet rows by a list that also has rows that are set aside, or that other lanes served. */
   replaceUnmet(unmet: Unmet[]): void {
     this.#unmet = unmet;
   }
@@ -124,6 +139,7 @@ export class CycleResult {
     this.#hosted = new Map();
     this.#unhosted = new Map();
     this.#restamped = [];
+    this.#infeasible = [];
     this.#retargets.clear();
   }
 }

@@ -1,9 +1,8 @@
 // The state of a cycle: coordinates the tables that rows, claims and results are kept in. Each table is the only
 // writer of its columns; other files read them and call its methods. engine.ts owns one from cycle to cycle and passes
-// it to all phases; lanes have trial copies (`trialOf`), worker threads a `WorkerCycle` over the shared columns
-// (shared-state.ts).
+// it to all phases; lanes and worker threads have cycles of their own over the same columns (shared-state.ts).
 
-import { type ReadonlyColumns, shareColumns } from '../collections/table.ts';
+import type { ReadonlyColumns } from '../collections/table.ts';
 import type { FleetView, Pattern, ProfileEntry } from '../fleet/index.ts';
 import type { DecisionOptions } from '../model/index.ts';
 import { Actions } from './actions.ts';
@@ -35,8 +34,8 @@ import { CycleStats } from './stats.ts';
  */
 export class Cycle {
   readonly fleet: FleetView;
-  /** True for the cycle of a lane: only the claims of its rows are read. */
-  readonly isTrial: boolean;
+  /** Whether other lanes serve rows of this pass as well. */
+  #hasOtherLanes = false;
   #options!: DecisionOptions;
   #nowMs = 0;
   #number = 0;
@@ -81,16 +80,17 @@ export class Cycle {
   readonly domainCandidates: DomainCandidates;
   readonly evenList: EvenList;
 
-  constructor(fleet: FleetView, isTrial = false) {
+  /** `owner`: the cycle of the same fleet that this one serves a lane of. */
+  constructor(fleet: FleetView, owner: Cycle | null = null) {
     this.fleet = fleet;
-    this.isTrial = isTrial;
-    // A trial is never brought up to date, so it does not follow the fleet.
-    const changed = isTrial ? new Set<number>() : fleet.changes.watch();
-    const reshaped = isTrial ? new Set<number>() : fleet.reshaped.watch();
-    this.#written = isTrial ? new Set() : fleet.machines.written.watch();
+    // The owner follows the fleet.
+    const changed = owner === null ? fleet.changes.watch() : new Set<number>();
+    const reshaped = owner === null ? fleet.reshaped.watch() : new Set<number>();
+    this.#written = owner === null ? fleet.machines.written.watch() : new Set();
     this.unfilled = new Unfilled(fleet);
     this.#rest = new Unfilled(fleet);
-    this.rankedRows = new RankedRows();
+    // Lanes of one thread number the members that no fold hosts together.
+    this.rankedRows = owner?.rankedRows ?? new RankedRows();
     this.walk = new BoundWalk(fleet);
     this.bound = new BoundIndex(fleet, this.rankedRows, this.walk);
     this.ownAndOrphans = new OwnAndOrphanWalk(fleet, this.bound, this.rankedRows);
@@ -114,19 +114,42 @@ export class Cycle {
   }
 
   /**
-   * A private copy of the cycle for a lane, as of the start of its pass at `passStart`. The lane claims in it freely; no
-   * other thread reads it.
+   * Begins the pass of a lane, over columns that are those of the owner's cycle. Its claims are at `claimsStart` of
+   * `claims.slots` and following.
    */
-  static trialOf(cycle: Cycle, passStart: number, options: PoolOptions): Cycle {
-    const trial = new Cycle(cycle.fleet, true);
-    shareColumns(cycle.rankedRows, trial.rankedRows);
-    shareColumns(cycle.bound, trial.bound);
-    shareColumns(cycle.walk, trial.walk);
-    shareColumns(cycle.bindable, trial.bindable);
-    shareColumns(cycle.credits, trial.credits);
-    trial.claims.copyFrom(cycle.claims, passStart);
-    trial.freeMachines.begin(trial.claims.claimedBy, options, true);
-    return trial;
+  beginLane(claimsStart: number, options: PoolOptions): void {
+    this.#hasOtherLanes = true;
+    this.#stats = new CycleStats();
+    this.claims.continueAt(claimsStart);
+    this.pass.clear();
+    this.result.clear();
+    this.blockers.beginLane();
+    this.sharing.beginLane();
+    this.availability.beginCycle();
+    this.freeMachines.beginLane(this.claims.claimedBy, options);
+  }
+
+  /**
+   * Opens the pass for `lanes` lanes, this cycle being the first. Makes room for all they may claim and for all `members` of
+   * folds, since columns must not be replaced while lanes share them. Returns where the claims of each lane begin.
+   */
+  openLanes(lanes: number, members: number): readonly number[] {
+    this.#hasOtherLanes = true;
+    this.rankedRows.reserveUnhosted(members);
+    this.credits.reserveRows(members);
+    const { size } = this.fleet.machines;
+    this.claims.reserveClaims(this.credits.end + lanes * size);
+    return Array.from({ length: lanes }, (_, lane) => this.credits.end + lane * size);
+  }
+
+  /** All lanes have ended. */
+  closeLanes(): void {
+    this.#hasOtherLanes = false;
+  }
+
+  /** Whether other lanes serve rows of this pass as well. */
+  get hasOtherLanes(): boolean {
+    return this.#hasOtherLanes;
   }
 
   get options(): DecisionOptions {
@@ -244,6 +267,7 @@ export class Cycle {
   /** Drops all claims after a cycle failed at an unknown point. The next cycle starts from an empty state. */
   reset(): void {
     this.#clearClaims();
+    this.blockers.clear();
     this.dirtyClusters.restart();
   }
 
@@ -282,13 +306,6 @@ export class Cycle {
     this.result.addUnhosted(this.rankedRows.cluster[rankedRow]!, rankedRow);
     this.credits.settleUnhosted(rankedRow);
     return rankedRow;
-  }
-
-  /** Undoes what serving a ranked row did to a trial, from the claim at index `from` on. */
-  undoTrial(rankedRow: number, from: number): void {
-    this.pass.takeBack(rankedRow, from);
-    this.pass.clear();
-    this.result.clear();
   }
 
   patternOf(rankedRow: number): Pattern {

@@ -14,6 +14,7 @@ import type {
   Verdict,
 } from '../model/index.ts';
 import { NONE } from './assign/ranked-rows.ts';
+import { LanesAbandoned } from './assign/serve.ts';
 import { type Probe, solve } from './assign/solve.ts';
 import type { ClaimWatch } from './claim-watch.ts';
 import { Cycle } from './cycle.ts';
@@ -226,15 +227,11 @@ export interface EngineOptions {
   readonly workers?: number;
   /** Steps of fewer clusters are credited without waking the other threads. */
   readonly smallestStep?: number;
-  /**
-   * Number of rows served from the free machines at a time; 'auto' uses as many lanes as pay off. The plan is the same for
-   * any number.
-   */
+  /** Lanes that serve rows from the free machines; 'auto' uses as many as pay off. The plan is the same for any number. */
   readonly lanes?: number | 'auto';
   /**
-   * How often a row whose proposal was refused, or that was displaced, is solved again before it waits for the barrier. A
-   * low bound sends rows with brief contention to the barrier, where rows are solved one by one; a high bound wastes
-   * solves.
+   * How often a lane that must wait for another looks again, some microseconds each, before it parks its thread. Parking and
+   * waking take tens of microseconds; a high bound keeps a core busy that other programs may need.
    */
   readonly retries?: number;
   /** Runs all lanes on this thread, in the order it returns; used to test interleavings. */
@@ -338,7 +335,7 @@ export class Engine {
       probe(phase);
     };
     try {
-      solve(cycle, this.#workerPool, this.#lanes, nowMs, options, everything, ended);
+      this.#solve(nowMs, options, everything, ended);
       const decision = new Decision(cycle, ended);
       stats.needs = cycle.fleet.demand.count;
       // A cycle that keeps nothing is itself a full solve.
@@ -351,6 +348,19 @@ export class Engine {
       // The cycle failed at an unknown point.
       cycle.reset();
       throw error;
+    }
+  }
+
+  /** Phase 1; in one lane and from an empty state, if the lanes could not go on. */
+  #solve(nowMs: number, options: DecisionOptions, everything: boolean, probe: Probe): void {
+    const cycle = this.#cycle;
+    try {
+      solve(cycle, this.#workerPool, this.#lanes, nowMs, options, everything, probe);
+    } catch (error) {
+      if (!(error instanceof LanesAbandoned)) throw error;
+      cycle.reset();
+      this.#lanes.pause();
+      solve(cycle, this.#workerPool, this.#lanes, nowMs, options, true, probe);
     }
   }
 

@@ -103,27 +103,27 @@ describe('statistics of a cycle', () => {
     engine.decide(input.nowMs, input.options);
     expect(engine.metrics.modes.incremental.commits).toBeGreaterThan(0);
     for (const mode of Object.values(engine.metrics.modes)) {
-      expect(mode).toMatchObject({ proposals: mode.commits, conflicts: 0, displacements: 0, exhausted: 0 });
+      expect(mode).toMatchObject({ proposals: mode.commits, conflicts: 0, exhausted: 0 });
       expect(conflictFraction(mode)).toBe(0);
     }
   });
 });
 
 describe('sums over cycles', () => {
-  it('given two cycles, then what the broker saw adds up by mode', () => {
+  it('given two cycles, then what rows waited for adds up by mode', () => {
     const metrics = new EngineMetrics();
     for (const conflicts of [1, 2]) {
       const stats = new CycleStats();
-      Object.assign(stats.modes.incremental, { proposals: 10, commits: 8, conflicts, displacements: 1 });
-      stats.modes.incremental.recommits = conflicts;
-      stats.modes.allOrNothing.exhausted = 1;
+      Object.assign(stats.modes.incremental, { proposals: 10, commits: 8, conflicts });
+      Object.assign(stats.modes.allOrNothing, { conflicts: 1, exhausted: 1 });
       stats.modes.allOrNothing.proposalMs.add(0.5);
       stats.lanes = 4;
       metrics.add(stats);
     }
     const { incremental, allOrNothing } = metrics.modes;
-    expect(incremental).toMatchObject({ proposals: 20, commits: 16, conflicts: 3, displacements: 2 });
-    expect(retriesOf(incremental)).toEqual({ committed: 3, conflict: 3, displaced: 2, exhausted: 0 });
+    expect(incremental).toMatchObject({ proposals: 20, commits: 16, conflicts: 3 });
+    expect(retriesOf(incremental)).toEqual({ committed: 3, exhausted: 0 });
+    expect(retriesOf(allOrNothing)).toEqual({ committed: 0, exhausted: 2 });
     expect(allOrNothing).toMatchObject({ exhausted: 2, proposalMs: { count: 2, sum: 1 } });
     expect(conflictFraction(incremental)).toBe(3 / 16);
     expect(metrics.lanes).toBe(4);

@@ -11,8 +11,8 @@ export type Clock = () => number;
 export type Mode = 'incremental' | 'allOrNothing';
 export const MODES: readonly Mode[] = ['incremental', 'allOrNothing'];
 
-/** Rows that were solved again, by outcome. */
-export type Retries = Readonly<Record<'committed' | 'conflict' | 'displaced' | 'exhausted', number>>;
+/** Rows that waited for other lanes, by outcome: committed after a few reads, or after their thread was parked. */
+export type Retries = Readonly<Record<'committed' | 'exhausted', number>>;
 
 /** Phases of a cycle, in the order they end. */
 const PHASES: readonly Phase[] = ['normalise', 'credit', 'acquire', 'preempt', 'reclaim', 'plan'];
@@ -25,24 +25,20 @@ const PHASES: readonly Phase[] = ['normalise', 'credit', 'acquire', 'preempt', '
  * A row that is short after its credit is counted twice: once for the credit and once for the free machines.
  */
 export type Path = 'absorb' | 'shortfall' | 'score';
-const PATHS: readonly Path[] = ['absorb', 'shortfall', 'score'];
+export const PATHS: readonly Path[] = ['absorb', 'shortfall', 'score'];
 
 export interface PathStats {
   rows: number;
   ms: number;
 }
 
-/** The broker's counts for proposals of one mode. */
+/** Counts of rows of one mode that were served from the free machines. */
 export interface ModeStats {
   proposals: number;
   commits: number;
-  /** Proposals refused because a bucket they had read changed. */
+  /** Rows that found another lane behind and had to wait for it. */
   conflicts: number;
-  /** The subset of `commits` by rows that were solved again. */
-  recommits: number;
-  /** Commits undone in favour of a better-ranked row. */
-  displacements: number;
-  /** Rows without retries left, which were settled at the barrier. */
+  /** The subset of `conflicts` whose thread was parked, because all retries were used. */
   exhausted: number;
   /** From the start of a row to its commit; only with one lane and timed rows. */
   readonly proposalMs: Histogram;
@@ -57,8 +53,6 @@ function noProposals(): ModeStats {
     proposals: 0,
     commits: 0,
     conflicts: 0,
-    recommits: 0,
-    displacements: 0,
     exhausted: 0,
     proposalMs: new Histogram(),
   };
@@ -69,9 +63,9 @@ export function conflictFraction({ commits, conflicts }: ModeStats): number {
   return conflicts === 0 ? 0 : conflicts / Math.max(1, commits);
 }
 
-/** A row that was refused or displaced is solved again until it has no retries left. */
-export function retriesOf({ recommits, conflicts, displacements, exhausted }: ModeStats): Retries {
-  return { committed: recommits, conflict: conflicts, displaced: displacements, exhausted };
+/** How the waits of rows ended. */
+export function retriesOf({ conflicts, exhausted }: ModeStats): Retries {
+  return { committed: conflicts - exhausted, exhausted };
 }
 
 /** Written while the cycle runs, and constant afterwards. */
@@ -80,8 +74,10 @@ export class CycleStats {
   needs = 0;
   /** Clusters solved again because they changed. */
   clusters = 0;
-  /** Upper bound of the rows served from the free machines at a time. */
+  /** Lanes that were open. */
   lanes = 1;
+  /** Threads that lanes ran on. */
+  laneThreads = 1;
   /**
    * For rows served from the free machines, `ms` stays 0 unless rows are timed: two clock reads cost as much as a small
    * row.
@@ -131,7 +127,7 @@ export class CycleStats {
     path.ms += this.rowMs() - startMs;
   }
 
-  /** A proposal was committed without concurrent lanes; its row was begun at `startMs`. */
+  /** What a row claims was committed; the row was begun at `startMs`. */
   committed(mode: Mode, startMs: number): void {
     const stats = this.modes[mode];
     stats.proposals++;
@@ -195,8 +191,6 @@ function addMode(sum: ModeStats, more: ModeStats): void {
   sum.proposals += more.proposals;
   sum.commits += more.commits;
   sum.conflicts += more.conflicts;
-  sum.recommits += more.recommits;
-  sum.displacements += more.displacements;
   sum.exhausted += more.exhausted;
   sum.proposalMs.addAll(more.proposalMs);
 }

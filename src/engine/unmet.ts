@@ -16,11 +16,10 @@ export interface Unmet {
 
 /** Records that the ranked row being served is short. */
 export function addUnmet(
-  { blockers, isTrial, result, unfilled }: Cycle,
+  { blockers, result, unfilled }: Cycle,
   rankedRow: number,
   spread: SpreadView | null,
 ): void {
-  if (isTrial) return;
   const blocker = blockers.of(rankedRow);
   result.addUnmet({ rankedRow, shortage: unfilled.save(), deficit: unfilled.deficit(), spread, blocker });
 }

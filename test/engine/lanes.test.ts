@@ -22,10 +22,8 @@ import { replaceContent, threadsStarted } from './warm.ts';
 
 const RUNS = Number(process.env['BIGFLEET_RUNS'] ?? 1_000);
 
-/** Fleets with any order of free machines, and without sharing, with which no lanes are opened. */
-const laneFleets = anyFleets().map((input): DecisionInput => {
-  return { ...input, options: { ...input.options, sharing: 'off' } };
-});
+/** Fleets with any rules. */
+const laneFleets = anyFleets();
 
 function planWith(input: DecisionInput, options: EngineOptions): Plan {
   return new Engine(fleetOf(input), options).decide(input.nowMs, input.options).plan();
@@ -61,7 +59,7 @@ describe('lanes on threads', () => {
       let before: DecisionInput | undefined;
       await threadsStarted(engine, lanes);
       try {
-        for (const [i, input] of fc.sample(laneFleets, { numRuns: 100, seed }).entries()) {
+        for (const [i, input] of fc.sample(laneFleets, { numRuns: Number(process.env["BIGFLEET_THREAD_RUNS"] ?? 100), seed }).entries()) {
           replaceContent(fleet, before, input);
           before = input;
           const plan = engine.decide(input.nowMs, input.options).plan();

@@ -2,7 +2,7 @@
 // the last claimant of every class; rows of the same cluster are searched for bound machines. Part of a `Cycle`:
 // serve.ts and lanes.ts record claims, unmet.ts reads the blocker of a row.
 
-import { withRoom } from '../../collections/columns.ts';
+import { ColumnGroup } from '../../collections/table.ts';
 import type { Pattern } from '../../fleet/index.ts';
 import { isBound } from '../../model/index.ts';
 import { isFreeState } from '../candidates/class-availability.ts';
@@ -11,9 +11,14 @@ import { NONE } from './ranked-rows.ts';
 
 export class Blockers {
   readonly #cycle: Cycle;
-  /** By class: place in the pass of the last ranked row that claimed a free machine of it; NONE if none did. */
-  #lastTakenAt = new Int32Array(0);
-  /** Classes whose `#lastTakenAt` is not NONE. */
+
+  readonly byClass = new ColumnGroup(this);
+  /** The last ranked row that claimed a free machine of the class, plus one; 0 if none did. */
+  readonly lastTakenBy = this.byClass.u32();
+  /** Position of that ranked row in the pass. */
+  readonly lastTakenAt = this.byClass.f64();
+
+  /** Classes that ranked rows of this lane claimed from. */
   #takenClasses: number[] = [];
   /** By cluster and pattern: the last ranked row before `before` that claims a bound machine that fits. */
   #neighbours = new Map<number, { readonly before: number; readonly last: number }>();
@@ -24,51 +29,76 @@ export class Blockers {
 
   /** Forgets the previous cycle and makes room for the classes of a fleet. */
   beginCycle(): void {
-    for (const c of this.#takenClasses) this.#lastTakenAt[c] = NONE;
+    for (const c of this.#takenClasses) this.lastTakenBy[c] = 0;
+    this.byClass.reserve(this.#cycle.fleet.classes.size);
+    this.beginLane();
+  }
+
+  /** Forgets everything, after a cycle failed at an unknown point. */
+  clear(): void {
+    this.lastTakenBy.fill(0);
+    this.#takenClasses = [];
+  }
+
+  /** Begins the pass in another lane than that of the cycle, whose columns are shared. */
+  beginLane(): void {
     this.#takenClasses = [];
     this.#neighbours = new Map();
-    const known = this.#lastTakenAt.length;
-    this.#lastTakenAt = withRoom(this.#lastTakenAt, this.#cycle.fleet.classes.size);
-    this.#lastTakenAt.fill(NONE, known);
+  }
+
+  /** Classes that ranked rows of this lane claimed from; those of other lanes too, after `merge`. */
+  get takenClasses(): readonly number[] {
+    return this.#takenClasses;
+  }
+
+  /** Adds the classes that ranked rows of another lane claimed from. */
+  merge(takenClasses: Iterable<number>): void {
+    for (const c of takenClasses) this.#takenClasses.push(c);
   }
 
   /** Records, after a ranked row was served in the pass, that it is the last one for every class it claimed from. */
   noteTaken(rankedRow: number): void {
-    const { claims, fleet, isTrial, pass } = this.#cycle;
-    if (isTrial) return;
+    const { claims, fleet, pass } = this.#cycle;
     const { creditEnd, creditStart, laterEnd, laterStart, slots } = claims;
     const { classOf, state } = fleet.machines;
-    const place = pass.count - 1;
     for (let i = creditStart[rankedRow]!; i < creditEnd[rankedRow]!; i++) {
       const slot = slots[i]!;
-      if (isFreeState(state[slot])) this.#noteClass(classOf[slot]!, place);
+      if (isFreeState(state[slot])) this.#noteClass(classOf[slot]!, rankedRow);
     }
     for (let i = 0; i < laterEnd[rankedRow]! - laterStart[rankedRow]!; i++)
-      this.#noteClass(pass.acquiredClassAt(i), place);
+      this.#noteClass(pass.acquiredClassAt(i), rankedRow);
   }
 
-  #noteClass(classNumber: number, place: number): void {
-    if (this.#lastTakenAt[classNumber] === NONE) this.#takenClasses.push(classNumber);
-    this.#lastTakenAt[classNumber] = place;
+  #noteClass(classNumber: number, rankedRow: number): void {
+    if (this.lastTakenBy[classNumber] === 0) this.#takenClasses.push(classNumber);
+    this.lastTakenBy[classNumber] = rankedRow + 1;
+    this.lastTakenAt[classNumber] = this.#cycle.pass.lastPosition;
   }
 
   /** The last ranked row before this one that claimed a machine this one could have used; NONE for none. */
   of(rankedRow: number): number {
-    const { fleet, pass, rankedRows } = this.#cycle;
+    const { fleet, rankedRows } = this.#cycle;
     const pattern = this.#cycle.patternOf(rankedRow);
-    const taken = this.#lastTaken(pattern);
-    const other = taken === NONE ? NONE : pass.rankedRow[taken]!;
+    const other = this.#lastTaken(pattern);
     const neighbour = this.#lastNeighbour(rankedRow, pattern);
     if (other === NONE || neighbour === NONE) return Math.max(other, neighbour);
     return rankedRows.compare(fleet, other, neighbour) < 0 ? neighbour : other;
   }
 
+  /** The last ranked row of the pass that claimed a free machine of a class that fits. */
   #lastTaken(pattern: Pattern): number {
-    let last = NONE;
     const fitting = pattern.fittingClasses();
-    if (this.#takenClasses.length < fitting.length) {
-      for (const c of this.#takenClasses) if (pattern.fits(c)) last = Math.max(last, this.#lastTakenAt[c]!);
-    } else for (const c of fitting) last = Math.max(last, this.#lastTakenAt[c]!);
+    const { hasOtherLanes } = this.#cycle;
+    // Other lanes' classes are not listed here.
+    const isListShorter = !hasOtherLanes && this.#takenClasses.length < fitting.length;
+    let last = NONE;
+    let lastAt = NONE;
+    for (const c of isListShorter ? this.#takenClasses : fitting) {
+      if (this.lastTakenBy[c] === 0 || this.lastTakenAt[c]! <= lastAt) continue;
+      if (isListShorter && !pattern.fits(c)) continue;
+      last = this.lastTakenBy[c]! - 1;
+      lastAt = this.lastTakenAt[c]!;
+    }
     return last;
   }
 

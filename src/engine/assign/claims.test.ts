@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Fleet } from '../../fleet/index.ts';
 import { Cycle } from '../cycle.ts';
+import { shareColumns } from '../../collections/table.ts';
 import { Claims } from './claims.ts';
 
 function withRoom(): Claims {
@@ -42,18 +43,27 @@ describe('claims', () => {
     expect(claims.count).toBe(1);
   });
 
-  it('given a private copy, when it claims, then the original does not change', () => {
+  it('given claims of another lane in the same columns, when the pass is undone, then they are too', () => {
     const claims = withRoom();
     claims.openCredits(0);
     claims.credit(0, 1);
-    const copy = new Claims();
+    const lane = new Claims();
+    shareColumns(claims, lane);
+    lane.continueAt(5);
+    lane.openLater(1);
+    lane.acquire(1, 2);
+    claims.openLater(0);
+    claims.acquire(0, 3);
+    claims.adopt([{ from: 5, to: lane.count }]);
 
-    copy.copyFrom(claims, 1);
-    copy.openLater(0);
-    copy.acquire(0, 2);
+    expect([claims.of(0), claims.of(1)]).toEqual([[1, 3], [2]]);
+    expect(claims.ofPass(1)).toEqual([
+      { from: 1, to: 2 },
+      { from: 5, to: 6 },
+    ]);
+    claims.undoPass(1);
 
-    expect([copy.of(0), claims.of(0)]).toEqual([[1, 2], [1]]);
-    expect(claims.isFree(2)).toBe(true);
+    expect([1, 2, 3].map((slot) => claims.isFree(slot))).toEqual([false, true, true]);
   });
 
   it('given the tables of a cycle, then writing their columns from outside does not type-check', () => {

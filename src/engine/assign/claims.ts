@@ -4,6 +4,12 @@
 
 import { ColumnGroup, type ReadonlyColumns } from '../../collections/table.ts';
 
+/** A part of `Claims.slots`. */
+export interface ClaimRange {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** Claims as other files see them. */
 export type ClaimsView = ReadonlyColumns<Claims>;
 
@@ -25,6 +31,8 @@ export class Claims {
   readonly laterEnd = this.byRankedRow.u32();
 
   #count = 0;
+  /** Claims that other lanes have made in the pass: parts of `slots`, each from an index up to another. */
+  #ofLanes: readonly ClaimRange[] = [];
 
   /** Index in `slots` of the next claim. */
   get count(): number {
@@ -98,6 +106,24 @@ export class Claims {
     this.#count = Math.min(this.#count, index);
   }
 
+  /** Adopts claims that other lanes have made: they are in `slots` and in the columns already. */
+  adopt(ranges: readonly ClaimRange[]): void {
+    this.#ofLanes = ranges;
+  }
+
+  /** Undoes all claims of a pass that began at an index of `slots`, those of other lanes included. */
+  undoPass(start: number): void {
+    this.undoFrom(start);
+    for (const { from, to } of this.#ofLanes)
+      for (let i = from; i < to; i++) this.claimedBy[this.slots[i]!] = 0;
+    this.#ofLanes = [];
+  }
+
+  /** The parts of `slots` with the claims of a pass that began at an index. */
+  ofPass(start: number): readonly ClaimRange[] {
+    return [{ from: start, to: Math.max(start, this.#count) }, ...this.#ofLanes];
+  }
+
   /** Empties the list of credits of a ranked row whose claims were undone. */
   dropCredits(rankedRow: number): void {
     this.creditEnd[rankedRow] = this.creditStart[rankedRow]!;
@@ -126,16 +152,7 @@ export class Claims {
     for (const column of this.byRankedRow.columns()) column.fill(0);
     this.claimedBy.fill(0);
     this.#count = 0;
-  }
-
-  /** Becomes a private copy of the claims before the pass, with room for those of a pass. */
-  copyFrom(claims: ClaimsView, passStart: number): void {
-    this.bySlot.copy(claims.bySlot);
-    this.byRankedRow.copy(claims.byRankedRow);
-    const slots = new Uint32Array(passStart + claims.claimedBy.length);
-    slots.set(claims.slots.subarray(0, passStart));
-    this.inOrder.adopt([slots]);
-    this.#count = passStart;
+    this.#ofLanes = [];
   }
 
   /** Slots that a ranked row claims, in claim order. */

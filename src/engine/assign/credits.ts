@@ -92,10 +92,10 @@ export class Credits {
     this.byRegion.reserve(this.#regions.end);
   }
 
-  /** Makes room for all ranked rows. */
-  reserveRows(): void {
-    this.byRankedRow.reserve(this.#rankedRows.limit);
-    this.#claims.reserveRows(this.#rankedRows.limit);
+  /** Makes room for all ranked rows, and for this many more. */
+  reserveRows(more = 0): void {
+    this.byRankedRow.reserve(this.#rankedRows.limit + more);
+    this.#claims.reserveRows(this.#rankedRows.limit + more);
   }
 
   openCluster(cluster: number): void {

@@ -172,7 +172,7 @@ function rankDomains(cycle: Cycle, rankedRow: number): number[] {
   const { sums } = cycle;
   const { names } = domainsOf(cycle, rankedRow);
   const possible = cycle.availability.of(rankedRow).domainsThatCouldCover(cycle.rankedRows.row[rankedRow]!);
-  if (possible.length === 0) cycle.infeasible.note(rankedRow);
+  if (possible.length === 0) cycle.result.addInfeasible(rankedRow);
   return possible
     .filter((domain) => sums.countOf(domain) > 0)
     .map((domain) => new DomainKeys(cycle, rankedRow, domain, names[domain]!))

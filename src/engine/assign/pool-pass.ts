@@ -1,6 +1,6 @@
-// The pass over the free machines: ranked rows that waited for it, in the order they were served, and the index of the
-// first claim of each. Claims of the pass also remove machines from the free machines, and undoing them returns the
-// machines. A table of `Cycle`, written while serve.ts or the lanes serve rows.
+// The pass over the free machines: ranked rows that waited for it, in the order they were served. Claims of the pass also
+// remove machines from the free machines, and undoing them returns the machines. A table of `Cycle`, written while
+// serve.ts serves rows, in one lane or in several.
 
 import { withRoom } from '../../collections/columns.ts';
 import { ColumnGroup, type ReadonlyColumns } from '../../collections/table.ts';
@@ -9,8 +9,8 @@ import { MachineState } from '../../model/index.ts';
 import type { FreeMachines } from '../candidates/free-machines.ts';
 import type { GangAvailability } from '../candidates/gang-availability.ts';
 import { FreeChange } from '../candidates/topology.ts';
-import type { ClaimsView } from './claims.ts';
-import { Credit, type CreditsView } from './credits.ts';
+import type { ClaimRange, ClaimsView } from './claims.ts';
+import type { CreditsView } from './credits.ts';
 import type { Unfilled } from './unfilled.ts';
 
 /** The pass as other files see it. */
@@ -30,8 +30,11 @@ export class PoolPass {
   /** Reused from cycle to cycle, since a cold fleet has hundreds of thousands of ranked rows. */
   readonly byPlace = new ColumnGroup(this);
   readonly rankedRow = this.byPlace.u32();
-  /** Index of its first claim of the pass; its claims end where those of the next ranked row begin. */
-  readonly from = this.byPlace.u32();
+  /**
+   * Its place in rank order among all rows of the pass, in whichever lane they are served; members that their fold cannot
+   * host have one between the fold and the next row.
+   */
+  readonly position = this.byPlace.f64();
 
   constructor({
     fleet,
@@ -67,18 +70,38 @@ export class PoolPass {
     this.#claims.reserveClaims(this.#credits.end + this.#fleet.machines.size);
   }
 
-  /** Adds the next ranked row; its claims of the pass begin at `from`. */
-  enter(rankedRow: number, from: number): void {
+  /** Adds the next ranked row. */
+  enter(rankedRow: number, position: number): void {
     const place = this.#count++;
     if (place === this.rankedRow.length) this.byPlace.reserve(this.#count);
     this.rankedRow[place] = rankedRow;
-    this.from[place] = from;
+    this.position[place] = position;
+  }
+
+  /** Position of the ranked row entered last. */
+  get lastPosition(): number {
+    return this.position[this.#count - 1]!;
+  }
+
+  /** Adds the ranked rows that another lane has served, with their positions, among those served here. */
+  merge(rankedRows: Uint32Array, positions: Float64Array): void {
+    const own = this.#count;
+    this.byPlace.reserve(own + rankedRows.length);
+    this.#count = own + rankedRows.length;
+    // From the end, so that no entry is overwritten before it is moved.
+    for (let to = this.#count - 1, mine = own - 1, other = rankedRows.length - 1; other >= 0; to--) {
+      const isMine = mine >= 0 && this.position[mine]! > positions[other]!;
+      this.rankedRow[to] = isMine ? this.rankedRow[mine]! : rankedRows[other]!;
+      this.position[to] = isMine ? this.position[mine]! : positions[other]!;
+      if (isMine) mine--;
+      else other--;
+    }
   }
 
   /** Undoes all claims of the pass before the next cycle begins, when all machines become available again. */
   undoAll(): void {
     const { end } = this.#credits;
-    this.#claims.undoFrom(end);
+    this.#claims.undoPass(end);
     for (let place = 0; place < this.#count; place++) {
       const rankedRow = this.rankedRow[place]!;
       if (this.#claims.creditStart[rankedRow]! < end) this.#claims.forgetLater(rankedRow);
@@ -117,20 +140,23 @@ export class PoolPass {
     this.#takeOut(slot);
   }
 
-  /** Claims a machine for a ranked row without updating `unfilled`: another lane has checked the amounts. */
-  adopt(rankedRow: number, slot: number): void {
-    this.#claims.add(rankedRow, slot);
-    this.#takeOut(slot);
-  }
-
   /** Removes a claimed machine from the free machines, if it is one. */
   #takeOut(slot: number): void {
+    this.#freeMachines.take(slot, this.#fleet.machines.classOf[slot]!);
+    this.#noteTaken(slot);
+  }
+
+  #noteTaken(slot: number): void {
     const { classOf, state } = this.#fleet.machines;
-    this.#freeMachines.take(slot, classOf[slot]!);
     if (state[slot] === MachineState.Idle)
       this.#availability.noteFreeChange(classOf[slot]!, FreeChange.IdleTaken);
     else if (state[slot] === MachineState.Speculative)
       this.#availability.noteFreeChange(classOf[slot]!, FreeChange.SpeculativeTaken);
+  }
+
+  /** Another lane has made the claims in a part of `claims.slots`: the sums for gangs follow. */
+  noteClaimsOfLane({ from, to }: ClaimRange): void {
+    for (let i = from; i < to; i++) this.#noteTaken(this.#claims.slots[i]!);
   }
 
   /** Undoes the claims from index `to` on, last first, which `FreeMachines.putBack` requires. */
@@ -151,12 +177,5 @@ export class PoolPass {
     this.rewind(this.#claims.creditStart[rankedRow]!);
     this.#claims.dropCredits(rankedRow);
     this.#claims.openLater(rankedRow);
-  }
-
-  /** Undoes the claims that a ranked row made in the pass, from index `from` on; its earlier credits stay. */
-  takeBack(rankedRow: number, from: number): void {
-    this.rewind(from);
-    if (this.#credits.outcome[rankedRow] === Credit.Short) this.#claims.forgetLater(rankedRow);
-    else this.#claims.forgetRow(rankedRow);
   }
 }

@@ -134,6 +134,11 @@ export class RankedRows {
     return rankedRow;
   }
 
+  /** Makes room for members that no fold hosts, so that columns are not replaced while lanes share them. */
+  reserveUnhosted(count: number): void {
+    this.byRankedRow.reserve(this.limit + count);
+  }
+
   /** Records whether the gang of a key was found infeasible, for the ranked rows that are made next. */
   markInfeasible(key: number, isInfeasible: boolean): void {
     this.infeasibleKey[key] = isInfeasible ? 1 : 0;

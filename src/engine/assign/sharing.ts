@@ -19,6 +19,15 @@ export interface Share {
   readonly amount: Float64Array;
 }
 
+/** A machine that rows borrowed from, with its buckets before. */
+type Lent = readonly [slot: number, interruption: number, reclamation: number];
+
+/** What rows of one lane borrowed in the pass. */
+export interface LanePart {
+  readonly borrowers: readonly number[];
+  readonly lent: readonly Lent[];
+}
+
 /** The remainders of one cluster at some point of Phase 1. */
 interface ClusterRemainders {
   readonly list: Remainders;
@@ -50,7 +59,7 @@ export class Sharing {
   /** Ranked rows that borrowed in the pass. */
   readonly #borrowersInPass = new Set<number>();
   /** Machines that rows borrowed from in the pass, with their buckets before. */
-  readonly #lentInPass: [slot: number, interruption: number, reclamation: number][] = [];
+  readonly #lentInPass: Lent[] = [];
   /** Those that the row being served uses; null if it is no lender. */
   #current: ClusterRemainders | null = null;
   /** A lender of the cluster being credited waits for the pass, so all later lenders do. */
@@ -96,6 +105,25 @@ export class Sharing {
   /** Makes room for all machines. */
   reserve(): void {
     if (this.isActive) this.bySlot.reserve(this.#cycle.fleet.machines.size);
+  }
+
+  /** Begins the pass of a lane that shares the columns with others. */
+  beginLane(): void {
+    this.#inPass = new Map();
+    this.#borrowersInPass.clear();
+    this.#lentInPass.length = 0;
+    this.#current = null;
+  }
+
+  /** What rows of this lane borrowed in the pass, for the cycle that undoes it. */
+  get lanePart(): LanePart {
+    return { borrowers: [...this.#borrowersInPass], lent: this.#lentInPass };
+  }
+
+  /** Adds what rows of another lane borrowed. */
+  merge({ borrowers, lent }: LanePart): void {
+    for (const rankedRow of borrowers) this.#borrowersInPass.add(rankedRow);
+    for (const entry of lent) this.#lentInPass.push(entry);
   }
 
   /** Undoes what the pass did. */

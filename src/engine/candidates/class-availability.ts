@@ -4,7 +4,7 @@
 
 import { ChangeLog } from '../../collections/changelog.ts';
 import { withRoom } from '../../collections/columns.ts';
-import type { ReadonlyColumn } from '../../collections/table.ts';
+import { ColumnGroup, type ReadonlyColumn } from '../../collections/table.ts';
 import type { FleetView, SliceView } from '../../fleet/index.ts';
 import { type Attributes, MachineState } from '../../model/index.ts';
 import { NONE } from '../assign/ranked-rows.ts';
@@ -23,8 +23,11 @@ export function isFreeState(state: number | undefined): boolean {
 export class ClassAvailability {
   readonly #fleet: FleetView;
   readonly #slices: readonly (SliceView | undefined)[];
-  /** By class: machines taken in this cycle. */
-  #heads = new Int32Array(0);
+
+  readonly byClass = new ColumnGroup(this);
+  /** Machines of the class taken in this cycle. The only state of the pass; lanes share it, and all else here is a cache. */
+  readonly heads = this.byClass.i32();
+
   /**
    * By class: ordinals (positions in id order) of the AHEAD machines of its slice from `#lookedFrom` on; -1 in
    * `#lookedFrom` if not prefetched.
@@ -60,13 +63,17 @@ export class ClassAvailability {
     return this.#fleet.classes.size;
   }
 
-  /** Returns all taken machines, and records which classes appeared or disappeared since the last cycle. */
+  /** Returns all taken machines. */
+  returnAll(): void {
+    this.byClass.reserve(this.#fleet.classes.size);
+    this.heads.fill(0);
+  }
+
+  /** Begins a cycle: records which classes appeared or disappeared since the last one. */
   begin(claimedBy: ReadonlyColumn<Int32Array>): void {
     const { classes, machines } = this.#fleet;
     this.cycle++;
     this.#claimedBy = claimedBy;
-    this.#heads = withRoom(this.#heads, classes.size);
-    this.#heads.fill(0);
     this.#ordinals = withRoom(this.#ordinals, classes.size * AHEAD);
     this.#lookedFrom = withRoom(this.#lookedFrom, classes.size).fill(-1);
     this.#changedAt = withRoom(this.#changedAt, classes.size);
@@ -142,24 +149,24 @@ export class ClassAvailability {
   }
 
   free(classNumber: number): number {
-    return (this.#slices[classNumber]?.length ?? 0) - this.#heads[classNumber]!;
+    return (this.#slices[classNumber]?.length ?? 0) - this.heads[classNumber]!;
   }
 
   takenFrom(classNumber: number): number {
-    return this.#heads[classNumber]!;
+    return this.heads[classNumber]!;
   }
 
   /** The first remaining machine of a class, or NONE. */
   firstOf(classNumber: number): number {
     const slice = this.#slices[classNumber];
-    const head = this.#heads[classNumber]!;
+    const head = this.heads[classNumber]!;
     if (slice === undefined || head >= slice.length) return NONE;
     return this.#fleet.machines.arena.data[slice.offset + head]!;
   }
 
   /** Ordinal of the first remaining machine of a class, or NOTHING_LEFT. */
   firstOrdinalOf(classNumber: number): number {
-    const head = this.#heads[classNumber]!;
+    const head = this.heads[classNumber]!;
     const from = head - (head % AHEAD);
     if (this.#lookedFrom[classNumber] !== from) this.#lookAhead(classNumber, from);
     return this.#ordinals[classNumber * AHEAD + head - from]!;
@@ -187,14 +194,14 @@ export class ClassAvailability {
 
   /** Takes a machine, if it is the first remaining one of its class. */
   take(slot: number, classNumber: number): void {
-    if (this.firstOf(classNumber) === slot) this.#heads[classNumber]!++;
+    if (this.firstOf(classNumber) === slot) this.heads[classNumber]!++;
   }
 
   /** Returns a machine, if it was the last one taken from its class. */
   putBack(slot: number): void {
     const classNumber = this.#fleet.machines.classOf[slot]!;
-    if (this.#heads[classNumber] === 0) return;
-    this.#heads[classNumber]!--;
-    if (this.firstOf(classNumber) !== slot) this.#heads[classNumber]!++;
+    if (this.heads[classNumber] === 0) return;
+    this.heads[classNumber]!--;
+    if (this.firstOf(classNumber) !== slot) this.heads[classNumber]!++;
   }
 }

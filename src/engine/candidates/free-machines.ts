@@ -15,11 +15,10 @@ import type { SpecialGroup, SpecialIdle } from './special-idle.ts';
 
 export class FreeMachines {
   readonly #fleet: FleetView;
-  readonly #idle: ClassAvailability;
-  readonly #speculative: ClassAvailability;
+  readonly idle: ClassAvailability;
+  readonly speculative: ClassAvailability;
   readonly #tiers: CandidateTiers;
   #claimedBy: ReadonlyColumn<Int32Array> = new Int32Array(0);
-  #rewinds = false;
   #isTentative = false;
   /** Special Idle machines of each list in use, with those claimed in this cycle. */
   #special = new Map<SpecialIdle, readonly SpecialGroup[]>();
@@ -30,21 +29,27 @@ export class FreeMachines {
 
   constructor(fleet: FleetView) {
     this.#fleet = fleet;
-    this.#idle = new ClassAvailability(fleet, fleet.machines.idleSlices);
-    this.#speculative = new ClassAvailability(fleet, fleet.machines.speculativeSlices);
-    this.#tiers = new CandidateTiers(fleet, { idle: this.#idle, speculative: this.#speculative });
-    this.#foundIn = this.#idle;
+    this.idle = new ClassAvailability(fleet, fleet.machines.idleSlices);
+    this.speculative = new ClassAvailability(fleet, fleet.machines.speculativeSlices);
+    this.#tiers = new CandidateTiers(fleet, { idle: this.idle, speculative: this.speculative });
+    this.#foundIn = this.idle;
   }
 
-  /** Prepares a cycle: all machines are available again. With `rewinds`, machines may be put back at any time during it. */
-  begin(claimedBy: ReadonlyColumn<Int32Array>, options: PoolOptions, rewinds = false): void {
+  /** Prepares a cycle: all machines are available again. */
+  begin(claimedBy: ReadonlyColumn<Int32Array>, options: PoolOptions): void {
+    this.idle.returnAll();
+    this.speculative.returnAll();
+    this.beginLane(claimedBy, options);
+  }
+
+  /** Prepares a lane of a cycle, which shares with the others what is taken. */
+  beginLane(claimedBy: ReadonlyColumn<Int32Array>, options: PoolOptions): void {
     this.#claimedBy = claimedBy;
-    this.#rewinds = rewinds;
-    this.#isTentative = rewinds;
+    this.#isTentative = false;
     this.#special = new Map();
     this.#found = NONE;
-    this.#idle.begin(claimedBy);
-    this.#speculative.begin(claimedBy);
+    this.idle.begin(claimedBy);
+    this.speculative.begin(claimedBy);
     this.#tiers.begin(options);
   }
 
@@ -55,16 +60,16 @@ export class FreeMachines {
 
   /** Free machines of a class that are in its slice; special Idle machines are not among them. */
   freeIdle(classNumber: number): number {
-    return this.#idle.free(classNumber);
+    return this.idle.free(classNumber);
   }
 
   freeSpeculative(classNumber: number): number {
-    return this.#speculative.free(classNumber);
+    return this.speculative.free(classNumber);
   }
 
   /** Whether the class had such machines when the cycle began. */
   hadAny(classNumber: number): boolean {
-    return this.#idle.holds(classNumber) || this.#speculative.holds(classNumber);
+    return this.idle.holds(classNumber) || this.speculative.holds(classNumber);
   }
 
   /** Unclaimed Idle machines with a target or a penalty, in pool order. */
@@ -90,7 +95,7 @@ export class FreeMachines {
   ): number {
     const { machines } = this.#fleet;
     const { idle, special } = candidates;
-    let next = this.#find(this.#idle, idle.next(unfilled, this.#isTentative));
+    let next = this.#find(this.idle, idle.next(unfilled, this.#isTentative));
     if (machines.specialIdle.length === 0) return next;
     for (const group of this.#groupsOf(special)) {
       const slot = this.#nextSpecial(group, special.isByAmounts, unfilled, key, allowed, mayTakeTargeted);
@@ -145,7 +150,7 @@ export class FreeMachines {
 
   /** The next Speculative machine for a row, or -1. */
   nextSpeculative(candidates: Candidates, unfilled: Unfilled): number {
-    return this.#find(this.#speculative, candidates.speculative.next(unfilled, this.#isTentative));
+    return this.#find(this.speculative, candidates.speculative.next(unfilled, this.#isTentative));
   }
 
   /** The first machine of a class, or NONE for no class. */
@@ -168,11 +173,11 @@ export class FreeMachines {
 
   /** The first Idle machine of a class; NONE for no class. */
   firstIdle(classNumber: number): number {
-    return this.#find(this.#idle, classNumber);
+    return this.#find(this.idle, classNumber);
   }
 
   firstSpeculative(classNumber: number): number {
-    return this.#find(this.#speculative, classNumber);
+    return this.#find(this.speculative, classNumber);
   }
 
   classOf(slot: number): number {
@@ -181,7 +186,7 @@ export class FreeMachines {
 
   /** Whether a free machine is Idle, not Speculative. */
   isIdle(slot: number): boolean {
-    return this.#availabilityOf(slot) === this.#idle;
+    return this.#availabilityOf(slot) === this.idle;
   }
 
   /** Removes a claimed machine from the slice of its class; machines in no slice are ignored. */
@@ -197,14 +202,14 @@ export class FreeMachines {
   #availabilityOf(slot: number): ClassAvailability | null {
     if (slot === this.#found) return this.#foundIn;
     const state = this.#fleet.machines.state[slot];
-    if (state === MachineState.Idle) return this.#idle;
-    return state === MachineState.Speculative ? this.#speculative : null;
+    if (state === MachineState.Idle) return this.idle;
+    return state === MachineState.Speculative ? this.speculative : null;
   }
 
   /** Runs claims of a gang that returns everything it takes: groups that look empty meanwhile are not dropped. */
   tentatively(act: () => void): void {
     this.#isTentative = true;
     act();
-    this.#isTentative = this.#rewinds;
+    this.#isTentative = false;
   }
 }

@@ -1,226 +1,177 @@
-// A lane: solves rows one after another against its own view, and proposes its picks to the broker. Its view holds the
-// claims of all committed better-ranked rows and of no other row, in rank order, so that a row is solved by the same
-// code, with the same result, as if rows were served one by one. Run by lanes.ts on the cycle's thread and by
-// shared-state.ts on worker threads.
+// A lane: serves its rows of the pass in rank order, in its own `Cycle` over the columns that all lanes share. What a row
+// needs of its own cluster it does at once; before it reads free machines it waits for its turn (turns.ts). Run by lanes.ts
+// on the thread of the cycle and by shared-state.ts on worker threads.
 
-import { Credit } from '../assign/credits.ts';
 import { RowKind } from '../assign/ranked-rows.ts';
-import { serve } from '../assign/serve.ts';
+import { LanesAbandoned, serveFromFree, serveInCluster } from '../assign/serve.ts';
+import { prefetch } from '../assign/waiting-rows.ts';
 import type { PoolOptions } from '../candidates/candidate-tier.ts';
-import { Cycle } from '../cycle.ts';
-import { Broker, type BrokerMemory, Mode, type Proposal } from './broker.ts';
-import { ConflictKeys } from './conflict-keys.ts';
+import type { Cycle } from '../cycle.ts';
+import { MODES, type Mode } from '../stats.ts';
+import type { Territories } from './territories.ts';
+import { NO_ROW, Turns } from './turns.ts';
 
-/** Input of a lane, on any thread. */
+/** Input of all lanes of a pass, on any thread. */
 export interface LaneWork {
-  readonly memory: BrokerMemory;
-  /** Ranked rows in rank order. */
-  readonly order: Uint32Array;
-  /** Index of the first claim of the pass. */
-  readonly passStart: number;
-  /** Bucket numbers from here on are clusters. */
-  readonly patternCount: number;
+  readonly territories: Territories;
+  readonly lanes: number;
+  /** Memory of `Turns`. */
+  readonly control: Int32Array;
+  /** By lane: where its claims begin in `claims.slots`. */
+  readonly claimsStart: readonly number[];
   /** The order of free machines; a cycle on another thread has no options. */
   readonly poolOptions: PoolOptions;
+  /** How often a lane that must wait reads the numbers of another before it parks. */
+  readonly retries: number;
 }
 
-const Step = { Dequeue: 0, Observe: 1, Solve: 2, Propose: 3 } as const;
-type Step = (typeof Step)[keyof typeof Step];
+export const LaneStep = { Served: 0, Waits: 1, Done: 2 } as const;
+export type LaneStep = (typeof LaneStep)[keyof typeof LaneStep];
+
+/** Rows prefetched together, while the batch prefetched before is served. */
+const AHEAD = 16;
+/** Parks of 5 ms after which a lane that does not move is given up: its thread is gone. */
+const MOST_PARKS = 2_000;
 
 export class Lane {
-  readonly #cycle: Cycle;
-  readonly #broker: Broker;
-  readonly #conflictKeys: ConflictKeys;
-  /** Ranked rows in rank order. */
-  readonly #order: Uint32Array;
-  /** Claims of committed rows, as of `#read` in the log. */
-  readonly #committed: (Int32Array | undefined)[] = [];
-  /** Committed rows in the view, in rank order, and the index of the first claim of each. */
-  readonly #rows: number[] = [];
-  readonly #starts: number[] = [];
-  /** The view holds every committed row before this one. */
-  #built = 0;
-  #read = 0;
+  readonly cycle: Cycle;
+  readonly number: number;
+  /** Where its claims begin in `claims.slots`. */
+  readonly claimsStart: number;
+  readonly #work: LaneWork;
+  readonly #turns: Turns;
+  /** Places in rank order of its rows, and their ranked rows. */
+  readonly #places: Uint32Array;
+  readonly #rankedRows: Uint32Array;
+  /** Index of the row that is served next, or whose first step is done. */
+  #index = 0;
+  #isBegun = false;
+  /** The row being served has waited. */
+  #hasWaited = false;
+  /** How often the thread was parked for it, without any progress of the lane that it waits for. */
+  #parks = 0;
+  /** Index of the next row that crosses. */
+  #crossing = 0;
+  /** By lane: end of its claims that are noted in the sums for gangs. */
+  readonly #noted: number[];
+  /** Whether the thread can add ranked rows, for members that their fold cannot host. */
+  readonly #canAddRows: boolean;
+  /** Sum of all prefetched values. Public, so that the reads do not look unused and are not optimized away. */
+  prefetched = 0;
 
-  #step: Step = Step.Dequeue;
-  #row = -1;
-  #observed: number[] = [];
-  #proposal: Proposal | null = null;
-
-  constructor(cycle: Cycle, { memory, order, passStart, patternCount, poolOptions }: LaneWork) {
-    const trial = Cycle.trialOf(cycle, passStart, poolOptions);
-    const conflictKeys = new ConflictKeys(trial, order, patternCount);
-    this.#cycle = trial;
-    this.#broker = new Broker(memory, (slot) => conflictKeys.keysOf(slot));
-    this.#conflictKeys = conflictKeys;
-    this.#order = order;
-  }
-
-  /**
-   * Runs one step; between two steps other lanes may run any number of theirs. Returns false when the barrier is reached.
-   */
-  step(): boolean {
-    switch (this.#step) {
-      case Step.Dequeue:
-        return this.#dequeue();
-      case Step.Observe:
-        this.#observe();
-        return true;
-      case Step.Solve:
-        this.#solve();
-        return true;
-      case Step.Propose:
-        this.#propose();
-        return true;
+  constructor(cycle: Cycle, work: LaneWork, number: number, canAddRows: boolean) {
+    const { laneOf, order } = work.territories;
+    this.cycle = cycle;
+    this.number = number;
+    this.claimsStart = work.claimsStart[number]!;
+    this.#work = work;
+    this.#turns = new Turns(work.control, number, work.lanes);
+    this.#noted = [...work.claimsStart];
+    this.#canAddRows = canAddRows;
+    let count = 0;
+    for (let i = 0; i < order.length; i++) if (laneOf[i] === number) count++;
+    this.#places = new Uint32Array(count);
+    this.#rankedRows = new Uint32Array(count);
+    for (let i = 0, at = 0; i < order.length; i++) {
+      if (laneOf[i] !== number) continue;
+      this.#places[at] = i;
+      this.#rankedRows[at++] = order[i]!;
     }
+    this.#publish();
   }
 
-  #dequeue(): boolean {
-    this.#row = this.#broker.next();
-    if (this.#row !== -1) this.#step = Step.Observe;
-    else if (this.#broker.barrier) return false;
-    return true;
+  /** Place in rank order of the row that is served next. */
+  get next(): number {
+    return this.#index < this.#places.length ? this.#places[this.#index]! : NO_ROW;
   }
 
-  /** Leaves the lane's row in flight to the barrier. */
-  leave(): void {
-    if (this.#step !== Step.Dequeue) this.#broker.leave(this.#row);
-    this.#step = Step.Dequeue;
-  }
-
-  /** Waits up to 1 ms for other lanes. */
-  rest(): void {
-    this.#broker.rest();
-  }
-
-  /** Another lane is gone: leaves all rows in flight to the barrier. */
-  inherit(): void {
-    this.#broker.leaveAll();
-  }
-
-  /** Whether the lane has no work until another lane commits or gives up a row. */
-  get idle(): boolean {
-    return this.#step === Step.Dequeue && this.#row === -1;
-  }
-
-  /** Sequence numbers first, then the view: a change in between makes the numbers stale, never the view. */
-  #observe(): void {
-    const conflictKeys = this.#conflictKeys.keysReadBy(this.#cycle, this.#order[this.#row]!);
-    this.#observed = conflictKeys.map((conflictKey) => this.#broker.sequenceOf(conflictKey));
-    this.#bringUpToDate();
-    this.#step = Step.Solve;
-  }
-
-  #bringUpToDate(): void {
-    const { clock } = this.#broker;
-    let changed = this.#row;
-    this.#broker.replay(
-      this.#read,
-      clock,
-      (row, machines) => {
-        this.#committed[row] = machines;
-        changed = Math.min(changed, row);
-      },
-      (row) => {
-        this.#committed[row] = undefined;
-        changed = Math.min(changed, row);
-      },
-    );
-    this.#read = clock;
-    this.#rewindTo(changed);
-    for (; this.#built < this.#row; this.#built++) this.#adopt(this.#built);
-  }
-
-  #rewindTo(row: number): void {
-    while (this.#rows.length > 0 && this.#rows.at(-1)! >= row) {
-      this.#rows.pop();
-      this.#cycle.pass.rewind(this.#starts.pop()!);
+  /** Serves the next row, or only its first step if it must wait for other lanes. */
+  step(): LaneStep {
+    const { cycle } = this;
+    if (this.#index === this.#places.length) return LaneStep.Done;
+    const place = this.#places[this.#index]!;
+    const rankedRow = this.#rankedRows[this.#index]!;
+    if (!this.#isBegun) {
+      if (this.#index % AHEAD === 0)
+        this.prefetched += prefetch(cycle, this.#rankedRows, this.#index + AHEAD, this.#index + 2 * AHEAD);
+      if (serveInCluster(cycle, rankedRow, place)) {
+        cycle.stats.served(false, 0);
+        this.#end();
+        return LaneStep.Served;
+      }
+      this.#isBegun = true;
     }
-    this.#built = Math.min(this.#built, row);
+    if (!this.#turns.mayServe(place, this.#work.territories.crosses[place] === 1)) {
+      this.#hasWaited = true;
+      return LaneStep.Waits;
+    }
+    this.#serveFromFree(rankedRow, place);
+    this.#end();
+    return LaneStep.Served;
   }
 
-  #adopt(row: number): void {
-    const machines = this.#committed[row];
-    if (machines === undefined || machines.length === 0) return;
-    this.#rows.push(row);
-    this.#starts.push(this.#cycle.claims.count);
-    for (const slot of machines) this.#cycle.pass.adopt(this.#order[row]!, slot);
-  }
-
-  #solve(): void {
-    const cycle = this.#cycle;
-    const { claims } = cycle;
-    const rankedRow = this.#order[this.#row]!;
+  #serveFromFree(rankedRow: number, place: number): void {
+    const { cycle } = this;
+    const { claims, rankedRows } = cycle;
+    if (rankedRows.kind[rankedRow] === RowKind.Gang) this.noteClaimsOfOthers();
     const from = claims.count;
-    const waits = cycle.credits.outcome[rankedRow] === Credit.Waits;
-    serve(cycle, rankedRow);
-    const unhosted = cycle.rankedRows.kind[rankedRow] === RowKind.Fold && cycle.unfilled.gangsLeft > 0;
-    const machines = [...claims.slots.subarray(from, claims.count)];
-    const credited = waits ? claims.creditEnd[rankedRow]! - claims.creditStart[rankedRow]! : 0;
-    cycle.undoTrial(rankedRow, from);
-    if (unhosted) {
-      // Its members become ranked rows of their own, which only the thread that owns the ranked rows can add.
-      this.#broker.leave(this.#row);
-      this.#step = Step.Dequeue;
-      return;
-    }
-    this.#proposal = proposalOf(cycle, this.#conflictKeys, this.#row, rankedRow, machines, credited, {
-      observed: this.#observed,
-      clock: this.#read,
-    });
-    this.#step = Step.Propose;
+    // Members of a fold can use other classes than the fold.
+    const mayAddRows = this.#canAddRows && this.#work.territories.crosses[place] === 1;
+    serveFromFree(cycle, rankedRow, place, 0, mayAddRows);
+    const stats = cycle.stats.modes[modeOf(cycle, rankedRow)];
+    if (this.#hasWaited) stats.conflicts++;
+    if (this.#parks > 0) stats.exhausted++;
+    if (claims.count > from) cycle.stats.committed(modeOf(cycle, rankedRow), 0);
   }
 
-  #propose(): void {
-    const proposal = this.#proposal!;
-    const outcome =
-      proposal.machines.length === 0 ? this.#broker.abstain(proposal) : this.#broker.propose(proposal);
-    this.#step = outcome.status === 'conflict' ? Step.Observe : Step.Dequeue;
+  /** The sums for gangs follow what other lanes have claimed, as far as they have come. */
+  noteClaimsOfOthers(): void {
+    for (let lane = 0; lane < this.#noted.length; lane++) {
+      if (lane === this.number) continue;
+      const to = this.#turns.claimsEndOf(lane);
+      this.cycle.pass.noteClaimsOfLane({ from: this.#noted[lane]!, to });
+      this.#noted[lane] = to;
+    }
+  }
+
+  #end(): void {
+    this.#index++;
+    this.#isBegun = false;
+    this.#hasWaited = false;
+    this.#parks = 0;
+    this.#publish();
+  }
+
+  #publish(): void {
+    const { crosses } = this.#work.territories;
+    const places = this.#places;
+    if (this.#crossing < this.#index) this.#crossing = this.#index;
+    while (this.#crossing < places.length && crosses[places[this.#crossing]!] === 0) this.#crossing++;
+    const nextCrossing = this.#crossing < places.length ? places[this.#crossing]! : NO_ROW;
+    this.#turns.advance(this.next, nextCrossing, this.cycle.claims.count);
+  }
+
+  /** Waits for another lane after a step that returned `Waits`. */
+  wait(): void {
+    if (this.#turns.isAbandoned) throw new LanesAbandoned('Another lane cannot go on.');
+    if (!this.#turns.wait(this.#work.retries)) return;
+    this.#parks = this.#turns.hasMoved ? 1 : this.#parks + 1;
+    if (this.#parks > MOST_PARKS) throw new LanesAbandoned('Another lane does not go on.');
   }
 }
 
-/**
- * Runs lanes on this thread, in rotation, until the barrier is reached; `deserted` tells whether a lane of another thread
- * is gone.
- */
-export function driveLanes(cycle: Cycle, work: LaneWork, count: number, deserted: () => boolean): void {
-  const lanes = Array.from({ length: count }, () => new Lane(cycle, work));
-  try {
-    for (let running = true; running; ) {
-      running = false;
-      for (const lane of lanes) if (lane.step()) running = true;
-      if (!running || lanes.some((lane) => !lane.idle)) continue;
-      lanes[0]!.rest();
-      if (deserted()) lanes[0]!.inherit();
-    }
-  } catch (error) {
-    for (const lane of lanes) lane.leave();
-    throw error;
+/** Runs lanes on this thread until all their rows are served: at each step the lane with the best-ranked row. */
+export function runLanes(lanes: readonly Lane[]): void {
+  for (;;) {
+    let first = lanes[0]!;
+    for (const lane of lanes) if (lane.next < first.next) first = lane;
+    const step = first.step();
+    if (step === LaneStep.Done) return;
+    if (step === LaneStep.Waits) first.wait();
   }
 }
 
 /** Gangs acquire all machines or none. */
 export function modeOf({ rankedRows }: Cycle, rankedRow: number): Mode {
-  return rankedRows.kind[rankedRow] === RowKind.Gang ? Mode.AllOrNothing : Mode.Incremental;
-}
-
-export function proposalOf(
-  cycle: Cycle,
-  conflictKeys: ConflictKeys,
-  row: number,
-  rankedRow: number,
-  machines: readonly number[],
-  credited: number,
-  view: Pick<Proposal, 'observed' | 'clock'>,
-): Proposal {
-  const kind = cycle.rankedRows.kind[rankedRow];
-  return {
-    row,
-    mode: modeOf(cycle, rankedRow),
-    machines,
-    credited,
-    conflictKeys: conflictKeys.keysReadBy(cycle, rankedRow),
-    sensitive: kind === RowKind.Gang || kind === RowKind.Spread,
-    ...view,
-  };
+  return MODES[rankedRows.kind[rankedRow] === RowKind.Gang ? 1 : 0]!;
 }

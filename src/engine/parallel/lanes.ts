@@ -1,19 +1,16 @@
 // Phase 1 over the free machines: rows are served one by one in rank order, or by several lanes at once with exactly
-// that result. Lanes propose, the broker commits, and at the barrier rows are settled in rank order: committed claims
-// are adopted, all other rows are served then. See docs/internals/engine.md, "Lanes". Called by solve.ts.
+// that result. See docs/internals/engine.md, "Lanes". Called by solve.ts.
 
-import type { ReadonlyColumn } from '../../collections/table.ts';
-import { Credit } from '../assign/credits.ts';
-import { domainsOf, settleWhole } from '../assign/gang.ts';
-import { RowKind } from '../assign/ranked-rows.ts';
-import { beginShort, serveWithUnhosted } from '../assign/serve.ts';
+import { serve } from '../assign/serve.ts';
 import { prefetch, WaitingRows } from '../assign/waiting-rows.ts';
+import { Credit } from '../assign/credits.ts';
+import { RowKind } from '../assign/ranked-rows.ts';
 import type { Cycle } from '../cycle.ts';
-import { conflictFraction, MODES } from '../stats.ts';
-import { lanesThatPay, MOST_CONFLICTS } from './balance.ts';
-import { Broker, type BrokerCounts, brokerMemory, RowStatus } from './broker.ts';
-import { ConflictKeys } from './conflict-keys.ts';
-import { Lane, type LaneWork, modeOf, proposalOf } from './lane.ts';
+import { type Lane, LaneStep, type LaneWork, modeOf, runLanes } from './lane.ts';
+import { type LaneResult, mergeResults, resultOf } from './lane-result.ts';
+import { LaneCycles } from './shared-state.ts';
+import { type Territories, territoriesOf } from './territories.ts';
+import { closeLane, turnsMemory } from './turns.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
 /** Picks which of `lanes` lanes takes the next step. All lanes then run on one thread, in a reproducible order. */
@@ -28,15 +25,23 @@ export interface LaneOptions {
 
 /** Rows prefetched together, while the batch prefetched before is served. */
 const AHEAD = 16;
-/** Cycles to wait before lanes are tried again: demand changes shape slowly. */
+/** Fewer rows than this are served before other threads are awake. */
+const SMALLEST_WORK = 2_048;
+/** Several lanes do not pay off above this share of the rows in one of two lanes, or above this share of rows that cross. */
+const LARGEST_SHARE = 0.65;
+const LARGEST_CROSSING = 0.1;
+/** Cycles with one lane after lanes were abandoned. */
 const PAUSE = 100;
 
 export class Lanes {
   readonly #cycle: Cycle;
   readonly #workerPool: WorkerPool;
   readonly #options: LaneOptions;
-  readonly #pending = new WaitingRows();
-  /** Remaining cycles that use one lane, since several had too many conflicts. */
+  readonly #waiting = new WaitingRows();
+  readonly #cycles: LaneCycles;
+  /** Clusters with folds that could not host all members: only this thread can add ranked rows for these. */
+  #unhosted: ReadonlySet<number> = new Set();
+  /** Remaining cycles that use one lane. */
   #pause = 0;
   /** Sum of all prefetched values. Public, so that the reads do not look unused and are not optimized away. */
   prefetched = 0;
@@ -45,146 +50,140 @@ export class Lanes {
     this.#cycle = cycle;
     this.#workerPool = workerPool;
     this.#options = options;
+    this.#cycles = new LaneCycles(cycle);
   }
 
   /** Serves the rows that need free machines, in rank order. */
   serve(): void {
     const cycle = this.#cycle;
-    const order = this.#pending.inOrder(cycle);
-    const lanes = this.#count(order);
-    cycle.stats.lanes = lanes;
-    if (lanes === 1) {
-      for (let i = 0; i < order.length; i++) {
-        if (i % AHEAD === 0) this.prefetched += prefetch(cycle, order, i + AHEAD, i + 2 * AHEAD);
-        this.#serveAlone(order[i]!);
-      }
-      return;
+    const order = this.#waiting.inOrder(cycle);
+    const lanes = this.#lanesFor(order);
+    const territories = lanes === 1 ? null : this.#territories(order, lanes);
+    if (territories === null) this.#serveAlone(order);
+    else {
+      cycle.stats.lanes = lanes;
+      this.#serveIn(lanes, territories);
     }
-    const { retries } = this.#options;
-    const { clusters, patterns } = cycle.fleet;
-    const patternCount = patterns.size;
-    const bucketCount = patternCount + clusters.size;
-    const memory = brokerMemory(order.length, cycle.claims.claimedBy.length, bucketCount, retries);
-    const { accelerators, ignoredAccelerators, poolOrder } = cycle.options;
-    const work: LaneWork = {
-      memory,
-      order: shared(order),
-      passStart: cycle.claims.count,
-      patternCount,
-      poolOptions: { accelerators, ignoredAccelerators, poolOrder },
-    };
-    this.#run(lanes, work);
-    const conflictKeys = new ConflictKeys(cycle, order, patternCount);
-    const broker = new Broker(memory, (slot) => conflictKeys.keysOf(slot));
-    this.#note(broker.counts);
-    if (MODES.some((mode) => conflictFraction(cycle.stats.modes[mode]) > MOST_CONFLICTS)) this.#pause = PAUSE;
-    settle(cycle, broker, conflictKeys, order);
+    this.#unhosted = new Set(cycle.result.unhosted.keys());
+    for (const gang of cycle.result.infeasible) cycle.infeasible.note(gang);
   }
 
-  /** Serves a row without concurrent lanes: its picks are committed as proposed. */
-  #serveAlone(rankedRow: number): void {
+  /** Serves the next pass in one lane, and if lanes are automatic, others after it as well: lanes were abandoned. */
+  pause(): void {
+    this.#pause = this.#options.lanes === 'auto' ? PAUSE : 1;
+  }
+
+  #serveAlone(order: Uint32Array): void {
     const cycle = this.#cycle;
-    const from = cycle.claims.count;
-    const startMs = cycle.stats.rowMs();
-    serveWithUnhosted(cycle, rankedRow);
-    if (cycle.claims.count > from) cycle.stats.committed(MODES[modeOf(cycle, rankedRow)]!, startMs);
+    const { claims, stats } = cycle;
+    for (let i = 0; i < order.length; i++) {
+      if (i % AHEAD === 0) this.prefetched += prefetch(cycle, order, i + AHEAD, i + 2 * AHEAD);
+      const rankedRow = order[i]!;
+      const from = claims.count;
+      const startMs = stats.rowMs();
+      serve(cycle, rankedRow, i);
+      if (claims.count > from) stats.committed(modeOf(cycle, rankedRow), startMs);
+    }
   }
 
-  #count(order: Uint32Array): number {
-    const { lanes } = this.#options;
+  #lanesFor(order: Uint32Array): number {
     // An explained row examines every machine, which only the cycle's own thread supports.
-    if (this.#cycle.explains || order.length < 2 || this.#cycle.options.sharing === 'on') return 1;
-    if (lanes !== 'auto') return lanes;
+    if (this.#cycle.explains || order.length < 2) return 1;
     if (this.#pause > 0) {
       this.#pause--;
       return 1;
     }
-    return lanesThatPay(this.#cycle, order.length, this.#workerPool.ready);
+    const { lanes } = this.#options;
+    if (lanes !== 'auto') return lanes;
+    return order.length < SMALLEST_WORK ? 1 : this.#workerPool.ready;
   }
 
-  #run(lanes: number, work: LaneWork): void {
+  /** The rows of each lane; null if several lanes would not pay off. */
+  #territories(order: Uint32Array, lanes: number): Territories | null {
+    const cycle = this.#cycle;
+    const found = territoriesOf(cycle, order, lanes, this.#unhosted, mostlyInClusters(cycle, order));
+    if (this.#options.lanes !== 'auto') return found;
+    const isWorthIt =
+      found.largest <= Math.max(LARGEST_SHARE, 1.3 / lanes) * order.length &&
+      found.crossing <= LARGEST_CROSSING * order.length;
+    return isWorthIt ? found : null;
+  }
+
+  #serveIn(lanes: number, territories: Territories): void {
+    const cycle = this.#cycle;
+    const { laneOf, order } = territories;
+    const { accelerators, ignoredAccelerators, poolOrder } = cycle.options;
+    const rowsOf = new Uint32Array(lanes);
+    let members = 0;
+    for (let i = 0; i < order.length; i++) {
+      rowsOf[laneOf[i]!]!++;
+      members += cycle.rankedRows.members[order[i]!]!;
+    }
+    const work: LaneWork = {
+      territories,
+      lanes,
+      control: turnsMemory(lanes),
+      claimsStart: cycle.openLanes(lanes, members),
+      poolOptions: { accelerators, ignoredAccelerators, poolOrder },
+      retries: this.#options.retries,
+    };
+    // A lane without rows has served them all.
+    for (let lane = 0; lane < lanes; lane++) if (rowsOf[lane] === 0) closeLane(work.control, lane);
+    const open = [...rowsOf.keys()].filter((lane) => lane === 0 || rowsOf[lane]! > 0);
+    try {
+      this.#run(work, open);
+    } finally {
+      cycle.closeLanes();
+    }
+  }
+
+  #run(work: LaneWork, open: readonly number[]): void {
+    const cycle = this.#cycle;
     const { schedule } = this.#options;
-    if (schedule === undefined) {
-      this.#workerPool.drive(lanes, work);
-      return;
-    }
-    const all = Array.from({ length: lanes }, () => new Lane(this.#cycle, work));
-    const running = new Set(all);
-    while (running.size > 0) {
-      const first = schedule(lanes);
-      // A lane that has nothing to do yields to the next one.
-      for (let i = first; i < first + lanes; i++) {
-        const lane = all[i % lanes]!;
-        if (running.has(lane) && !lane.step()) running.delete(lane);
-        if (running.has(lane) && !lane.idle) break;
-      }
-    }
-  }
-
-  #note({ commits, conflicts, displacements, exhausted, proposals, retried }: BrokerCounts): void {
-    for (const [i, mode] of MODES.entries()) {
-      const stats = this.#cycle.stats.modes[mode];
-      stats.proposals += proposals[i]!;
-      stats.commits += commits[i]!;
-      stats.conflicts += conflicts[i]!;
-      stats.displacements += displacements[i]!;
-      stats.exhausted += exhausted[i]!;
-      stats.recommits += retried[i]!;
-    }
+    const threads = schedule === undefined ? Math.min(open.length, this.#workerPool.ready) : 1;
+    cycle.stats.laneThreads = threads;
+    const lanesOf = Array.from({ length: threads }, (_, thread) => open.filter((_lane, i) => i % threads === thread));
+    let own: readonly Lane[] = [];
+    const results: LaneResult[] = [];
+    const elsewhere = this.#workerPool.drive(lanesOf, work, () => {
+      own = this.#cycles.open(work, lanesOf[0]!, true);
+      if (schedule === undefined) runLanes(own);
+      else runScheduled(own, schedule);
+    });
+    for (const lane of own.slice(1)) results.push(resultOf(lane, false));
+    results.push(...elsewhere);
+    own[0]!.noteClaimsOfOthers();
+    mergeResults(cycle, results);
   }
 }
 
-/** The barrier: in rank order, adopts what lanes have committed and serves all other rows. */
-function settle(cycle: Cycle, broker: Broker, conflictKeys: ConflictKeys, order: Uint32Array): void {
-  for (const [row, rankedRow] of order.entries()) {
-    const committed = broker.statusOf(row) === RowStatus.Committed;
-    if (committed && takeOver(cycle, rankedRow, broker.claimsOf(row), broker.creditsOf(row))) continue;
-    const from = cycle.claims.count;
-    serveWithUnhosted(cycle, rankedRow);
-    const machines = cycle.claims.slots.subarray(from, cycle.claims.count);
-    if (committed && equal(machines, broker.claimsOf(row))) continue;
-    // Worse-ranked rows that were solved with a different view of this one must be served again as well.
-    const view = { observed: [], clock: broker.clock };
-    broker.settle(proposalOf(cycle, conflictKeys, row, rankedRow, [...machines], 0, view));
+/** Whether most rows of the pass only wait for others of their cluster, and few are known to need free machines. */
+function mostlyInClusters({ credits, rankedRows }: Cycle, order: Uint32Array): boolean {
+  let needing = 0;
+  for (let i = 0; i < order.length; i++) {
+    const rankedRow = order[i]!;
+    const mayBeCovered =
+      credits.outcome[rankedRow] === Credit.Waits &&
+      rankedRows.kind[rankedRow] !== RowKind.Gang &&
+      rankedRows.hasInFlight[rankedRow] === 0;
+    if (!mayBeCovered) needing++;
   }
+  return needing <= LARGEST_CROSSING * order.length;
 }
 
-/** Claims for a row what a lane has found for it. Returns false, with no claim left, if that does not cover the row. */
-function takeOver(cycle: Cycle, rankedRow: number, machines: Int32Array, credited: number): boolean {
-  const { fleet, rankedRows, unfilled } = cycle;
-  // The reason why a row is short, or a gang wants nothing, is known only after serving it here.
-  if (machines.length === 0) return false;
-  const from = cycle.claims.count;
-  const pattern = cycle.patternOf(rankedRow);
-  if (cycle.credits.outcome[rankedRow] === Credit.Short) beginShort(cycle, rankedRow);
-  else {
-    cycle.beginUnfilled(rankedRow);
-    cycle.claims.openCredits(rankedRow);
-    for (const slot of machines.subarray(0, credited)) {
-      cycle.pass.credit(rankedRow, slot, pattern.fits(fleet.machines.classOf[slot]!));
+/** Runs lanes on this thread, at each step the one that a schedule picks, or the next one that can go on. */
+function runScheduled(lanes: readonly Lane[], schedule: Schedule): void {
+  const running = new Set(lanes);
+  while (running.size > 0) {
+    const first = schedule(lanes.length);
+    let hasMoved = false;
+    for (let i = first; i < first + lanes.length && !hasMoved; i++) {
+      const lane = lanes[i % lanes.length]!;
+      if (!running.has(lane)) continue;
+      const step = lane.step();
+      if (step === LaneStep.Done) running.delete(lane);
+      hasMoved = step !== LaneStep.Waits;
     }
+    if (!hasMoved) throw new Error('All lanes wait for each other.');
   }
-  cycle.claims.openLater(rankedRow);
-  for (const slot of machines.subarray(credited)) cycle.pass.take(rankedRow, slot);
-  if (!unfilled.covered) {
-    cycle.pass.takeBack(rankedRow, from);
-    return false;
-  }
-  cycle.pass.enter(rankedRow, from);
-  if (rankedRows.kind[rankedRow] === RowKind.Gang) {
-    settleWhole(cycle, rankedRow, domainsOf(cycle, rankedRow).of(fleet.machines.classOf[machines[0]!]!));
-  }
-  cycle.blockers.noteTaken(rankedRow);
-  return true;
-}
-
-/** A copy in shared memory. */
-function shared(numbers: Uint32Array): Uint32Array {
-  const copy = new Uint32Array(new SharedArrayBuffer(numbers.byteLength));
-  copy.set(numbers);
-  return copy;
-}
-
-function equal(a: ReadonlyColumn<Uint32Array>, b: Int32Array): boolean {
-  return a.length === b.length && b.every((slot, i) => slot === a[i]);
 }

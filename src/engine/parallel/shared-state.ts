@@ -3,7 +3,7 @@
 // worker-pool.ts publishes it, worker.ts applies it.
 
 import type { Column } from '../../collections/columns.ts';
-import { type ColumnGroup, columnGroupsOf } from '../../collections/table.ts';
+import { type ColumnGroup, columnGroupsOf, shareColumns } from '../../collections/table.ts';
 import {
   Fleet,
   type FleetView,
@@ -13,7 +13,8 @@ import {
 } from '../../fleet/index.ts';
 import type { Attributes, ResourceVector } from '../../model/index.ts';
 import { Cycle } from '../cycle.ts';
-import { driveLanes } from './lane.ts';
+import { Lane, type LaneWork, runLanes } from './lane.ts';
+import { type LaneResult, resultOf } from './lane-result.ts';
 import type { LaneStart } from './worker-pool.ts';
 
 /**
@@ -23,12 +24,14 @@ import type { LaneStart } from './worker-pool.ts';
  */
 function sharedTables(cycle: Cycle): readonly object[] {
   const { classes, demand, machines } = cycle.fleet;
-  const { bindable, bound, claims, credits, dirtyClusters, foldable, rankedRows, sharing, walk } = cycle;
+  const { bindable, blockers, bound, claims, credits, dirtyClusters } = cycle;
+  const { foldable, freeMachines, rankedRows, sharing, walk } = cycle;
   return [
     ...[machines, machines.stamps, machines.arena],
     ...[classes, classes.allocatable],
     ...[demand, demand.aggregate, demand.minUnit],
-    ...[rankedRows, foldable, bound, walk, dirtyClusters, bindable, claims, credits, sharing],
+    ...[rankedRows, foldable, bound, walk, dirtyClusters, bindable, claims, credits, sharing, blockers],
+    ...[freeMachines.idle, freeMachines.speculative],
   ];
 }
 
@@ -114,6 +117,7 @@ export class WorkerCycle {
   readonly #fleet = new Fleet();
   readonly cycle = new Cycle(this.#fleet);
   readonly #groups = sharedGroups(this.cycle);
+  readonly #lanes = new LaneCycles(this.cycle);
 
   takeOver({ columns, tables }: SharedStateUpdate): void {
     const { classes, demand, dimensions, patterns } = this.#fleet;
@@ -126,10 +130,43 @@ export class WorkerCycle {
     for (const [i, group] of this.#groups.entries()) group.adopt(columns[i]!);
   }
 
-  /** Runs a lane over the mirrored cycle until every row is committed or left for the cycle's thread. */
-  drive({ supply, work }: LaneStart): void {
+  /** Runs lanes of a pass over the mirrored cycle until all their rows are served. */
+  drive({ lanes, supply, work }: LaneStart): readonly LaneResult[] {
     this.#fleet.machines.mirror(supply);
-    // One lane for this thread. Only the cycle's thread takes over lanes of threads that are gone.
-    driveLanes(this.cycle, work, 1, () => false);
+    const opened = this.#lanes.open(work, lanes, false);
+    runLanes(opened);
+    return opened.map((lane) => resultOf(lane, true));
+  }
+}
+
+/** The lanes of one thread, each in a cycle of its own; these keep their candidate lists from pass to pass. */
+export class LaneCycles {
+  readonly #cycle: Cycle;
+  readonly #others: Cycle[] = [];
+
+  constructor(cycle: Cycle) {
+    this.#cycle = cycle;
+  }
+
+  /**
+   * Opens lanes of a pass on this thread. The first is served in the thread's own cycle, which has begun the pass already if
+   * `hasBegun`.
+   */
+  open(work: LaneWork, numbers: readonly number[], hasBegun: boolean): readonly Lane[] {
+    return numbers.map((number, i) => {
+      const cycle = i === 0 ? this.#cycle : this.#otherAt(i - 1);
+      if (i > 0 || !hasBegun) cycle.beginLane(work.claimsStart[number]!, work.poolOptions);
+      return new Lane(cycle, work, number, hasBegun);
+    });
+  }
+
+  #otherAt(index: number): Cycle {
+    this.#others[index] ??= new Cycle(this.#cycle.fleet, this.#cycle);
+    const other = this.#others[index];
+    const tables = sharedTables(this.#cycle);
+    for (const [i, table] of sharedTables(other).entries()) {
+      if (table !== tables[i]) shareColumns(tables[i]!, table);
+    }
+    return other;
   }
 }

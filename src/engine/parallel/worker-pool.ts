@@ -8,8 +8,11 @@ import { withRoom } from '../../collections/columns.ts';
 import type { Supply } from '../../fleet/index.ts';
 import { moduleBeside } from '../../runtime/module-path.ts';
 import type { Cycle } from '../cycle.ts';
-import { driveLanes, type LaneWork } from './lane.ts';
+import { LanesAbandoned } from '../assign/serve.ts';
+import type { LaneWork } from './lane.ts';
+import type { LaneResult } from './lane-result.ts';
 import { type ParallelStep, TASKS } from './parallel-step.ts';
+import { abandon } from './turns.ts';
 import { SharedStatePublisher, type SharedStateUpdate } from './shared-state.ts';
 
 /** Offsets in the control block that all threads share. */
@@ -47,13 +50,15 @@ export interface WorkerStart {
 export interface StepStart {
   readonly update: SharedStateUpdate | null;
   readonly tasks: Uint32Array;
-  /** Not null: the thread runs a lane instead of tasks. */
+  /** Not null: the thread runs lanes instead of tasks. */
   readonly lane: LaneStart | null;
 }
 
-/** The initial state of a lane on another thread. */
+/** The initial state of lanes on another thread. */
 export interface LaneStart {
   readonly work: LaneWork;
+  /** Numbers of its lanes. */
+  readonly lanes: readonly number[];
   readonly supply: Supply;
 }
 
@@ -145,18 +150,38 @@ export class WorkerPool {
     };
   }
 
-  /** Runs lanes until the barrier is reached: one on each other thread, the rest in rotation on this one. */
-  drive(lanes: number, work: LaneWork): void {
-    const members = this.#up().slice(0, lanes - 1);
-    const lane = { work, supply: this.#cycle.fleet.machines.supply() };
-    for (const member of members) this.#wake(member, lane);
+  /**
+   * Runs lanes until all rows are served: `lanesOf` on each thread, first of all on this one, with `run`. Returns the results
+   * of the other threads. Throws `LanesAbandoned` if a thread failed or could not go on.
+   */
+  drive(lanesOf: readonly (readonly number[])[], work: LaneWork, run: () => void): readonly LaneResult[] {
+    const members = this.#up().slice(0, lanesOf.length - 1);
+    const supply = this.#cycle.fleet.machines.supply();
+    for (const [i, member] of members.entries()) this.#wake(member, { work, lanes: lanesOf[i + 1]!, supply });
+    const results: LaneResult[] = [];
+    let isComplete = true;
     try {
-      const gone = (): boolean =>
-        members.some(({ place }) => Atomics.load(this.#control, place) !== WorkerState.Up);
-      driveLanes(this.#cycle, work, lanes - members.length, gone);
+      run();
+    } catch (error) {
+      // The other threads do not wait for this one any longer.
+      abandon(work.control);
+      throw error;
     } finally {
-      for (const member of members) this.#await(member);
+      for (const member of members) {
+        this.#await(member);
+        const found = this.#resultsOf(member);
+        isComplete &&= found !== null;
+        results.push(...(found ?? []));
+      }
     }
+    if (!isComplete) throw new LanesAbandoned('A lane of another thread could not go on.');
+    return results;
+  }
+
+  /** What the lanes of a thread have found; null if they did not end, or the thread failed. */
+  #resultsOf({ place, port }: Member): readonly LaneResult[] | null {
+    if (Atomics.load(this.#control, place) !== WorkerState.Up) return null;
+    return receiveMessageOnPort(port)?.message ?? null;
   }
 
   #wake(member: Member, lane: LaneStart | null = null): void {

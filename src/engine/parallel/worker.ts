@@ -2,7 +2,10 @@
 // worker-pool.ts.
 
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { LanesAbandoned } from '../assign/serve.ts';
+import type { LaneResult } from './lane-result.ts';
 import { WorkerCycle } from './shared-state.ts';
+import { abandon } from './turns.ts';
 import {
   type LaneStart,
   SPINS,
@@ -33,7 +36,7 @@ for (let step = 0; ; ) {
       lane = start.lane;
     }
     if (lane === null) takeChunks(workerCycle.cycle, control, tasks);
-    else workerCycle.drive(lane);
+    else port.postMessage(lanesOf(lane));
     lane = null;
   } catch (error) {
     port.postMessage(error instanceof Error ? (error.stack ?? error.message) : String(error));
@@ -41,4 +44,16 @@ for (let step = 0; ; ) {
   }
   Atomics.store(control, place + 2, step);
   Atomics.notify(control, place + 2);
+}
+
+/** The results of lanes; null if one cannot go on. */
+function lanesOf(start: LaneStart): readonly LaneResult[] | null {
+  try {
+    return workerCycle.drive(start);
+  } catch (error) {
+    // The other threads do not wait for this one any longer.
+    abandon(start.work.control);
+    if (error instanceof LanesAbandoned) return null;
+    throw error;
+  }
 }

@@ -29,7 +29,7 @@ export class Domains {
     const known = this.#ofClass[classNumber]!;
     if (known !== -2) return known;
     const value = attributeOf(this.#classes.attributes[classNumber]!, this.#key);
-    const number = value === undefined ? -1 : this.#numberOf(value);
+    const number = value === undefined ? -1 : this.numberOf(value);
     this.#ofClass[classNumber] = number;
     return number;
   }
@@ -38,7 +38,8 @@ export class Domains {
     if (classNumber < this.#ofClass.length) this.#ofClass[classNumber] = -2;
   }
 
-  #numberOf(value: string): number {
+  /** The number of a value of the key. */
+  numberOf(value: string): number {
     let number = this.#numbers.get(value);
     if (number === undefined) {
       number = this.names.push(value) - 1;

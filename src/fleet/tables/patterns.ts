@@ -59,6 +59,7 @@ export class PatternTable {
   mirror(number: number, parts: PatternParts | undefined): void {
     this.#conditions.drop(this.#patterns[number]?.conditions ?? []);
     this.#patterns[number] = parts && this.#make(parts.requirements, parts.minUnit, null);
+    this.version++;
   }
 
   /** The pattern of a number; undefined if the number is not in use. */

@@ -18,12 +18,12 @@ function proposals({ modes, lanes }: EngineMetrics): Family[] {
   return [
     gauge(
       'phase1_occ_conflict_fraction',
-      'Conflicts per commit; from 1 on, most work is wasted.',
+      'Rows that had to wait for another lane, per commit; from 1 on, lanes mostly wait.',
       byMode((mode) => conflictFraction(modes[mode])),
     ),
     counter(
       'phase1_occ_proposals_total',
-      'Proposals to the broker by outcome.',
+      'Rows served from free machines: committed, and those of them that had to wait for another lane (conflict).',
       MODES.flatMap((mode) => [
         sample(modes[mode].commits, ['mode', MODE_LABELS[mode]], ['outcome', 'committed']),
         sample(modes[mode].conflicts, ['mode', MODE_LABELS[mode]], ['outcome', 'conflict']),
@@ -31,19 +31,16 @@ function proposals({ modes, lanes }: EngineMetrics): Family[] {
     ),
     counter(
       'phase1_occ_retries_total',
-      'Rows solved again by outcome.',
+      'Rows that had to wait for another lane: committed after a few reads, or exhausted, when their thread was parked.',
       MODES.flatMap((mode) =>
         Object.entries(retriesOf(modes[mode])).map(([outcome, count]) =>
           sample(count, ['mode', MODE_LABELS[mode]], ['outcome', outcome]),
         ),
       ),
     ),
-    counter('phase1_occ_displacements_total', 'Commits reverted in favour of a row of better rank.', [
-      sample(MODES.reduce((sum, mode) => sum + modes[mode].displacements, 0)),
-    ]),
     counter(
       'phase1_occ_retries_exhausted_total',
-      'Rows that exhausted their retries and were settled at the barrier.',
+      'Rows that had to wait for another lane until their thread was parked.',
       byMode((mode) => modes[mode].exhausted),
     ),
     seconds(
