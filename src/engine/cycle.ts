@@ -268,6 +268,7 @@ export class Cycle {
   reset(): void {
     this.#clearClaims();
     this.blockers.clear();
+    this.availability.clear();
     this.dirtyClusters.restart();
   }
 

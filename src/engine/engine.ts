@@ -110,7 +110,7 @@ export class Decision {
       const claimant = cycle.claims.claimedBy[slot]! - 1;
       if (claimant !== NONE) rankedRows.add(claimant);
     }
-    for (const rankedRow of [...rankedRows].sort((a, b) => cycle.rankedRows.compare(cycle.fleet, a, b))) {
+    for (const rankedRow of [...rankedRows].sort((a, b) => cycle.rankedRows.compare(a, b))) {
       const need = keys.keyOf(cycle.rankedRows.key[rankedRow]!);
       for (const slot of cycle.claims.of(rankedRow)) claims.set(machines.idOf(slot), need);
     }
@@ -165,7 +165,7 @@ export class Decision {
     // A ranked row's machines were noted in claim order; the sort keeps that.
     const inOrder = cycle.result
       .allRestamped()
-      .sort((a, b) => rankedRows.compare(cycle.fleet, rankedRowOf(a), rankedRowOf(b)));
+      .sort((a, b) => rankedRows.compare(rankedRowOf(a), rankedRowOf(b)));
     for (const slot of inOrder)
       restamps.set(machines.idOf(slot), keys.keyOf(rankedRows.key[rankedRowOf(slot)]!));
     return restamps;
@@ -236,6 +236,8 @@ export interface EngineOptions {
   readonly retries?: number;
   /** Runs all lanes on this thread, in the order it returns; used to test interleavings. */
   readonly schedule?: Schedule;
+  /** Divides rows between lanes wherever possible, even where all of them wait for each other; used to test lanes. */
+  readonly eagerLanes?: boolean;
   /** Keep the state of clusters that have not changed; if false, every cycle solves everything. */
   readonly incremental?: boolean;
   /**
@@ -294,10 +296,10 @@ export class Engine {
 
   constructor(fleet: FleetView, options: EngineOptions = {}) {
     const { workers = 1, smallestStep = SMALLEST_STEP, checkEvery = DEFAULT_CHECK_EVERY } = options;
-    const { lanes = 'auto', retries = DEFAULT_RETRIES, schedule } = options;
+    const { eagerLanes: isEager, lanes = 'auto', retries = DEFAULT_RETRIES, schedule } = options;
     this.#cycle = new Cycle(fleet);
     this.#workerPool = new WorkerPool(this.#cycle, workers, smallestStep);
-    this.#lanes = new Lanes(this.#cycle, this.#workerPool, { lanes, retries, schedule });
+    this.#lanes = new Lanes(this.#cycle, this.#workerPool, { lanes, retries, schedule, isEager });
     this.#incremental = options.incremental ?? true;
     this.#checkEvery = checkEvery;
     this.#onDifference = options.onDifference;

@@ -112,7 +112,7 @@ function claimantsOf(
   const claimants = CLAIMED_CAUSES.map((cause) =>
     [...byClaimant]
       .filter(([user]) => claimedCause(cycle, rankedRow, user) === cause)
-      .sort(([a, machines], [b, others]) => others - machines || rankedRows.compare(fleet, a, b))
+      .sort(([a, machines], [b, others]) => others - machines || rankedRows.compare(a, b))
       .map(
         ([user, machines]): Claimant => ({
           cause,

@@ -31,7 +31,7 @@ export function verdictsWithout(
     return { rankedRow, verdicts: without.verdicts(rankedRow, verdictsOn(rankedRow)) };
   });
   const byRank = (a: { readonly rankedRow: number }, b: typeof a): number =>
-    cycle.rankedRows.compare(cycle.fleet, a.rankedRow, b.rankedRow);
+    cycle.rankedRows.compare(a.rankedRow, b.rankedRow);
   const all = [...rest, ...changed].sort(byRank).flatMap(({ verdicts }) => verdicts);
   return {
     unmet: all.filter(({ satisfied }) => !satisfied),

@@ -55,7 +55,7 @@ describe('lanes on threads', () => {
     async (lanes) => {
       const seed = Number(process.env['BIGFLEET_SEED'] ?? Date.now());
       const fleet = new Fleet();
-      const engine = new Engine(fleet, { workers: lanes, lanes, smallestStep: 1 });
+      const engine = new Engine(fleet, { workers: lanes, lanes, eagerLanes: true, smallestStep: 1 });
       let before: DecisionInput | undefined;
       await threadsStarted(engine, lanes);
       try {
@@ -86,7 +86,7 @@ describe('lanes, their steps interleaved on one thread', () => {
     });
     fc.assert(
       fc.property(runs, ({ input, lanes, retries, seed, schedule }) => {
-        const plan = planWith(input, { lanes, retries, schedule: schedule(seed) });
+        const plan = planWith(input, { lanes, retries, eagerLanes: true, schedule: schedule(seed) });
         expect(planText(plan)).toBe(planText(oracle(input)));
       }),
       { numRuns: RUNS },

@@ -41,6 +41,8 @@ const PROFILE = z.strictObject({
     perZone: 10,
     machines: 0,
   }),
+  regions: given(numberIn({ min: 0, max: 64, integer: true }), 0),
+  roaming: FRACTION,
   name: TEXT,
   about: TEXT,
   clusters: given(AT_LEAST_ONE, 0),

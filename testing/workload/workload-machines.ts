@@ -4,7 +4,7 @@
 
 import type { Tier } from '../../src/demo/catalogues/catalogue.ts';
 import { BOARD_KEY, chosen, type RowObjects } from '../../src/demo/workload/row-objects.ts';
-import { type Holding, type RowMaker, STREAM } from '../../src/demo/workload/rows.ts';
+import { type Holding, type RowMaker, regionName, STREAM } from '../../src/demo/workload/rows.ts';
 import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
 import { splitExactly } from '../../src/demo/workload/sizing.ts';
 import {
@@ -25,6 +25,8 @@ export interface Site {
   readonly type: string;
   readonly zone: string;
   readonly rack: number;
+  /** '' without regions. */
+  readonly region: string;
   readonly tier: Tier;
   readonly setApart: boolean;
 }
@@ -63,14 +65,17 @@ export function hostOf(id: string, state: MachineState): HostRef | null {
 /** The racks of one cluster in every zone, and how full they are. */
 export class Placement {
   readonly random: Random;
+  /** The region of the cluster; '' without regions. */
+  readonly region: string;
   readonly #first: number;
   readonly #width: number;
   readonly #filled = new Map<string, Int32Array>();
   /** First rack considered, so that clusters which share racks do not all start with the same one. */
   readonly #start: number;
 
-  constructor(random: Random, first: number, width: number) {
+  constructor(random: Random, region: string, first: number, width: number) {
     this.random = random;
+    this.region = region;
     this.#first = first;
     this.#width = width;
     this.#start = random.below(width);
@@ -124,11 +129,12 @@ export class MachineMaker {
     const random = new Random(this.#maker.seed, STREAM.placement, cluster);
     const { clusters, racksPerZone } = this.#profile;
     const racks = this.#racksPerZone;
-    if (racksPerZone > 0) return new Placement(random, 0, racks);
+    const region = this.#maker.regionOf(cluster);
+    if (racksPerZone > 0) return new Placement(random, region, 0, racks);
     // With racks of a fixed size a cluster has its own racks, as many as its part of the fleet fills.
     const first = Math.floor((cluster * racks) / clusters);
     const width = Math.floor(((cluster + 1) * racks) / clusters) - first;
-    return new Placement(random, Math.min(first, racks - 1), Math.max(1, width));
+    return new Placement(random, region, Math.min(first, racks - 1), Math.max(1, width));
   }
 
   /** The sites of a holding's machines: evenly over its zones, and for a gang all in one domain. */
@@ -150,6 +156,7 @@ export class MachineMaker {
         type: types[(typeOffset + i) % types.length]!,
         zone,
         rack: gang === 'rack' ? homeRack : placement.rackFor(zone, 1),
+        region: placement.region,
         tier: this.#profile.catalogue.owned,
         setApart: i < holding.setApart,
       };
@@ -173,6 +180,7 @@ export class MachineMaker {
           type: random.pick(of.instanceTypes),
           zone: of.zones[place % of.zones.length]!,
           rack: this.#poolRack(place, of.zones.length),
+          region: regionName(this.#profile, Math.floor(place / of.zones.length)),
           tier: tiers[i % tiers.length]!,
           setApart: false,
         };
@@ -189,7 +197,7 @@ export class MachineMaker {
   machine(ordinal: number, site: Site, status: MachineStatus): LedgerMachine {
     const id = this.idOf(ordinal);
     const shape = this.#rowObjects.shapeOf(site);
-    const labels = this.#rowObjects.labelsOf(site.zone, site.rack, site.setApart);
+    const labels = this.#rowObjects.labelsOf(site.zone, site.rack, site.setApart, site.region);
     const jittered = this.#profile.jitter > 0;
     const offered = jittered ? this.#jittered(shape, ordinal) : shape;
     const { state, cluster, stamp, lastError } = status;

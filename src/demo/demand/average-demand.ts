@@ -244,6 +244,8 @@ function profileFor(clusters: number): ScaleProfile {
     speculative: 0,
     density: 100,
     groups: true,
+    regions: 0,
+    roaming: 0,
     racksPerZone: 1,
     machinesPerRack: 0,
     jitter: 0,

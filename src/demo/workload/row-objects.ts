@@ -22,6 +22,7 @@ import type { PodSize } from '../catalogues/catalogue.ts';
 import type { Holding, Row, RowMaker } from './rows.ts';
 
 export const RACK_KEY = 'topology.bigfleet/rack';
+const REGION_KEY = 'topology.kubernetes.io/region';
 /** Unique per machine in a jittered fleet. */
 export const BOARD_KEY = 'hardware.bigfleet/board';
 /** Set on machines that only planted rows may use. */
@@ -48,7 +49,7 @@ export class RowObjects {
   }
 
   profileOf(row: Row): Profile {
-    const key = `${row.archetype}/${row.types}/${row.zones}/${row.priority}/${row.spread}/${row.setApart}`;
+    const key = `${row.archetype}/${row.types}/${row.zones}/${row.priority}/${row.spread}/${row.setApart}/${row.region}`;
     let profile = this.#profiles.get(key);
     if (profile === undefined) {
       profile = this.#newProfile(row);
@@ -70,6 +71,8 @@ export class RowObjects {
     if (this.#maker.profile.jitter > 0) {
       requirements.push({ key: BOARD_KEY, operator: Operator.NotIn, values: RECALLED_BOARDS });
     }
+    if (row.region !== '')
+      requirements.push({ key: REGION_KEY, operator: Operator.In, values: [row.region] });
     if (row.setApart) requirements.push({ key: SET_APART_KEY, operator: Operator.Exists, values: [] });
     const { DoNotSchedule, ScheduleAnyway } = WhenUnsatisfiable;
     return makeProfile({
@@ -175,11 +178,14 @@ export class RowObjects {
     return stripped;
   }
 
-  labelsOf(zone: string, rack: number, setApart: boolean): ReadonlyMap<string, string> {
-    const key = `${zone}/${rack}/${setApart}`;
+  /** `region`: '' without regions. */
+  labelsOf(zone: string, rack: number, setApart: boolean, region: string): ReadonlyMap<string, string> {
+    const key = `${zone}/${rack}/${setApart}/${region}`;
     let labels = this.#labels.get(key);
     if (labels === undefined) {
-      const made = new Map([[RACK_KEY, `${zone}-rack-${rack}`]]);
+      const place = region === '' ? zone : `${region}-${zone}`;
+      const made = new Map([[RACK_KEY, `${place}-rack-${rack}`]]);
+      if (region !== '') made.set(REGION_KEY, region);
       if (setApart) made.set(SET_APART_KEY, 'yes');
       labels = made;
       this.#labels.set(key, labels);

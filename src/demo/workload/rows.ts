@@ -9,7 +9,7 @@ import type { ScaleProfile } from './scale-profile.ts';
 import { drawReplicas, splitExactly } from './sizing.ts';
 
 /** Ids of random streams. */
-export const STREAM = { rows: 1, placement: 2, pools: 3, churn: 4, ids: 5, planted: 6 } as const;
+export const STREAM = { rows: 1, placement: 2, pools: 3, churn: 4, ids: 5, planted: 6, roaming: 7 } as const;
 
 export interface Row {
   readonly archetype: number;
@@ -25,6 +25,8 @@ export interface Row {
   readonly group: string;
   readonly firstSeenMs: number;
   pods: number;
+  /** The region that its machines must be in; '' for any. */
+  region: string;
   /** Planted: a largest pod in milli-cpu that no machine holds; 0 for the pod size. */
   largestPodMilli: number;
   /** Planted: only machines set apart will do. */
@@ -40,6 +42,11 @@ const DRAWS_PER_ROW_LIMIT = 1000;
 
 /** Lower bound of the fill of a row's last machine, so that machines slightly larger than nominal save none. */
 const LEAST_FILL = 0.15;
+
+/** The region of the n-th cluster or machine; '' without regions. */
+export function regionName({ regions }: Pick<ScaleProfile, 'regions'>, n: number): string {
+  return regions === 0 ? '' : `region-${n % regions}`;
+}
 
 export class RowMaker {
   readonly profile: ScaleProfile;
@@ -84,7 +91,18 @@ export class RowMaker {
     const rows = this.#draw(random, count);
     for (const row of rows) if (!this.isGang(row)) this.#fillLastMachine(row);
     this.#fit(random, rows, machines);
+    if (this.profile.regions > 0) this.#bindToRegion(cluster, rows);
     return rows;
+  }
+
+  /** The region of a cluster; '' without regions. */
+  regionOf(cluster: number): string {
+    return regionName(this.profile, cluster);
+  }
+
+  #bindToRegion(cluster: number, rows: readonly Row[]): void {
+    const random = new Random(this.seed, STREAM.roaming, cluster);
+    for (const row of rows) row.region = random.chance(this.profile.roaming) ? '' : this.regionOf(cluster);
   }
 
   #draw(random: Random, count: number): Row[] {
@@ -123,6 +141,7 @@ export class RowMaker {
       group: of.gang === null ? '' : `${of.name}-${name}`,
       firstSeenMs: WORKLOAD_NOW_MS - random.below(OLDEST_ROW_SECONDS) * 1000,
       pods: drawReplicas(random, of),
+      region: '',
       largestPodMilli: 0,
       setApart: false,
     };

@@ -36,6 +36,10 @@ export interface ScaleProfile {
   readonly density: number;
   /** Whether gangs remain rows of their own; otherwise their pods are plain demand (the aggregated regime). */
   readonly groups: boolean;
+  /** Regions; every cluster and every machine is in one of them. 0: there is no region label. */
+  readonly regions: number;
+  /** Fraction of rows that may use machines of any region; all others are bound to that of their cluster. */
+  readonly roaming: number;
   /** Racks per zone; 0: derived from `machinesPerRack`. */
   readonly racksPerZone: number;
   readonly machinesPerRack: number;

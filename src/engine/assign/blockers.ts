@@ -77,12 +77,12 @@ export class Blockers {
 
   /** The last ranked row before this one that claimed a machine this one could have used; NONE for none. */
   of(rankedRow: number): number {
-    const { fleet, rankedRows } = this.#cycle;
+    const { rankedRows } = this.#cycle;
     const pattern = this.#cycle.patternOf(rankedRow);
     const other = this.#lastTaken(pattern);
     const neighbour = this.#lastNeighbour(rankedRow, pattern);
     if (other === NONE || neighbour === NONE) return Math.max(other, neighbour);
-    return rankedRows.compare(fleet, other, neighbour) < 0 ? neighbour : other;
+    return rankedRows.compare(other, neighbour) < 0 ? neighbour : other;
   }
 
   /** The last ranked row of the pass that claimed a free machine of a class that fits. */

@@ -54,6 +54,8 @@ export class RankedRows {
   /** The rows of a cluster in `demand.ranked`: from `rowStart` up to `rowEnd`. */
   readonly rowStart = this.byCluster.u32();
   readonly rowEnd = this.byCluster.u32();
+  /** Place of the cluster's name in the order of all names. A column, because worker threads do not know the names. */
+  readonly clusterPlace = this.byCluster.u32();
 
   readonly #regions = new Regions();
   /**
@@ -84,6 +86,7 @@ export class RankedRows {
     this.ofKey.fill(NONE, known);
     this.byRow.reserve(fleet.demand.size);
     this.byCluster.reserve(fleet.clusters.size);
+    for (const [place, cluster] of fleet.clusters.sorted().entries()) this.clusterPlace[cluster] = place;
   }
 
   /**
@@ -244,11 +247,11 @@ export class RankedRows {
   }
 
   /** Negative if `a` is served before `b`. */
-  compare(fleet: FleetView, a: number, b: number): number {
+  compare(a: number, b: number): number {
     const order = this.precedence[b]! - this.precedence[a]! || this.firstSeenMs[a]! - this.firstSeenMs[b]!;
     if (order !== 0) return order;
     if (this.cluster[a] === this.cluster[b]) return this.place[a]! - this.place[b]!;
-    return fleet.clusters.placeOf(this.cluster[a]!) - fleet.clusters.placeOf(this.cluster[b]!);
+    return this.clusterPlace[this.cluster[a]!]! - this.clusterPlace[this.cluster[b]!]!;
   }
 
   /** All ranked rows, in no particular order. */
@@ -260,8 +263,8 @@ export class RankedRows {
   }
 
   /** All ranked rows in the order they were served. */
-  inOrder(fleet: FleetView): number[] {
-    return [...this.all()].sort((a, b) => this.compare(fleet, a, b));
+  inOrder(): number[] {
+    return [...this.all()].sort((a, b) => this.compare(a, b));
   }
 
   /** Rows of a fold, earliest first. */

@@ -16,7 +16,7 @@ export function addSetAside(cycle: Cycle): void {
   for (const rankedRow of rankedRows) {
     while (
       next < unmet.length &&
-      cycle.rankedRows.compare(cycle.fleet, unmet[next]!.rankedRow, rankedRow) < 0
+      cycle.rankedRows.compare(unmet[next]!.rankedRow, rankedRow) < 0
     )
       merged.push(unmet[next++]!);
     merged.push(unmetOf(cycle, rankedRow));
@@ -33,7 +33,7 @@ function setAsideRows({ fleet, rankedRows }: Cycle): number[] {
     for (let rankedRow = rankedRows.start[cluster]!; rankedRow < rankedRows.end[cluster]!; rankedRow++)
       if (rankedRows.kind[rankedRow] === RowKind.SetAside) found.push(rankedRow);
   }
-  return found.sort((a, b) => rankedRows.compare(fleet, a, b));
+  return found.sort((a, b) => rankedRows.compare(a, b));
 }
 
 function unmetOf({ fleet }: Cycle, rankedRow: number): Unmet {

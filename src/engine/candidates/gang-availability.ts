@@ -66,6 +66,12 @@ export class GangAvailability {
     this.#touched = [];
   }
 
+  /** Forgets all sums, after a cycle failed at an unknown point. */
+  clear(): void {
+    this.#restockedSeen = NEVER;
+    this.#countedSeen = NEVER;
+  }
+
   /** A removed class is in no list of classes, so no kept entry contains it. */
   #isInUse(classNumber: number): boolean {
     return this.#cycle.fleet.classes.attributes[classNumber] !== undefined;

@@ -80,7 +80,7 @@ function namesOf(cycle: Cycle): ReadonlyMap<number, readonly string[]> {
 
 /** Adds the results of other lanes to the cycle of the pass, in which lane 0 served its rows. */
 export function mergeResults(cycle: Cycle, results: readonly LaneResult[]): void {
-  const { blockers, claims, fleet, pass, rankedRows, result, sharing } = cycle;
+  const { blockers, claims, pass, rankedRows, result, sharing } = cycle;
   claims.adopt(results.map((lane) => lane.claims));
   for (const lane of results) {
     pass.merge(lane.rankedRows, lane.positions);
@@ -98,7 +98,7 @@ export function mergeResults(cycle: Cycle, results: readonly LaneResult[]): void
     ...result.unmet,
     ...results.flatMap((lane) => lane.unmet.map((row) => numberedRow(cycle, row, lane.names))),
   ];
-  unmet.sort((a, b) => rankedRows.compare(fleet, a.rankedRow, b.rankedRow));
+  unmet.sort((a, b) => rankedRows.compare(a.rankedRow, b.rankedRow));
   result.replaceUnmet(unmet);
 }
 

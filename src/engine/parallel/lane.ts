@@ -113,10 +113,11 @@ export class Lane {
   #serveFromFree(rankedRow: number, place: number): void {
     const { cycle } = this;
     const { claims, rankedRows } = cycle;
-    if (rankedRows.kind[rankedRow] === RowKind.Gang) this.noteClaimsOfOthers();
-    const from = claims.count;
     // Members of a fold can use other classes than the fold.
     const mayAddRows = this.#canAddRows && this.#work.territories.crosses[place] === 1;
+    const kind = rankedRows.kind[rankedRow];
+    if (kind === RowKind.Gang || (kind === RowKind.Fold && mayAddRows)) this.noteClaimsOfOthers();
+    const from = claims.count;
     serveFromFree(cycle, rankedRow, place, 0, mayAddRows);
     const stats = cycle.stats.modes[modeOf(cycle, rankedRow)];
     if (this.#hasWaited) stats.conflicts++;

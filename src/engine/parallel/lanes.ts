@@ -3,11 +3,10 @@
 
 import { serve } from '../assign/serve.ts';
 import { prefetch, WaitingRows } from '../assign/waiting-rows.ts';
-import { Credit } from '../assign/credits.ts';
-import { RowKind } from '../assign/ranked-rows.ts';
 import type { Cycle } from '../cycle.ts';
 import { type Lane, LaneStep, type LaneWork, modeOf, runLanes } from './lane.ts';
 import { type LaneResult, mergeResults, resultOf } from './lane-result.ts';
+import { Separations } from './separations.ts';
 import { LaneCycles } from './shared-state.ts';
 import { type Territories, territoriesOf } from './territories.ts';
 import { closeLane, turnsMemory } from './turns.ts';
@@ -21,13 +20,15 @@ export interface LaneOptions {
   readonly lanes: number | 'auto';
   readonly retries: number;
   readonly schedule?: Schedule | undefined;
+  /** Divides rows wherever possible, even where all of them wait for each other. */
+  readonly isEager?: boolean | undefined;
 }
 
 /** Rows prefetched together, while the batch prefetched before is served. */
 const AHEAD = 16;
 /** Fewer rows than this are served before other threads are awake. */
 const SMALLEST_WORK = 2_048;
-/** Several lanes do not pay off above this share of the rows in one of two lanes, or above this share of rows that cross. */
+/** Several lanes do not pay off above this share of the rows in one of two lanes, or of rows that wait for all lanes. */
 const LARGEST_SHARE = 0.65;
 const LARGEST_CROSSING = 0.1;
 /** Cycles with one lane after lanes were abandoned. */
@@ -39,6 +40,7 @@ export class Lanes {
   readonly #options: LaneOptions;
   readonly #waiting = new WaitingRows();
   readonly #cycles: LaneCycles;
+  readonly #separations = new Separations();
   /** Clusters with folds that could not host all members: only this thread can add ranked rows for these. */
   #unhosted: ReadonlySet<number> = new Set();
   /** Remaining cycles that use one lane. */
@@ -100,8 +102,9 @@ export class Lanes {
 
   /** The rows of each lane; null if several lanes would not pay off. */
   #territories(order: Uint32Array, lanes: number): Territories | null {
-    const cycle = this.#cycle;
-    const found = territoriesOf(cycle, order, lanes, this.#unhosted, mostlyInClusters(cycle, order));
+    const largestCrossing = this.#options.isEager === true ? 1 : LARGEST_CROSSING;
+    const separation = this.#separations.best(this.#cycle, order, largestCrossing);
+    const found = territoriesOf(this.#cycle, order, separation, lanes, this.#unhosted, largestCrossing);
     if (this.#options.lanes !== 'auto') return found;
     const isWorthIt =
       found.largest <= Math.max(LARGEST_SHARE, 1.3 / lanes) * order.length &&
@@ -119,11 +122,12 @@ export class Lanes {
       rowsOf[laneOf[i]!]!++;
       members += cycle.rankedRows.members[order[i]!]!;
     }
+    const claimsStart = cycle.openLanes(lanes, members);
     const work: LaneWork = {
       territories,
       lanes,
-      control: turnsMemory(lanes),
-      claimsStart: cycle.openLanes(lanes, members),
+      control: turnsMemory(claimsStart),
+      claimsStart,
       poolOptions: { accelerators, ignoredAccelerators, poolOrder },
       retries: this.#options.retries,
     };
@@ -155,20 +159,6 @@ export class Lanes {
     own[0]!.noteClaimsOfOthers();
     mergeResults(cycle, results);
   }
-}
-
-/** Whether most rows of the pass only wait for others of their cluster, and few are known to need free machines. */
-function mostlyInClusters({ credits, rankedRows }: Cycle, order: Uint32Array): boolean {
-  let needing = 0;
-  for (let i = 0; i < order.length; i++) {
-    const rankedRow = order[i]!;
-    const mayBeCovered =
-      credits.outcome[rankedRow] === Credit.Waits &&
-      rankedRows.kind[rankedRow] !== RowKind.Gang &&
-      rankedRows.hasInFlight[rankedRow] === 0;
-    if (!mayBeCovered) needing++;
-  }
-  return needing <= LARGEST_CROSSING * order.length;
 }
 
 /** Runs lanes on this thread, at each step the one that a schedule picks, or the next one that can go on. */

@@ -34,8 +34,11 @@ const READS_PER_RETRY = 200;
 /** Bound of one wait in milliseconds, after which the state is read again. */
 const PARK_MS = 5;
 
-export function turnsMemory(lanes: number): Int32Array {
-  return sharedInt32(Place.Lanes + lanes * OfLane.Length);
+/** Memory of the turns of as many lanes as there are starts of claims. */
+export function turnsMemory(claimsStart: readonly number[]): Int32Array {
+  const control = sharedInt32(Place.Lanes + claimsStart.length * OfLane.Length);
+  for (const [lane, start] of claimsStart.entries()) control[placeOf(lane) + OfLane.ClaimsEnd] = start;
+  return control;
 }
 
 /** What a lane that may not go on waits for. */

@@ -47,7 +47,7 @@ export function preempt(cycle: Cycle): Map<number, Preemption> {
 
 /** Unmet rows in the order they were served; with sharing also met lenders that machines drain for, by ranked row. */
 function turnsOf(cycle: Cycle): readonly (Unmet | number)[] {
-  const { fleet, pass, rankedRows, result, sharing } = cycle;
+  const { pass, rankedRows, result, sharing } = cycle;
   if (!sharing.isActive) return result.unmet;
   const isUnmet = new Set(result.unmet.map(({ rankedRow }) => rankedRow));
   const turns: (Unmet | number)[] = [...result.unmet];
@@ -59,7 +59,7 @@ function turnsOf(cycle: Cycle): readonly (Unmet | number)[] {
   }
   if (turns.length === result.unmet.length) return turns;
   const rowOf = (turn: Unmet | number): number => (typeof turn === 'number' ? turn : turn.rankedRow);
-  return turns.sort((a, b) => rankedRows.compare(fleet, rowOf(a), rowOf(b)));
+  return turns.sort((a, b) => rankedRows.compare(rowOf(a), rowOf(b)));
 }
 
 class PhaseTwo {

@@ -20,9 +20,11 @@ export class AwaitingRows {
       if (rankedRows.kind[rankedRow] !== RowKind.SetAside) this.#add(rankedRow);
     }
     // Machines that are not bound are claimed in the pass only.
-    for (let i = credits.end; i < claims.count; i++) {
-      const slot = claims.slots[i]!;
-      if (!isBound(fleet.machines.stateOf(slot))) this.#add(claims.claimedBy[slot]! - 1);
+    for (const { from, to } of claims.ofPass(credits.end)) {
+      for (let i = from; i < to; i++) {
+        const slot = claims.slots[i]!;
+        if (!isBound(fleet.machines.stateOf(slot))) this.#add(claims.claimedBy[slot]! - 1);
+      }
     }
   }
 
