@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { conflictFraction, Engine, type EngineOptions } from '../../src/engine/index.ts';
+import { Engine, type EngineOptions } from '../../src/engine/index.ts';
 import { Fleet, fleetOf } from '../../src/fleet/index.ts';
 import {
   type DecisionInput,
@@ -12,7 +12,6 @@ import {
   type Need,
   Operator,
   type Plan,
-  ZONE_KEY,
 } from '../../src/model/index.ts';
 import { Random } from '../../src/runtime/random.ts';
 import { planText } from '../../testing/oracle/invariants.ts';
@@ -21,6 +20,7 @@ import { aMachine, aNeed, anInput, anyFleets, resources, same } from '../../test
 import { replaceContent, threadsStarted } from './warm.ts';
 
 const RUNS = Number(process.env['BIGFLEET_RUNS'] ?? 1_000);
+const THREAD_RUNS = Number(process.env['BIGFLEET_THREAD_RUNS'] ?? 100);
 
 /** Fleets with any rules. */
 const laneFleets = anyFleets();
@@ -59,7 +59,7 @@ describe('lanes on threads', () => {
       let before: DecisionInput | undefined;
       await threadsStarted(engine, lanes);
       try {
-        for (const [i, input] of fc.sample(laneFleets, { numRuns: Number(process.env["BIGFLEET_THREAD_RUNS"] ?? 100), seed }).entries()) {
+        for (const [i, input] of fc.sample(laneFleets, { numRuns: THREAD_RUNS, seed }).entries()) {
           replaceContent(fleet, before, input);
           before = input;
           const plan = engine.decide(input.nowMs, input.options).plan();
@@ -94,60 +94,109 @@ describe('lanes, their steps interleaved on one thread', () => {
   });
 });
 
-describe('the automatic number of lanes', () => {
-  /** Gangs of two machines, `count` in each of the zones; no row outside a zone can use its racks. */
-  function gangsIn(zones: readonly string[], count: number): DecisionInput {
-    const machines: LedgerMachine[] = [];
-    const needs: Need[] = [];
-    for (const zone of zones) {
-      for (let i = 0; i < count; i++) {
-        const labels = new Map([['rack', `${zone}-${i >> 2}`]]);
-        machines.push(aMachine(`${zone}-${i}a`, MachineState.Idle, { zone, labels }));
-        machines.push(aMachine(`${zone}-${i}b`, MachineState.Idle, { zone, labels }));
-        const requirements = [same('rack'), { key: ZONE_KEY, operator: Operator.In, values: [zone] }];
-        const aggregate = resources({ cpu: 8 });
-        needs.push(aNeed({ cluster: `c${i % 7}`, group: `${zone}-${i}`, requirements, aggregate }));
-      }
+/** Rows in regions: `count` clusters in each, ten rows a cluster, some of which may go anywhere. */
+function rowsIn(regions: readonly string[], count: number, roaming = 0): DecisionInput {
+  const machines: LedgerMachine[] = [];
+  const needs: Need[] = [];
+  for (const [r, region] of regions.entries()) {
+    for (let i = 0; i < count * 10; i++) {
+      machines.push(
+        aMachine(`m${i}-${region}`, MachineState.Idle, { labels: new Map([['region', region]]) }),
+      );
+      const isFree = (i * regions.length + r) % 100 < roaming;
+      const here = { key: 'region', operator: Operator.In, values: [region] };
+      const requirements = isFree ? [] : [here];
+      const priority = 1_000 - (i % 17);
+      needs.push(
+        aNeed({ cluster: `${region}-${Math.floor(i / 10)}`, group: `g${i}`, requirements, priority }),
+      );
     }
-    return anInput(machines, needs);
   }
+  return anInput(machines, needs);
+}
 
+describe('the automatic number of lanes', () => {
   it.each([
-    ['two halves that share nothing', ['za', 'zb'], 300, 2],
-    ['one part', ['za'], 600, 1],
-    ['two halves with little to do', ['za', 'zb'], 20, 1],
+    ['two regions that share nothing', ['ra', 'rb'], 110, 0, 2],
+    ['two regions and some rows that may go anywhere', ['ra', 'rb'], 110, 4, 2],
+    ['two regions and many rows that may go anywhere', ['ra', 'rb'], 110, 30, 1],
+    ['one region', ['ra'], 220, 0, 1],
+    ['two regions with little to do', ['ra', 'rb'], 10, 0, 1],
   ])(
     'given %s, then several lanes run only where they pay, and the plan is that of one lane',
-    {
-      timeout: 600_000,
-    },
-    async (_, zones, count, lanes) => {
-      const input = gangsIn(zones, count);
+    { timeout: 600_000 },
+    async (_, regions, count, roaming, lanes) => {
+      const input = rowsIn(regions, count, roaming);
       const engine = new Engine(fleetOf(input), { workers: 2 });
       await threadsStarted(engine, 2);
       try {
         const plan = engine.decide(input.nowMs, input.options).plan();
-        expect(engine.lastCycle.lanes).toBe(lanes);
+        expect(engine.lastCycle).toMatchObject({ lanes, laneThreads: lanes });
         expect(planText(plan)).toBe(planText(planWith(input, { lanes: 1 })));
       } finally {
         await engine.close();
       }
     },
   );
+});
 
-  it('given lanes with many conflicts, then the next cycles have one', {
-    timeout: 600_000,
-  }, async () => {
-    const input = gangsIn(['za', 'zb'], 300);
-    const engine = new Engine(fleetOf(input), { workers: 2 });
-    await threadsStarted(engine, 2);
-    try {
-      engine.decide(input.nowMs, input.options);
-      const { allOrNothing } = engine.lastCycle.modes;
-      engine.decide(input.nowMs, input.options);
-      expect(engine.lastCycle.lanes).toBe(conflictFraction(allOrNothing) > 0.15 ? 1 : 2);
-    } finally {
-      await engine.close();
-    }
+describe('a forced number of lanes', () => {
+  it.each([
+    ['regions', ['ra', 'rb', 'rc'], 0],
+    ['regions and rows that may go anywhere', ['ra', 'rb', 'rc'], 5],
+    ['one region', ['ra'], 0],
+  ])(
+    'given %s and one thread, then all lanes are open and the plan is that of one lane',
+    (_, regions, roaming) => {
+      const input = rowsIn(regions, 8, roaming);
+      const engine = new Engine(fleetOf(input), { lanes: 4 });
+      const plan = engine.decide(input.nowMs, input.options).plan();
+      expect(engine.lastCycle).toMatchObject({ lanes: 4, laneThreads: 1 });
+      expect(planText(plan)).toBe(planText(planWith(input, { lanes: 1 })));
+    },
+  );
+
+  it('given a lane far ahead, then rows that cross wait for it and count as conflicts', () => {
+    const input = rowsIn(['ra', 'rb'], 8, 5);
+    // The second lane takes a step only where the first must wait.
+    const engine = new Engine(fleetOf(input), { lanes: 2, schedule: () => 0 });
+    const plan = engine.decide(input.nowMs, input.options).plan();
+    const { conflicts, exhausted, commits } = engine.lastCycle.modes.incremental;
+    expect(conflicts).toBeGreaterThan(0);
+    expect(exhausted).toBe(0);
+    expect(commits).toBe(160);
+    expect(planText(plan)).toBe(planText(oracle(input)));
+  });
+
+  it('given a fold that cannot host all its members, then all rows are served again in one lane, and later in lanes', () => {
+    const gangs = ['g1', 'g2', 'g3'].map((group) => {
+      const requirements = [same('region')];
+      return aNeed({
+        cluster: 'c1',
+        group,
+        requirements,
+        aggregate: resources({ cpu: 4 }),
+        minUnit: resources({ cpu: 2 }),
+      });
+    });
+    const machines = ['ra', 'rb'].flatMap((region) =>
+      [4, 2].map((cpu) =>
+        aMachine(`${region}-${cpu}`, MachineState.Idle, {
+          labels: new Map([['region', region]]),
+          resources: resources({ cpu }),
+        }),
+      ),
+    );
+    const others = aNeed({ cluster: 'c2', group: 'x', priority: 5, aggregate: resources({ cpu: 2 }) });
+    const input = anInput(machines, [...gangs, others]);
+    const engine = new Engine(fleetOf(input), { lanes: 2 });
+    const expected = planText(oracle(input));
+
+    const lanes = [1, 2, 3].map(() => {
+      expect(planText(engine.decide(input.nowMs, input.options).plan())).toBe(expected);
+      return engine.lastCycle.lanes;
+    });
+
+    expect(lanes).toEqual([1, 2, 2]);
   });
 });

@@ -102,7 +102,17 @@ export class RowMaker {
 
   #bindToRegion(cluster: number, rows: readonly Row[]): void {
     const random = new Random(this.seed, STREAM.roaming, cluster);
-    for (const row of rows) row.region = random.chance(this.profile.roaming) ? '' : this.regionOf(cluster);
+    // Gangs of one kind roam together, so that those that fold stay one row.
+    const roams = new Map<string, boolean>();
+    for (const row of rows) {
+      const kind = `${row.archetype}/${row.types}/${row.zones}/${row.priority}/${row.spread}`;
+      let isFree = roams.get(kind);
+      if (isFree === undefined) {
+        isFree = random.chance(this.profile.roaming);
+        roams.set(kind, isFree);
+      }
+      row.region = isFree ? '' : this.regionOf(cluster);
+    }
   }
 
   #draw(random: Random, count: number): Row[] {

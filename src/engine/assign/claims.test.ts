@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { shareColumns } from '../../collections/table.ts';
 import { Fleet } from '../../fleet/index.ts';
 import { Cycle } from '../cycle.ts';
-import { shareColumns } from '../../collections/table.ts';
 import { Claims } from './claims.ts';
 
 function withRoom(): Claims {

@@ -14,10 +14,7 @@ export function addSetAside(cycle: Cycle): void {
   const merged: Unmet[] = [];
   let next = 0;
   for (const rankedRow of rankedRows) {
-    while (
-      next < unmet.length &&
-      cycle.rankedRows.compare(unmet[next]!.rankedRow, rankedRow) < 0
-    )
+    while (next < unmet.length && cycle.rankedRows.compare(unmet[next]!.rankedRow, rankedRow) < 0)
       merged.push(unmet[next++]!);
     merged.push(unmetOf(cycle, rankedRow));
   }

@@ -102,12 +102,7 @@ export function mergeResults(cycle: Cycle, results: readonly LaneResult[]): void
   result.replaceUnmet(unmet);
 }
 
-function numbered(
-  cycle: Cycle,
-  gang: number,
-  view: GangView,
-  names: LaneResult['names'],
-): GangView {
+function numbered(cycle: Cycle, gang: number, view: GangView, names: LaneResult['names']): GangView {
   if (names === null) return view;
   const domains = domainsOf(cycle, gang);
   const numberOf = (domain: number): number =>

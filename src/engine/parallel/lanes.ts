@@ -4,6 +4,7 @@
 import { serve } from '../assign/serve.ts';
 import { prefetch, WaitingRows } from '../assign/waiting-rows.ts';
 import type { Cycle } from '../cycle.ts';
+import { MODES } from '../stats.ts';
 import { type Lane, LaneStep, type LaneWork, modeOf, runLanes } from './lane.ts';
 import { type LaneResult, mergeResults, resultOf } from './lane-result.ts';
 import { Separations } from './separations.ts';
@@ -31,8 +32,10 @@ const SMALLEST_WORK = 2_048;
 /** Several lanes do not pay off above this share of the rows in one of two lanes, or of rows that wait for all lanes. */
 const LARGEST_SHARE = 0.65;
 const LARGEST_CROSSING = 0.1;
-/** Cycles with one lane after lanes were abandoned. */
+/** Cycles with one lane after lanes were abandoned, or were parked too often. */
 const PAUSE = 100;
+/** Threads are parked where cores are busy with other work; above this share of the rows, lanes cost more than they save. */
+const MOST_PARKED = 0.005;
 
 export class Lanes {
   readonly #cycle: Cycle;
@@ -61,16 +64,15 @@ export class Lanes {
     const order = this.#waiting.inOrder(cycle);
     const lanes = this.#lanesFor(order);
     const territories = lanes === 1 ? null : this.#territories(order, lanes);
+    cycle.stats.lanes = territories === null ? 1 : lanes;
+    cycle.stats.laneThreads = 1;
     if (territories === null) this.#serveAlone(order);
-    else {
-      cycle.stats.lanes = lanes;
-      this.#serveIn(lanes, territories);
-    }
+    else this.#serveIn(lanes, territories);
     this.#unhosted = new Set(cycle.result.unhosted.keys());
     for (const gang of cycle.result.infeasible) cycle.infeasible.note(gang);
   }
 
-  /** Serves the next pass in one lane, and if lanes are automatic, others after it as well: lanes were abandoned. */
+  /** Serves the next pass in one lane, and if lanes are automatic, others after it as well. */
   pause(): void {
     this.#pause = this.#options.lanes === 'auto' ? PAUSE : 1;
   }
@@ -146,7 +148,9 @@ export class Lanes {
     const { schedule } = this.#options;
     const threads = schedule === undefined ? Math.min(open.length, this.#workerPool.ready) : 1;
     cycle.stats.laneThreads = threads;
-    const lanesOf = Array.from({ length: threads }, (_, thread) => open.filter((_lane, i) => i % threads === thread));
+    const lanesOf = Array.from({ length: threads }, (_, thread) =>
+      open.filter((_lane, i) => i % threads === thread),
+    );
     let own: readonly Lane[] = [];
     const results: LaneResult[] = [];
     const elsewhere = this.#workerPool.drive(lanesOf, work, () => {
@@ -158,6 +162,8 @@ export class Lanes {
     results.push(...elsewhere);
     own[0]!.noteClaimsOfOthers();
     mergeResults(cycle, results);
+    const parked = MODES.reduce((sum, mode) => sum + cycle.stats.modes[mode].exhausted, 0);
+    if (this.#options.lanes === 'auto' && parked > MOST_PARKED * work.territories.order.length) this.pause();
   }
 }
 

@@ -30,7 +30,7 @@ const OfLane = {
 export const NO_ROW = 0x7fffffff;
 
 /** Reads of shared memory in one retry. */
-const READS_PER_RETRY = 200;
+const READS_PER_RETRY = 5_000;
 /** Bound of one wait in milliseconds, after which the state is read again. */
 const PARK_MS = 5;
 
@@ -105,7 +105,8 @@ export class Turns {
   wait(retries: number): boolean {
     const { place, value } = this.#obstacle!;
     const control = this.#control;
-    for (let i = 0; i < retries * READS_PER_RETRY; i++) if (Atomics.load(control, place) !== value) return false;
+    for (let i = 0; i < retries * READS_PER_RETRY; i++)
+      if (Atomics.load(control, place) !== value) return false;
     Atomics.add(control, Place.Parked, 1);
     Atomics.wait(control, place, value, PARK_MS);
     Atomics.sub(control, Place.Parked, 1);

@@ -7,13 +7,13 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from '
 import { withRoom } from '../../collections/columns.ts';
 import type { Supply } from '../../fleet/index.ts';
 import { moduleBeside } from '../../runtime/module-path.ts';
-import type { Cycle } from '../cycle.ts';
 import { LanesAbandoned } from '../assign/serve.ts';
+import type { Cycle } from '../cycle.ts';
 import type { LaneWork } from './lane.ts';
 import type { LaneResult } from './lane-result.ts';
 import { type ParallelStep, TASKS } from './parallel-step.ts';
-import { abandon } from './turns.ts';
 import { SharedStatePublisher, type SharedStateUpdate } from './shared-state.ts';
+import { abandon } from './turns.ts';
 
 /** Offsets in the control block that all threads share. */
 const Control = {
