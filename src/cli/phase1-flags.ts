@@ -22,7 +22,7 @@ export interface Phase1Flags {
 /** Limits as in scenario files. */
 const MAX_WORKERS = 1024;
 const MAX_RETRIES = 1000;
-/** More lanes than threads only cost; this many are for tests of the concurrent path. */
+/** More lanes than threads gain nothing; this many are for tests of the concurrent path. */
 const MAX_LANES = 1024;
 
 export function addPhase1Flags(command: Command): Command {
@@ -39,11 +39,11 @@ export function addPhase1Flags(command: Command): Command {
     .addOption(
       new Option(
         '--phase1-retries <n>',
-        'tries of a row in conflict before it waits (default: as the file says, or 10)',
+        'looks of a lane that waits before it parks (default: as the file says, or 10)',
       ).argParser(whole(0, MAX_RETRIES)),
     )
     .addOption(
-      new Option('--phase1-lanes <lanes>', 'rows served at a time: auto or fixed:N')
+      new Option('--phase1-lanes <lanes>', 'lanes that serve rows: auto or fixed:N')
         .argParser(lanesOf)
         .default('auto'),
     );

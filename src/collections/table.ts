@@ -97,11 +97,6 @@ export class ColumnGroup {
     for (const [i, name] of this.names.entries()) this.#table[name] = columns[i]!;
   }
 
-  /** Replaces the columns by copies, for this thread only, of the same group of another table. */
-  copy(group: ColumnGroup): void {
-    this.adopt(group.columns().map((column) => column.slice()));
-  }
-
   /** Copies the entries `from … end − 1` of every column to `to` and following. */
   copyWithin(to: number, from: number, end: number): void {
     for (const name of this.names) this.#table[name]!.copyWithin(to, from, end);

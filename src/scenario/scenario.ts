@@ -38,7 +38,7 @@ import { DEMAND, DOLLARS, INT32, nameIn, TEXT } from './value-schemas.ts';
 
 /** Tuning of the engine. None of it changes a decision. */
 export interface EngineOptions {
-  /** How often a displaced row is solved again before it waits for the barrier. */
+  /** How often a lane that waits for another looks again before it parks its thread. */
   readonly retries: number;
   readonly workers: number;
 }

@@ -4,7 +4,7 @@ import { loadProfile } from '../../bench/profiles/load.ts';
 import { RACK_KEY } from '../../src/demo/workload/row-objects.ts';
 import { machineShares } from '../../src/demo/workload/sizing.ts';
 import { Fleet } from '../../src/fleet/index.ts';
-import { type LedgerMachine, MachineState, machineProblems } from '../../src/model/index.ts';
+import { type LedgerMachine, MachineState, machineProblems, type Need } from '../../src/model/index.ts';
 import { type Beginning, Workload } from './workload.ts';
 
 const workloadOf = (name: string, seed = 1, beginning: Beginning = 'quiet') =>
@@ -149,5 +149,31 @@ describe('the harder variants', () => {
     const plain = new Fleet();
     plain.machines.load([...workloadOf('uber-5k').machines()]);
     expect(plain.classes.count).toBeLessThan(1500);
+  });
+});
+
+describe('a profile with regions', () => {
+  const workload = new Workload(loadProfile('uber-5k-regions'), 1, 'quiet');
+  const regionOf = ({ profile }: Need): readonly string[] | undefined =>
+    profile.requirements.find(({ key }) => key === 'topology.kubernetes.io/region')?.values;
+
+  it('given a cluster, then its rows are bound to its region, except for about two of a hundred', () => {
+    const needs = Array.from({ length: 20 }, (_, cluster) => workload.needsOf(cluster)).flat();
+    const roaming = needs.filter((need) => regionOf(need) === undefined).length;
+    expect(roaming / needs.length).toBeGreaterThan(0.005);
+    expect(roaming / needs.length).toBeLessThan(0.05);
+    expect(new Set(workload.needsOf(3).flatMap((need) => regionOf(need) ?? []))).toEqual(
+      new Set(['region-3']),
+    );
+  });
+
+  it('given its machines, then those of a cluster are in its region, and free ones are in all', () => {
+    const regions = new Set<string>();
+    for (const { cluster, labels } of workload.machines()) {
+      const region = labels.get('topology.kubernetes.io/region')!;
+      if (cluster === '') regions.add(region);
+      else expect(region).toBe(`region-${Number(cluster.split('-')[1]) % 8}`);
+    }
+    expect(regions.size).toBe(8);
   });
 });

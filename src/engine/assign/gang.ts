@@ -41,7 +41,7 @@ export function serveGang(cycle: Cycle, rankedRow: number): void {
 }
 
 /** Records that a gang is complete in a domain. */
-export function settleWhole(
+function settleWhole(
   cycle: Cycle,
   rankedRow: number,
   domain: number,

@@ -6,7 +6,7 @@ import type { Cycle } from '../cycle.ts';
 
 /** Values in place of the number of a part: the pattern fits no machine, or machines of several parts. */
 export const NO_PART = -1;
-export const ANY_PART = -2;
+const ANY_PART = -2;
 
 /** Classes of patterns, per row of the pass, above which no label is tried: reading them would take longer than serving. */
 const CLASSES_PER_ROW = 64;

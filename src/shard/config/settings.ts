@@ -153,13 +153,13 @@ const SETTINGS = {
   'phase1.lanes': setting(
     autoOr(whole(1, 1024), 'fixed:'),
     engine.lanes,
-    'Rows that Phase 1 solves concurrently from shared pools. Does not change decisions.',
+    'Lanes that serve rows from the shared pools at once; auto: as many as pay. Does not change decisions.',
     'phase1-lanes',
   ),
   'phase1.retries': setting(
     whole(0, 1000),
     engine.retries,
-    'How often a row in conflict is solved again before it waits for the barrier. Does not change decisions.',
+    'How often a lane that waits for another looks again before it parks its thread. Does not change decisions.',
     'phase1-retries',
   ),
   'phase1.incremental': setting(

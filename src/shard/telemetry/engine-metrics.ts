@@ -39,6 +39,11 @@ function proposals({ modes, lanes }: EngineMetrics): Family[] {
       ),
     ),
     counter(
+      'phase1_occ_displacements_total',
+      'Commits reverted in favour of a row of better rank: always 0, since lanes wait instead.',
+      [sample(0)],
+    ),
+    counter(
       'phase1_occ_retries_exhausted_total',
       'Rows that had to wait for another lane until their thread was parked.',
       byMode((mode) => modes[mode].exhausted),
