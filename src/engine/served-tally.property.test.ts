@@ -3,7 +3,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { aMachine, aNeed, anInput, fleets, resources, stampOf } from '../../testing/support/fleets.ts';
+import { mayLend, takenByLender } from '../../testing/oracle/invariants-economy.ts';
+import { aMachine, aNeed, anInput, anyFleets, resources, stampOf } from '../../testing/support/fleets.ts';
 import { Fleet, fleetOf } from '../fleet/index.ts';
 import {
   type DecisionInput,
@@ -15,6 +16,7 @@ import {
   MachineState,
   type Need,
   type ResourceVector,
+  SHARED_OPTIONS,
   type Verdict,
 } from '../model/index.ts';
 import { type Decision, Engine } from './engine.ts';
@@ -28,17 +30,32 @@ function named(vector: ResourceVector): ResourceVector {
   return new Map([...vector].map(([name, units]) => [name === 'gpu' ? 'nvidia.com/gpu' : name, units]));
 }
 
+function withNames<T extends Need | LedgerMachine>(record: T): T {
+  const changed =
+    'aggregate' in record
+      ? { aggregate: named(record.aggregate), minUnit: named(record.minUnit) }
+      : { resources: named(record.resources), allocatable: named(record.allocatable) };
+  return { ...record, ...changed };
+}
+
 function kindOf(vector: ResourceVector): number {
   return [...vector].some(([name, units]) => units > 0 && isAccelerator(name)) ? 1 : 0;
 }
 
 type Amounts = Record<string, number>;
 
+/** A part of a machine that a row counts on. */
+interface Part {
+  readonly id: string;
+  readonly amount: ResourceVector;
+}
+
 /** By kind and part: amounts by resource, without zeros. */
 function naive(
   needs: readonly Need[],
   verdicts: readonly Verdict[],
   machines: ReadonlyMap<string, LedgerMachine>,
+  sharing: 'on' | 'off',
 ) {
   const sums = HARDWARE.map(() => ({
     ...{ wanted: {} as Amounts, served: {} as Amounts, coming: {} as Amounts, unmet: {} as Amounts },
@@ -46,6 +63,7 @@ function naive(
   }));
   const byKey = new Map(needs.map((need) => [keyText(keyOf(need)), need]));
   const rankedRows = Map.groupBy(verdicts, ({ key, foldedInto }) => keyText(foldedInto ?? key));
+  const usedOf = new Map<string, Amounts>();
   for (const members of rankedRows.values()) {
     const [first] = members as [Verdict];
     const need = byKey.get(keyText(first.key))!;
@@ -53,30 +71,47 @@ function naive(
     sum.needs += members.length;
     if (!first.satisfied) sum.unmetNeeds += members.length;
     if (need.setAside === true) continue;
+    const claimed = first.claimed.map((id) => machines.get(id)!);
+    const parts =
+      sharing === 'on' && mayLend(need)
+        ? [
+            ...first.shares.map(({ machine: id, amount }): Part => ({ id, amount })),
+            ...takenByLender(need, first, claimed),
+          ]
+        : claimed.map((machine): Part => ({ id: machine.id, amount: roomFor(need, first, machine) }));
     for (const [name, units] of need.aggregate) {
       const wanted = units * members.length;
       const unmet = Math.min(wanted, first.deficit.get(name) ?? 0);
       add(sum.wanted, name, wanted);
       add(sum.unmet, name, unmet);
       let left = wanted - unmet;
-      for (const id of first.claimed) {
+      for (const { id, amount } of parts) {
         const machine = machines.get(id)!;
-        const offered = effectiveAllocatable(machine);
-        const gangs = Math.min(
-          ...[...need.aggregate].map(([each, size]) =>
-            size === 0 ? Number.POSITIVE_INFINITY : Math.floor((offered.get(each) ?? 0) / size),
-          ),
-        );
-        const room = first.foldedInto === null ? (offered.get(name) ?? 0) : gangs * units;
-        const taken = Math.min(left, room);
+        const taken = Math.min(left, amount.get(name) ?? 0);
         left -= taken;
         add(machine.state === Configured ? sum.served : sum.coming, name, taken);
-        if (machine.state === Configured) add(sums[kindOf(offered)]!.used, name, taken);
+        if (machine.state === Configured) add(sums[kindOf(effectiveAllocatable(machine))]!.used, name, taken);
+        const used = usedOf.get(id) ?? {};
+        usedOf.set(id, used);
+        add(used, name, taken);
+        expect(used[name] ?? 0).toBeLessThanOrEqual(effectiveAllocatable(machine).get(name) ?? 0);
       }
       expect(left).toBe(0);
     }
   }
   return sums;
+}
+
+/** What a row that does not share could take of a machine: all of it, or whole gangs. */
+function roomFor({ aggregate }: Need, { foldedInto }: Verdict, machine: LedgerMachine): ResourceVector {
+  const offered = effectiveAllocatable(machine);
+  if (foldedInto === null) return offered;
+  const gangs = Math.min(
+    ...[...aggregate].map(([name, size]) =>
+      size === 0 ? Number.POSITIVE_INFINITY : Math.floor((offered.get(name) ?? 0) / size),
+    ),
+  );
+  return new Map([...aggregate].map(([name, units]) => [name, units === 0 ? 0 : gangs * units]));
 }
 
 function add(amounts: Amounts, name: string, units: number): void {
@@ -94,7 +129,7 @@ function shown(fleet: Fleet, served: readonly ServedHardware[]) {
 }
 
 const change = fc.record({
-  from: fleets({ machines: 20, needs: 10 }),
+  from: anyFleets({ machines: 20, needs: 10 }),
   picks: fc.array(fc.nat({ max: 40 }), { maxLength: 8 }),
 });
 
@@ -116,14 +151,80 @@ describe('what is served of what is wanted', () => {
 
           expect(shown(fleet, served)).toEqual(shown(fleet, decision.served(new ServedTally())));
           const needs = [...known.needs.values()].flat();
-          const expected = naive(needs, decision.verdicts(), known.machines);
+          const expected = naive(needs, decision.verdicts(), known.machines, from.options.sharing);
           // Above the exact range sums are rounded, in an order that is not defined.
           if (isExact(expected)) expect(shown(fleet, served)).toEqual(expected);
           expect(served.reduce((sum, { unmetNeeds }) => sum + unmetNeeds, 0)).toBe(decision.unmet.length);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 200 },
     );
+  });
+
+  it('given purchases that are not made, then what rows lack without them is unmet, as verdicts without them say', () => {
+    fc.assert(
+      fc.property(
+        anyFleets({ machines: 20, needs: 10 }),
+        fc.array(fc.boolean(), { minLength: 1 }),
+        (input, stops) => {
+          const { fleet, decision } = decided({
+            ...input,
+            machines: input.machines.map(withNames),
+            needs: input.needs.map(withNames),
+          });
+          const purchases = decision.actions().filter(({ kind }) => kind === 'Provision');
+          const stopped = new Set(
+            purchases.filter((_, i) => stops[i % stops.length]).map(({ machine }) => machine),
+          );
+          const { unmet } = decision.verdictsWithout(stopped, 'spend-limit');
+          const served = decision.served(new ServedTally(), stopped);
+
+          expect(served.reduce((sum, { unmetNeeds }) => sum + unmetNeeds, 0)).toBe(unmet.length);
+          const byKey = new Map(input.needs.map((need) => [keyText(keyOf(need)), withNames(need)]));
+          const lacking: Amounts = {};
+          for (const { key, deficit } of unmet)
+            for (const [name, units] of deficit)
+              add(lacking, name, Math.min(units, byKey.get(keyText(key))!.aggregate.get(name) ?? 0));
+          const shownUnmet: Amounts = {};
+          for (const { unmet: amounts } of shown(fleet, served))
+            for (const [name, units] of Object.entries(amounts)) add(shownUnmet, name, units);
+          if (Object.values(lacking).every((units) => units <= 2 ** 53)) expect(shownUnmet).toEqual(lacking);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('given a purchase that is not made, then its row does not count on what it lent of another machine', () => {
+    const lender = aNeed({ priority: 9, aggregate: resources({ cpu: 10 }), minUnit: resources({ cpu: 1 }) });
+    const borrower = aNeed({ aggregate: resources({ cpu: 2 }), minUnit: resources({ cpu: 1 }) });
+    const machines = [
+      aMachine('bound', Configured, { resources: resources({ cpu: 8 }), pricePerHour: 2 }),
+      aMachine('bought', MachineState.Speculative, { resources: resources({ cpu: 4 }) }),
+    ];
+    const { decision } = decided(anInput(machines, [lender, borrower], SHARED_OPTIONS));
+
+    const { unmet } = decision.verdictsWithout(new Set(['bought']), 'spend-limit');
+    expect(unmet.map(({ priority, deficit }) => [priority, deficit])).toEqual([[9, resources({ cpu: 4 })]]);
+  });
+
+  it('given rows that share a machine, then it is used by all of them and serves each', () => {
+    const lender = aNeed({
+      priority: 9,
+      aggregate: resources({ cpu: 6 }),
+      minUnit: resources({ cpu: 6 }),
+    });
+    const borrowers = [2, 1].map((cpu) =>
+      aNeed({ priority: cpu, aggregate: resources({ cpu }), minUnit: resources({ cpu }) }),
+    );
+    const machine = aMachine('m', Configured, { resources: resources({ cpu: 8 }) });
+    const next = aMachine('n', Configuring, { resources: resources({ cpu: 8 }), stamp: stampOf(lender) });
+    const { fleet, decision } = decided(anInput([machine, next], [lender, ...borrowers], SHARED_OPTIONS));
+
+    expect(shown(fleet, decision.served(new ServedTally()))[0]).toEqual({
+      ...{ wanted: { cpu: 9 }, served: { cpu: 8 }, coming: { cpu: 1 }, unmet: {} },
+      ...{ used: { cpu: 8 }, needs: 3, unmetNeeds: 0 },
+    });
   });
 
   it('given spare GPU hosts, then they do not make up for general machines that are missing', () => {
@@ -188,17 +289,12 @@ function apply(
   known: Known,
 ): void {
   const put = (machine: LedgerMachine): void => {
-    const { resources: base, allocatable } = machine;
-    const record = { ...machine, resources: named(base), allocatable: named(allocatable) };
+    const record = withNames(machine);
     fleet.machines.put(record);
     known.machines.set(record.id, record);
   };
   const report = (cluster: string, rows: readonly Need[]): void => {
-    const reported = rows.map((need) => ({
-      ...need,
-      aggregate: named(need.aggregate),
-      minUnit: named(need.minUnit),
-    }));
+    const reported = rows.map(withNames);
     fleet.demand.replace(cluster, reported);
     known.needs.set(cluster, reported);
   };

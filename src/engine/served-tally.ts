@@ -1,15 +1,15 @@
 // How much of what rows want is served, on its way and missing, by resource and kind of hardware; and how much of the
-// resources of Configured machines rows use. Computed from the claims of a cycle, row by row. Only clusters that the
-// cycle served again, and rows that needed free machines, are read; the sums of all others are unchanged. The shard
+// resources of Configured machines rows use. Computed from what rows take of machines in a cycle, by claim or by share
+// (takings.ts). Only clusters that the cycle served again, and rows that needed free machines, are read; the sums of all others are unchanged. The shard
 // calls it after each cycle (planning/cycles.ts), for `/v1/status`.
 
 import type { FleetView } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
-import { Credit } from './assign/credits.ts';
 import { RowKind } from './assign/ranked-rows.ts';
-import { hostedGangs } from './assign/unfilled.ts';
 import type { Cycle } from './cycle.ts';
 import { acceleratorsOf, HARDWARE, hardwareOf } from './hardware.ts';
+import { needsOf, Takings, type TakingsVisitor } from './takings.ts';
+import { type LossOfRow, lossesOf } from './verdicts-without.ts';
 
 /** Parts of the sums. The first four are by kind of what the row wants, and `wanted` is the sum of the other three. */
 const PARTS = ['wanted', 'served', 'coming', 'unmet', 'used'] as const;
@@ -54,130 +54,96 @@ export class ServedTally {
     this.#cycle = cycle;
     this.#number = cycle.number;
     this.#stride = stride;
+    const takings = new Takings(cycle, without);
     const account = new Account(cycle, without);
-    for (const cluster of isNext ? cycle.served : fleet.clusters.sorted()) this.#settle(account, cluster);
+    for (const cluster of isNext ? cycle.served : fleet.clusters.sorted()) {
+      account.sums = emptySums(stride);
+      takings.visit(cluster, 'settled', account);
+      const { start, end } = cycle.rankedRows;
+      if (start[cluster] === end[cluster]) this.#settled.delete(cluster);
+      else this.#settled.set(cluster, account.sums);
+    }
     account.sums = emptySums(stride);
     for (const sums of this.#settled.values())
       for (let i = 0; i < sums.length; i++) account.sums[i]! += sums[i]!;
-    for (const rankedRow of openRankedRows(cycle)) account.add(rankedRow);
+    for (const cluster of fleet.clusters.sorted()) takings.visit(cluster, 'open', account);
     return HARDWARE.map((_, kind) => viewOf(account.sums, kind, fleet));
   }
-
-  #settle(account: Account, cluster: number): void {
-    const { credits, rankedRows } = account.cycle;
-    account.sums = emptySums(this.#stride);
-    const [start, end] = [rankedRows.start[cluster]!, rankedRows.end[cluster]!];
-    for (let rankedRow = start; rankedRow < end; rankedRow++)
-      if (credits.outcome[rankedRow] === Credit.Covered) account.add(rankedRow);
-    if (start === end) this.#settled.delete(cluster);
-    else this.#settled.set(cluster, account.sums);
-  }
-}
-
-/** Ranked rows of the cycle that needed free machines. */
-function* openRankedRows({ credits, fleet, rankedRows, result }: Cycle): Generator<number> {
-  for (const cluster of fleet.clusters.sorted()) {
-    for (let i = rankedRows.start[cluster]!; i < credits.pendingEnd[cluster]!; i++) yield credits.pending[i]!;
-  }
-  for (const unhosted of result.unhosted.values()) yield* unhosted;
 }
 
 /** Adds ranked rows to `sums`. */
-class Account {
-  readonly cycle: Cycle;
+class Account implements TakingsVisitor {
   sums: Float64Array = new Float64Array(0);
+  readonly #cycle: Cycle;
   readonly #without: ReadonlySet<number>;
   readonly #accelerators: readonly number[];
   readonly #deficits: ReadonlyMap<number, Float64Array>;
-  /** By dimension: what the claims of the ranked row have yet to cover. */
+  readonly #losses: ReadonlyMap<number, LossOfRow>;
+  // The ranked row being added.
+  #kind = 0;
+  /** By dimension: what it has yet to take of its machines. */
   readonly #left: Float64Array;
 
   constructor(cycle: Cycle, without: ReadonlySet<number>) {
-    this.cycle = cycle;
+    this.#cycle = cycle;
     this.#without = without;
     this.#accelerators = acceleratorsOf(cycle.fleet);
     this.#deficits = new Map(cycle.result.unmet.map(({ rankedRow, deficit }) => [rankedRow, deficit]));
+    this.#losses = lossesOf(cycle, without);
     this.#left = new Float64Array(cycle.fleet.dimensions.stride);
   }
 
-  add(rankedRow: number): void {
-    const { fleet, rankedRows, result } = this.cycle;
+  begin(rankedRow: number): void {
+    const { fleet, rankedRows } = this.#cycle;
     const { stride, count } = fleet.dimensions;
     const aggregate = fleet.demand.aggregate.data;
     const from = rankedRows.row[rankedRow]! * stride;
-    const kind = hardwareOf(this.#accelerators, aggregate, from);
     const isSetAside = rankedRows.kind[rankedRow] === RowKind.SetAside;
-    // Members that a fold does not host have ranked rows of their own.
-    const needs =
-      rankedRows.kind[rankedRow] === RowKind.Fold
-        ? (result.hosted.get(rankedRow) ?? rankedRows.members[rankedRow]!)
-        : 1;
-    const deficit = this.#deficits.get(rankedRow);
-    const counts = PARTS.length * KINDS * stride + kind * COUNTS;
-    this.sums[counts]! += needs;
-    if (isSetAside || deficit !== undefined) this.sums[counts + 1]! += needs;
-    // The amounts of a row that is set aside are unknown.
-    if (isSetAside) return;
+    const needs = needsOf(this.#cycle, rankedRow);
+    const loss = this.#losses.get(rankedRow);
+    // The loss of a fold is that of some of its Needs, which take nothing below.
+    const deficit =
+      loss !== undefined && rankedRows.kind[rankedRow] !== RowKind.Fold
+        ? loss.deficit
+        : this.#deficits.get(rankedRow);
+    const isUnmet = isSetAside || this.#deficits.has(rankedRow);
+    this.#kind = hardwareOf(this.#accelerators, aggregate, from);
+    this.sums[this.#counts]! += needs;
+    this.sums[this.#counts + 1]! += isUnmet ? needs : (loss?.unmetNeeds ?? 0);
     for (let d = 0; d < count; d++) {
-      const wanted = aggregate[from + d]! * needs;
+      // The amounts of a row that is set aside are unknown.
+      const wanted = isSetAside ? 0 : aggregate[from + d]! * needs;
       // A row may lack a whole largest pod although its machines cover the sum.
       const missing = Math.min(wanted, deficit?.[d] ?? 0);
       this.#left[d] = wanted - missing;
-      this.#addTo(WANTED, kind, d, wanted);
-      this.#addTo(UNMET, kind, d, missing);
+      this.#addTo(WANTED, this.#kind, d, wanted);
+      this.#addTo(UNMET, this.#kind, d, missing);
     }
-    this.#addClaims(rankedRow, kind);
-    if (deficit === undefined) this.sums[counts + 1]! += this.#lostNeeds(rankedRow, needs);
-    for (let d = 0; d < count; d++) this.#addTo(UNMET, kind, d, this.#left[d]!);
   }
 
-  /** How many of the Needs of a met ranked row are not met, because machines that they count on are not acquired. */
-  #lostNeeds(rankedRow: number, needs: number): number {
-    const { claims, fleet, rankedRows } = this.cycle;
-    if (this.#without.size === 0) return 0;
-    const slots = claims.of(rankedRow);
-    const kept = slots.filter((slot) => !this.#without.has(slot));
-    if (kept.length === slots.length) return 0;
-    if (rankedRows.kind[rankedRow] !== RowKind.Fold) return 1;
-    const row = rankedRows.row[rankedRow]!;
-    const hosted = kept.reduce(
-      (sum, slot) => sum + hostedGangs(fleet, fleet.machines.classOf[slot]!, row),
-      0,
-    );
-    return Math.max(0, needs - hosted);
-  }
-
-  #addClaims(rankedRow: number, kind: number): void {
-    const { slots, creditStart, creditEnd, laterStart, laterEnd } = this.cycle.claims;
-    for (let i = creditStart[rankedRow]!; i < creditEnd[rankedRow]!; i++)
-      this.#addClaim(rankedRow, kind, slots[i]!);
-    for (let i = laterStart[rankedRow]!; i < laterEnd[rankedRow]!; i++)
-      this.#addClaim(rankedRow, kind, slots[i]!);
-  }
-
-  #addClaim(rankedRow: number, kind: number, slot: number): void {
-    if (this.#without.has(slot)) return;
-    const { fleet, rankedRows } = this.cycle;
-    const { machines, classes, demand, dimensions } = fleet;
-    const offered = classes.allocatable.data;
-    const c = machines.classOf[slot]!;
+  take(slot: number, amount: Float64Array): void {
+    if (this.#without.size > 0 && this.#without.has(slot)) return;
+    const { classes, dimensions, machines } = this.#cycle.fleet;
     const isServing = machines.state[slot] === MachineState.Configured;
-    const hardware = hardwareOf(this.#accelerators, offered, c * dimensions.stride);
-    const row = rankedRows.row[rankedRow]!;
-    // A fold counts whole gangs; the remainder of a machine serves none.
-    const gangs = rankedRows.kind[rankedRow] === RowKind.Fold ? hostedGangs(fleet, c, row) : null;
+    const offered = classes.allocatable.data;
+    const hardware = hardwareOf(this.#accelerators, offered, machines.classOf[slot]! * dimensions.stride);
     for (let d = 0; d < dimensions.count; d++) {
-      const left = this.#left[d]!;
-      if (left === 0) continue;
-      const room =
-        gangs === null
-          ? offered[c * dimensions.stride + d]!
-          : gangs * demand.aggregate.data[row * dimensions.stride + d]!;
-      const taken = Math.min(left, room);
-      this.#left[d] = left - taken;
-      this.#addTo(isServing ? SERVED : COMING, kind, d, taken);
+      const taken = Math.min(this.#left[d]!, amount[d]!);
+      if (taken === 0) continue;
+      this.#left[d]! -= taken;
+      this.#addTo(isServing ? SERVED : COMING, this.#kind, d, taken);
       if (isServing) this.#addTo(USED, hardware, d, taken);
     }
+  }
+
+  end(): void {
+    for (let d = 0; d < this.#cycle.fleet.dimensions.count; d++)
+      this.#addTo(UNMET, this.#kind, d, this.#left[d]!);
+  }
+
+  /** Index of the number of rows of this kind; the number of unmet ones follows. */
+  get #counts(): number {
+    return PARTS.length * KINDS * this.#left.length + this.#kind * COUNTS;
   }
 
   #addTo(part: number, kind: number, d: number, amount: number): void {

@@ -3,8 +3,8 @@
 
 import type { UnmetDetail, UnmetReason, Verdict } from '../model/index.ts';
 import { NONE, RowKind } from './assign/ranked-rows.ts';
-import { hostedGangs } from './assign/unfilled.ts';
 import type { Cycle } from './cycle.ts';
+import { needsOf, Takings } from './takings.ts';
 
 /** Verdicts of a decision without some of its machines. */
 export interface VerdictsWithout {
@@ -23,11 +23,11 @@ export function verdictsWithout(
   verdictsOn: (rankedRow: number) => readonly Verdict[],
 ): VerdictsWithout {
   const without = new Without(cycle, machines, reason);
-  const affected = without.affectedRows();
+  const { losses } = without;
   const rest = cycle.result.unmet.flatMap(({ rankedRow }, i) =>
-    affected.has(rankedRow) ? [] : [{ rankedRow, verdicts: [unmet[i]!] }],
+    losses.has(rankedRow) ? [] : [{ rankedRow, verdicts: [unmet[i]!] }],
   );
-  const changed = [...affected].map((rankedRow) => {
+  const changed = [...losses.keys()].map((rankedRow) => {
     return { rankedRow, verdicts: without.verdicts(rankedRow, verdictsOn(rankedRow)) };
   });
   const byRank = (a: { readonly rankedRow: number }, b: typeof a): number =>
@@ -39,73 +39,82 @@ export function verdictsWithout(
   };
 }
 
+/** What a ranked row that counts on machines which are not acquired lacks without them. */
+export interface LossOfRow {
+  /** Of the Needs that it serves, those that are not met. */
+  readonly unmetNeeds: number;
+  /** By dimension; of a fold, what each of these Needs lacks. */
+  readonly deficit: Float64Array;
+}
+
+/** By ranked row that claims a slot of `without` or shares in it, in no order. */
+export function lossesOf(cycle: Cycle, without: ReadonlySet<number>): ReadonlyMap<number, LossOfRow> {
+  const { claims, fleet, rankedRows, unfilled } = cycle;
+  const losses = new Map<number, LossOfRow>();
+  const clusters = new Set<number>();
+  for (const slot of without) {
+    const claimant = claims.claimedBy[slot]! - 1;
+    if (claimant !== NONE) clusters.add(rankedRows.cluster[claimant]!);
+  }
+  const takings = new Takings(cycle, without);
+  let [current, isFold, hasLost] = [NONE, false, false];
+  const visitor = {
+    begin: (rankedRow: number) => {
+      current = rankedRow;
+      isFold = rankedRows.kind[rankedRow] === RowKind.Fold;
+      hasLost = false;
+      cycle.beginUnfilled(rankedRow);
+    },
+    take: (slot: number, amount: Float64Array, isShare: boolean) => {
+      if (without.has(slot)) {
+        hasLost = true;
+        return;
+      }
+      const c = fleet.machines.classOf[slot]!;
+      if (isFold) unfilled.take(c, true);
+      else unfilled.takePart(amount, isShare || cycle.patternOf(current).fits(c));
+    },
+    end: (rankedRow: number) => {
+      if (!hasLost) return;
+      if (!isFold) {
+        losses.set(rankedRow, { unmetNeeds: unfilled.covered ? 0 : 1, deficit: unfilled.deficit() });
+        return;
+      }
+      const needs = needsOf(cycle, rankedRow);
+      const unhosted = rankedRows.members[rankedRow]! - needs;
+      const from = rankedRows.row[rankedRow]! * fleet.dimensions.stride;
+      losses.set(rankedRow, {
+        unmetNeeds: Math.max(0, unfilled.gangsLeft - unhosted),
+        deficit: fleet.demand.aggregate.data.slice(from, from + fleet.dimensions.count),
+      });
+    },
+  };
+  for (const cluster of clusters) takings.visit(cluster, 'open', visitor);
+  return losses;
+}
+
 class Without {
   readonly #cycle: Cycle;
   readonly #ids: ReadonlySet<string>;
-  readonly #slots = new Set<number>();
   readonly #reason: UnmetReason;
+  readonly losses: ReadonlyMap<number, LossOfRow>;
 
   constructor(cycle: Cycle, ids: ReadonlySet<string>, reason: UnmetReason) {
     this.#cycle = cycle;
     this.#ids = ids;
     this.#reason = reason;
-    for (const id of ids) this.#slots.add(cycle.fleet.machines.slotOf(id)!);
+    this.losses = lossesOf(cycle, new Set([...ids].map((id) => cycle.fleet.machines.slotOf(id)!)));
     cycle.fittingMachines.refresh();
-  }
-
-  /** Ranked rows that claim one of the machines or share in it. */
-  affectedRows(): Set<number> {
-    const { claims, rankedRows, sharing } = this.#cycle;
-    const affected = new Set<number>();
-    for (const slot of this.#slots) {
-      const claimant = claims.claimedBy[slot]! - 1;
-      if (claimant !== NONE) affected.add(claimant);
-    }
-    if (!sharing.isActive) return affected;
-    for (const cluster of new Set([...affected].map((rankedRow) => rankedRows.cluster[rankedRow]!))) {
-      for (let rankedRow = rankedRows.start[cluster]!; rankedRow < rankedRows.end[cluster]!; rankedRow++)
-        if (sharing.sharesOf(rankedRow).some(({ slot }) => this.#slots.has(slot))) affected.add(rankedRow);
-    }
-    return affected;
   }
 
   /** The verdicts on the Needs of a ranked row, without the machines. */
   verdicts(rankedRow: number, verdicts: readonly Verdict[]): readonly Verdict[] {
     const kept = verdicts.map((verdict) => this.#kept(verdict));
-    if (this.#cycle.rankedRows.kind[rankedRow] === RowKind.Fold) return this.#ofFold(rankedRow, kept);
-    const { unfilled, fleet } = this.#cycle;
-    this.#fill(rankedRow);
-    if (unfilled.covered) return kept;
-    const deficit = fleet.dimensions.vectorOf(unfilled.deficit(), 0);
-    return kept.map((verdict) => this.#unmet(rankedRow, verdict, deficit));
-  }
-
-  /** Members come in the order in which they are hosted; the first ones keep the machines that are left. */
-  #ofFold(fold: number, members: readonly Verdict[]): readonly Verdict[] {
-    const { claims, fleet, rankedRows } = this.#cycle;
-    const row = rankedRows.row[fold]!;
-    let hosted = 0;
-    for (const slot of claims.of(fold))
-      if (!this.#slots.has(slot)) hosted += hostedGangs(fleet, fleet.machines.classOf[slot]!, row);
-    const aggregate = fleet.demand.aggregate.data.slice(
-      row * fleet.dimensions.stride,
-      row * fleet.dimensions.stride + fleet.dimensions.count,
-    );
-    const deficit = fleet.dimensions.vectorOf(aggregate, 0);
-    return members.map((verdict, i) => (i < hosted ? verdict : this.#unmet(fold, verdict, deficit)));
-  }
-
-  /** Leaves in `cycle.unfilled` what the row lacks. */
-  #fill(rankedRow: number): void {
-    const { claims, fleet, sharing, unfilled } = this.#cycle;
-    const pattern = this.#cycle.patternOf(rankedRow);
-    this.#cycle.beginUnfilled(rankedRow);
-    for (const { slot, amount } of sharing.sharesOf(rankedRow))
-      if (!this.#slots.has(slot)) unfilled.borrow(amount);
-    for (const slot of claims.of(rankedRow)) {
-      const c = fleet.machines.classOf[slot]!;
-      if (!this.#slots.has(slot)) unfilled.take(c, pattern.fits(c));
-    }
+    const { unmetNeeds, deficit } = this.losses.get(rankedRow)!;
+    const missing = this.#cycle.fleet.dimensions.vectorOf(deficit, 0);
+    // Members of a fold come in the order in which they are hosted; the first ones keep the machines that are left.
+    const met = kept.length - unmetNeeds;
+    return kept.map((verdict, i) => (i < met ? verdict : this.#unmet(rankedRow, verdict, missing)));
   }
 
   #kept(verdict: Verdict): Verdict {

@@ -69,7 +69,8 @@ export function checkShares(scene: Scene, plan: Plan, check: Check): void {
       use(id, amount);
     }
     if (mayLend(need)) {
-      for (const { id, amount } of takenBy(need, verdict, scene)) use(id, amount);
+      const claimed = verdict.claimed.map((id) => scene.machine(id));
+      for (const { id, amount } of takenByLender(need, verdict, claimed)) use(id, amount);
     } else {
       for (const id of verdict.claimed) check((used.get(id)?.length ?? 0) === 0, `E1: ${id} is lent`);
     }
@@ -82,7 +83,7 @@ export function checkShares(scene: Scene, plan: Plan, check: Check): void {
   }
 }
 
-function mayLend(need: Need | undefined): boolean {
+export function mayLend(need: Need | undefined): boolean {
   return need !== undefined && need.setAside !== true && sameTermOf(need.profile) === undefined;
 }
 
@@ -91,15 +92,13 @@ function mayBorrow(need: Need): boolean {
 }
 
 /** What a lender takes of its claims: first of the one for its largest piece, unless it borrowed, then by price and id. */
-function takenBy(
+export function takenByLender(
   need: Need,
   verdict: Verdict,
-  scene: Scene,
+  machines: readonly LedgerMachine[],
 ): readonly { readonly id: string; readonly amount: ResourceVector }[] {
   let want = verdict.shares.reduce((left, { amount }) => subtract(left, amount), need.aggregate);
-  const claimed = verdict.claimed
-    .map((id) => scene.machine(id))
-    .sort((a, b) => a.pricePerHour - b.pricePerHour || compareText(a.id, b.id));
+  const claimed = machines.toSorted((a, b) => a.pricePerHour - b.pricePerHour || compareText(a.id, b.id));
   const first = claimed.findIndex((machine) => covers(effectiveAllocatable(machine), need.minUnit));
   if (verdict.shares.length === 0 && first > 0) claimed.unshift(...claimed.splice(first, 1));
   return claimed.map((machine) => {

@@ -102,8 +102,11 @@ export class Remainders {
     this.#sweepAbove = Math.max(LEAST_SWEPT, 2 * kept);
   }
 
-  /** Takes the machine's part of `want`, and enters what is left over of it unless that is below `floor`. */
-  fill(slot: number, want: Float64Array, floor: Floor): void {
+  /**
+   * Takes the machine's part of `want`, and enters what is left over of it unless that is below `floor`. Returns the part,
+   * which is valid until the next call.
+   */
+  fill(slot: number, want: Float64Array, floor: Floor): Float64Array {
     const { classes, dimensions, machines } = this.#fleet;
     const { stride, count } = dimensions;
     const offered = classes.allocatable.data;
@@ -115,13 +118,15 @@ export class Remainders {
     const at = this.#count * stride;
     for (let d = 0; d < count; d++) {
       const taken = Math.min(offered[from + d]!, want[d]!);
+      this.#amount[d] = taken;
       want[d]! -= taken;
       this.#left[at + d] = offered[from + d]! - taken;
     }
-    if (!isAboveZero(this.#left, at, count) || !covers(this.#left, at, floor.amounts, floor.at, count))
-      return;
-    this.#classes[this.#count] = classNumber;
-    this.#slots[this.#count++] = slot;
+    if (isAboveZero(this.#left, at, count) && covers(this.#left, at, floor.amounts, floor.at, count)) {
+      this.#classes[this.#count] = classNumber;
+      this.#slots[this.#count++] = slot;
+    }
+    return this.#amount;
   }
 
   /** Remainders that match a row, and how many of them hold its largest pod. */

@@ -28,6 +28,14 @@ export interface LanePart {
   readonly lent: readonly Lent[];
 }
 
+/** Called for the lenders of a cluster in rank order; an `amount` is valid during the call. */
+export interface LenderVisitor {
+  /** A row, before what it borrows and what it takes of its claims. */
+  row(rankedRow: number): void;
+  borrowed(slot: number, amount: Float64Array): void;
+  filled?(slot: number, amount: Float64Array): void;
+}
+
 /** The remainders of one cluster at some point of Phase 1. */
 interface ClusterRemainders {
   readonly list: Remainders;
@@ -69,7 +77,7 @@ export class Sharing {
   #hasBorrowed = false;
   #unfilled: Unfilled | null = null;
   #profile: Profile | null = null;
-  #shares: Share[] | null = null;
+  #visitor: LenderVisitor | null = null;
   /** By explained ranked row. */
   readonly #counts = new Map<number, RemainderCounts>();
   /** By cluster: shares of its ranked rows, in this cycle. */
@@ -196,7 +204,7 @@ export class Sharing {
       remainders = this.#empty(this.#cycle.rankedRows.start[cluster]!);
       remainders.floors = this.#floorsOf(cluster, remainders.floors);
       this.#inPass.set(cluster, remainders);
-      this.#replay(cluster, remainders, true, () => {});
+      this.#replay(cluster, remainders, true, null);
     }
     return remainders;
   }
@@ -242,7 +250,7 @@ export class Sharing {
       this.#unfilled.borrow(amount);
       this.#raiseBuckets(slot);
     }
-    this.#shares?.push({ slot, amount: amount.slice(0, this.#cycle.fleet.dimensions.count) });
+    this.#visitor?.borrowed(slot, amount);
   };
 
   #raiseBuckets(slot: number): void {
@@ -278,7 +286,10 @@ export class Sharing {
     const floor = { amounts: floors, at: (rankedRow + 1 - start) * stride };
     const slots = this.#claimsInOrder(rankedRow);
     if (!this.#hasBorrowed) moveFirst(slots, this.#firstWithUnit(rankedRow, slots));
-    for (let i = 0; i < slots.length; i++) list.fill(slots[i]!, this.#want, floor);
+    for (let i = 0; i < slots.length; i++) {
+      const taken = list.fill(slots[i]!, this.#want, floor);
+      this.#visitor?.filled?.(slots[i]!, taken);
+    }
   }
 
   /** Claims of a ranked row by price, then id; valid until the next call. */
@@ -343,17 +354,19 @@ export class Sharing {
     cluster: number,
     remainders: ClusterRemainders,
     untilPass: boolean,
-    after: (rankedRow: number) => void,
+    visitor: LenderVisitor | null,
   ): void {
     const { credits, rankedRows } = this.#cycle;
+    this.#visitor = visitor;
     for (let rankedRow = rankedRows.start[cluster]!; rankedRow < rankedRows.end[cluster]!; rankedRow++) {
       if (!this.lends(rankedRow)) continue;
-      if (untilPass && credits.outcome[rankedRow] !== Credit.Covered) return;
+      if (untilPass && credits.outcome[rankedRow] !== Credit.Covered) break;
+      visitor?.row(rankedRow);
       this.#begin(rankedRow);
       if (this.#borrows(rankedRow)) this.#borrowFrom(remainders, rankedRow, null);
       this.#enter(remainders, rankedRow);
-      after(rankedRow);
     }
+    this.#visitor = null;
   }
 
   /** What a ranked row borrows, after Phase 1. */
@@ -369,17 +382,28 @@ export class Sharing {
   }
 
   #allShares(cluster: number): ReadonlyMap<number, readonly Share[]> {
-    const found = new Map<number, readonly Share[]>();
+    const { count } = this.#cycle.fleet.dimensions;
+    const found = new Map<number, Share[]>();
+    let current = 0;
+    this.visit(cluster, false, {
+      row: (rankedRow) => {
+        current = rankedRow;
+      },
+      borrowed: (slot, amount) => {
+        const share = { slot, amount: amount.slice(0, count) };
+        const others = found.get(current);
+        if (others === undefined) found.set(current, [share]);
+        else others.push(share);
+      },
+    });
+    return found;
+  }
+
+  /** Visits the lenders of a cluster after Phase 1; with `untilPass`, those before the pass. */
+  visit(cluster: number, untilPass: boolean, visitor: LenderVisitor): void {
     const remainders = this.#empty(this.#cycle.rankedRows.start[cluster]!);
     remainders.floors = this.#floorsOf(cluster, remainders.floors);
-    this.#shares = [];
-    this.#replay(cluster, remainders, false, (rankedRow) => {
-      if (this.#shares!.length === 0) return;
-      found.set(rankedRow, this.#shares!);
-      this.#shares = [];
-    });
-    this.#shares = null;
-    return found;
+    this.#replay(cluster, remainders, untilPass, visitor);
   }
 
   /** Remainders that an explained row found in its turn. */

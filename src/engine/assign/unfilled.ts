@@ -143,7 +143,12 @@ export class Unfilled {
 
   /** Reduces what is unfilled by an amount that the row borrows; the machine that it is of holds the largest pod. */
   borrow(amount: Float64Array): void {
-    this.#unitMissing = false;
+    this.takePart(amount, true);
+  }
+
+  /** Reduces what is unfilled by a part of a machine; `fits`: the machine holds the largest pod. Not for folds. */
+  takePart(amount: Float64Array, fits: boolean): void {
+    if (fits) this.#unitMissing = false;
     for (let d = 0; d < this.#count; d++) {
       const left = this.#left[d]!;
       if (left === 0) continue;
