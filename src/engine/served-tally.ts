@@ -5,10 +5,11 @@
 
 import type { FleetView } from '../fleet/index.ts';
 import { MachineState } from '../model/index.ts';
+import { Credit } from './assign/credits.ts';
 import { RowKind } from './assign/ranked-rows.ts';
 import type { Cycle } from './cycle.ts';
 import { acceleratorsOf, HARDWARE, hardwareOf } from './hardware.ts';
-import { needsOf, Takings, type TakingsVisitor } from './takings.ts';
+import { needsOf, type RowsOfCluster, Takings, type TakingsVisitor } from './takings.ts';
 import { type LossOfRow, lossesOf } from './verdicts-without.ts';
 
 /** Parts of the sums. The first four are by kind of what the row wants, and `wanted` is the sum of the other three. */
@@ -24,6 +25,8 @@ const [WANTED, SERVED, COMING, UNMET, USED] = PARTS.map((_, i) => i) as [
 /** After the parts, by kind: the number of rows, and of unmet rows. */
 const COUNTS = 2;
 const KINDS = HARDWARE.length;
+/** Machines of several kinds of hardware, or that do not serve yet. */
+const MIXED = -1;
 
 /**
  * By dimension. `served`: by Configured machines. `coming`: by machines that are joining, being bought or about to be.
@@ -58,7 +61,7 @@ export class ServedTally {
     const account = new Account(cycle, without);
     for (const cluster of isNext ? cycle.served : fleet.clusters.sorted()) {
       account.sums = emptySums(stride);
-      takings.visit(cluster, 'settled', account);
+      this.#add(takings, cluster, 'settled', account);
       const { start, end } = cycle.rankedRows;
       if (start[cluster] === end[cluster]) this.#settled.delete(cluster);
       else this.#settled.set(cluster, account.sums);
@@ -66,8 +69,15 @@ export class ServedTally {
     account.sums = emptySums(stride);
     for (const sums of this.#settled.values())
       for (let i = 0; i < sums.length; i++) account.sums[i]! += sums[i]!;
-    for (const cluster of fleet.clusters.sorted()) takings.visit(cluster, 'open', account);
+    for (const cluster of fleet.clusters.sorted()) this.#add(takings, cluster, 'open', account);
     return HARDWARE.map((_, kind) => viewOf(account.sums, kind, fleet));
+  }
+
+  #add(takings: Takings, cluster: number, rows: RowsOfCluster, account: Account): void {
+    takings.visitOthers(cluster, rows, account);
+    // What each row takes of which machine is found by repeating the sharing of the cluster, which is needed only where the
+    // machines differ in what they count for.
+    if (!account.addLendersAlike(cluster, rows)) takings.visitLenders(cluster, rows, account);
   }
 }
 
@@ -134,6 +144,55 @@ class Account implements TakingsVisitor {
       this.#addTo(isServing ? SERVED : COMING, this.#kind, d, taken);
       if (isServing) this.#addTo(USED, hardware, d, taken);
     }
+  }
+
+  /**
+   * Adds the rows of a cluster that share, if all machines that such rows of the cluster claim are Configured and of one
+   * kind of hardware: then all that these rows have is served by that kind. Returns whether it is so.
+   */
+  addLendersAlike(cluster: number, rows: RowsOfCluster): boolean {
+    const { credits, fleet, rankedRows, sharing } = this.#cycle;
+    if (!sharing.isActive) return true;
+    const isSettled = rows === 'settled';
+    if (!isSettled && rankedRows.start[cluster] === credits.pendingEnd[cluster]) return true;
+    const lenders: number[] = [];
+    let hardware: number | null = null;
+    for (let rankedRow = rankedRows.start[cluster]!; rankedRow < rankedRows.end[cluster]!; rankedRow++) {
+      if (!sharing.lends(rankedRow)) continue;
+      const isOfRows = (credits.outcome[rankedRow] === Credit.Covered) === isSettled;
+      if (isOfRows) lenders.push(rankedRow);
+      // Settled rows borrow from settled ones only.
+      else if (isSettled) break;
+      hardware = this.#hardwareServing(rankedRow, hardware);
+      if (hardware === MIXED) return false;
+    }
+    for (const rankedRow of lenders) {
+      this.begin(rankedRow);
+      for (let d = 0; d < fleet.dimensions.count; d++) {
+        // Without a claim in the cluster there is nothing left to serve.
+        if (hardware !== null) this.#addTo(USED, hardware, d, this.#left[d]!);
+        this.#addTo(SERVED, this.#kind, d, this.#left[d]!);
+      }
+    }
+    return true;
+  }
+
+  /** The hardware of the machines that a row claims, if they are Configured and of kind `before`, unless that is null; else `MIXED`. */
+  #hardwareServing(rankedRow: number, before: number | null): number | null {
+    const { claims, fleet } = this.#cycle;
+    const { slots, creditStart, creditEnd, laterStart, laterEnd } = claims;
+    const { classOf, state } = fleet.machines;
+    if (laterEnd[rankedRow]! > laterStart[rankedRow]!) return MIXED;
+    let hardware = before;
+    for (let i = creditStart[rankedRow]!; i < creditEnd[rankedRow]!; i++) {
+      const slot = slots[i]!;
+      if (state[slot] !== MachineState.Configured) return MIXED;
+      const from = classOf[slot]! * fleet.dimensions.stride;
+      const of = hardwareOf(this.#accelerators, fleet.classes.allocatable.data, from);
+      if (hardware !== null && of !== hardware) return MIXED;
+      hardware = of;
+    }
+    return hardware;
   }
 
   end(): void {

@@ -40,7 +40,13 @@ export class Takings {
 
   /** Visits rows of a cluster: those that do not share, then those that do, each in the order they are served. */
   visit(cluster: number, rows: RowsOfCluster, visitor: TakingsVisitor): void {
-    const { rankedRows, result, sharing } = this.#cycle;
+    this.visitOthers(cluster, rows, visitor);
+    this.visitLenders(cluster, rows, visitor);
+  }
+
+  /** Visits rows of a cluster that do not share. */
+  visitOthers(cluster: number, rows: RowsOfCluster, visitor: TakingsVisitor): void {
+    const { rankedRows, result } = this.#cycle;
     const [start, end] = [rankedRows.start[cluster]!, rankedRows.end[cluster]!];
     const { outcome, pending, pendingEnd } = this.#cycle.credits;
     if (rows === 'settled') {
@@ -49,9 +55,7 @@ export class Takings {
     } else {
       for (let i = start; i < pendingEnd[cluster]!; i++) this.#visitUnshared(pending[i]!, visitor);
       for (const rankedRow of result.unhosted.get(cluster) ?? []) this.#visitUnshared(rankedRow, visitor);
-      if (start === pendingEnd[cluster]) return;
     }
-    if (sharing.isActive) this.#visitLenders(cluster, rows, visitor);
   }
 
   #visitUnshared(rankedRow: number, visitor: TakingsVisitor): void {
@@ -99,9 +103,12 @@ export class Takings {
     visitor.take(slot, this.#amount, false);
   }
 
-  #visitLenders(cluster: number, rows: RowsOfCluster, visitor: TakingsVisitor): void {
-    const { credits, sharing } = this.#cycle;
+  /** Visits rows of a cluster that share. */
+  visitLenders(cluster: number, rows: RowsOfCluster, visitor: TakingsVisitor): void {
+    const { credits, rankedRows, sharing } = this.#cycle;
     const isSettled = rows === 'settled';
+    if (!sharing.isActive) return;
+    if (!isSettled && rankedRows.start[cluster] === credits.pendingEnd[cluster]) return;
     let current: number | null = null;
     sharing.visit(cluster, isSettled, {
       row: (rankedRow) => {

@@ -62,6 +62,8 @@ export class Sharing {
 
   /** Of the cluster being credited. */
   readonly #credited: ClusterRemainders;
+  /** Of the cluster being visited. */
+  readonly #visited: ClusterRemainders;
   /** Of clusters with rows in the pass, by cluster. */
   #inPass = new Map<number, ClusterRemainders>();
   /** Ranked rows that borrowed in the pass. */
@@ -87,6 +89,7 @@ export class Sharing {
   constructor(cycle: Cycle) {
     this.#cycle = cycle;
     this.#credited = this.#empty(0);
+    this.#visited = this.#empty(0);
   }
 
   #empty(start: number): ClusterRemainders {
@@ -401,7 +404,9 @@ export class Sharing {
 
   /** Visits the lenders of a cluster after Phase 1; with `untilPass`, those before the pass. */
   visit(cluster: number, untilPass: boolean, visitor: LenderVisitor): void {
-    const remainders = this.#empty(this.#cycle.rankedRows.start[cluster]!);
+    const remainders = this.#visited;
+    remainders.list.clear();
+    remainders.start = this.#cycle.rankedRows.start[cluster]!;
     remainders.floors = this.#floorsOf(cluster, remainders.floors);
     this.#replay(cluster, remainders, untilPass, visitor);
   }
