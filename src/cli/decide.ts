@@ -17,6 +17,7 @@ import {
   type LedgerMachine,
   type Need,
   type NeedKey,
+  NO_REMAINDERS,
   ok,
   type Plan,
   type Problem,
@@ -24,6 +25,8 @@ import {
   type ResourceVector,
   type Result,
   refused,
+  remaindersText,
+  sharesText,
   stateName,
   unmetText,
   type Verdict,
@@ -261,14 +264,15 @@ function styleOf({ satisfied, unmet }: Verdict): Style {
   return unmet?.reason === 'preempting' ? 'yellow' : 'red';
 }
 
-/** `keeps 1, binds 2`. */
-function detailOf({ claimed, bootstraps, provisions, preempts, foldedInto }: Verdict): string {
+/** `keeps 1, binds 2, shares 1`. */
+function detailOf({ claimed, bootstraps, provisions, preempts, shares, foldedInto }: Verdict): string {
   const kept = claimed.length - bootstraps.length - provisions.length;
   const parts = [
     kept > 0 ? `keeps ${kept}` : '',
     bootstraps.length > 0 ? `binds ${bootstraps.length}` : '',
     provisions.length > 0 ? `buys ${provisions.length}` : '',
     preempts.length > 0 ? `preempts ${preempts.length}` : '',
+    shares.length > 0 ? `shares ${shares.length}` : '',
     foldedInto === null ? '' : 'folded',
   ];
   return parts.filter((part) => part !== '').join(', ');
@@ -352,7 +356,7 @@ function explainLines(
   const names = new Map(plan.verdicts.map(({ key }, i) => [keyText(key), `Need ${i + 1}`]));
   const nameOf = (key: NeedKey): string => names.get(keyText(key)) ?? `a fold of ${key.cluster}`;
   const highest = plan.verdicts[0]?.priority ?? 0;
-  const facts = [...wantFacts(verdict, need), ...verdictFacts(verdict, explanation)].filter(
+  const facts = [...wantFacts(verdict, need), ...verdictFacts(verdict, need, explanation)].filter(
     ([, text]) => text !== '',
   );
   const lines = facts.flatMap(([name, text]) => wrapFact(name, printable(text)));
@@ -390,13 +394,18 @@ function wantFacts({ key, priority }: Verdict, need: Need | undefined): readonly
   ];
 }
 
-function verdictFacts(verdict: Verdict, explanation: Explanation | null): readonly Fact[] {
+function verdictFacts(
+  verdict: Verdict,
+  need: Need | undefined,
+  explanation: Explanation | null,
+): readonly Fact[] {
   const { unmet, deficit, domain, foldedInto } = verdict;
   const matching = (unmet ?? explanation)?.matching;
   const extra = unmet?.extraSupply;
   return [
     ['verdict', statusOf(verdict)],
     ['why', unmet === null ? '' : unmetText(unmet.reason, unmet.fitting)],
+    ['shares', sharesText(verdict.shares)],
     ['short of', deficit.size === 0 ? '' : amounts(deficit)],
     ['folded into', foldedInto === null ? '' : keyName(foldedInto)],
     ['domain', domain === null ? '' : `"${domain}"${verdict.satisfiable === false ? ', too small' : ''}`],
@@ -405,6 +414,10 @@ function verdictFacts(verdict: Verdict, explanation: Explanation | null): readon
       matching === undefined
         ? ''
         : `${matching.idle} idle, ${matching.speculative} speculative, ${matching.configured} configured`,
+    ],
+    [
+      'left over',
+      remaindersText(explanation?.obstacles.remainders ?? NO_REMAINDERS, need?.minUnit ?? new Map()),
     ],
     ['blocked by', unmet?.blocker ? keyName(unmet.blocker) : ''],
     ['served after', unmet === null && explanation?.blocker ? keyName(explanation.blocker) : ''],

@@ -8,6 +8,7 @@ import type {
   Action,
   DecisionOptions,
   Explanation,
+  MachineUser,
   NeedKey,
   Plan,
   UnmetReason,
@@ -19,6 +20,7 @@ import { type Probe, solve } from './assign/solve.ts';
 import type { ClaimWatch } from './claim-watch.ts';
 import { Cycle } from './cycle.ts';
 import { matchingOf } from './fitting-machines.ts';
+import { usersOf } from './machine-users.ts';
 import { type ObstacleVisitor, obstaclesOf } from './obstacles.ts';
 import { Lanes, type Schedule } from './parallel/lanes.ts';
 import { ParallelStep } from './parallel/parallel-step.ts';
@@ -196,6 +198,12 @@ export class Decision {
     this.#unmetByRow ??= new Map(cycle.result.unmet.map(({ rankedRow }, i) => [rankedRow, this.unmet[i]!]));
     const rankedRow = rankedRowOf(cycle, row);
     return this.#unmetByRow.get(rankedRow) ?? metVerdictOf(cycle, rankedRow, row, this.#preemptions);
+  }
+
+  /** Rows that count on a machine: its claimant, then by rank those that borrow from it; none for an unknown machine. */
+  usersOf(machine: string): readonly MachineUser[] {
+    const slot = this.#current.fleet.machines.slotOf(machine);
+    return slot === undefined ? [] : usersOf(this.#current, slot);
   }
 
   /**

@@ -257,6 +257,17 @@ export interface Share {
   readonly amount: ResourceVector;
 }
 
+/** A row that counts on a machine. */
+export interface MachineUser {
+  /** Key of the row, or of the fold. */
+  readonly key: NeedKey;
+  readonly priority: number;
+  /** It borrows from the machine, which another row of its cluster claims. */
+  readonly isShare: boolean;
+  /** What it takes of the machine: dimensions above zero, names in order; null for a row whose size is not known. */
+  readonly amount: ResourceVector | null;
+}
+
 /** The verdict on one original Need. */
 export interface Verdict {
   readonly key: NeedKey;

@@ -3,6 +3,7 @@
 
 export { ACTION_WORDS, actionKindOf } from './action.ts';
 export { drainGraceSeconds, RECLAIM_GRACE_SECONDS, victimScore } from './cost.ts';
+export type { MachineUser } from './decision.ts';
 export { DEFAULT_ECONOMY_OPTIONS, MAX_CLAIMANTS, NO_REMAINDERS, WIRE_UNMET_REASON } from './decision.ts';
 export { revivedError } from './errors.ts';
 export { codedText, withCode } from './last-error.ts';
@@ -26,6 +27,17 @@ export type { Result } from './result.ts';
 export { ok, refused } from './result.ts';
 export type { RollupBase, RollupDelta } from './rollup-delta.ts';
 export { composed, FRESH, keptRows, NO_BASE, NO_ROLLUP, rowsAfter, wholeRollup } from './rollup-delta.ts';
+export type { UnclaimedWait } from './sharing-text.ts';
+export {
+  amountText,
+  leftOver,
+  remaindersText,
+  sharesText,
+  UNCLAIMED_WAITS,
+  unclaimedText,
+  usersText,
+  verdictText,
+} from './sharing-text.ts';
 export {
   compareText,
   excerpt,

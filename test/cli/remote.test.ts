@@ -107,16 +107,28 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     expect(out).toContain('spot, $12.35 per hour, 5 % interrupted per hour');
   });
 
-  it.each([
-    ['hold', 'unclaimed for 4m, given back in 6m'],
-    ['needs', 'unclaimed for 4m, kept while a Need of its cluster waits for machines'],
-    ['guardrails', 'unclaimed for 4m, to be given back once guardrails and freezes allow it'],
-  ] as const)('given a machine on hold that waits for %s, then it says so', async (waitsFor, text) => {
+  it('given a machine on hold, then its note says so', async () => {
     const { shard, run } = await served();
     const times = { sinceMs: NOW_MS - 240_000, holdEndsMs: NOW_MS + 360_000 };
-    const held = { ...MACHINES[0]!, unclaimed: { ...times, waitsFor } };
+    const sentence = 'unclaimed for 4 min, given back in 6 min';
+    const held = { ...MACHINES[0]!, unclaimed: { ...times, waitsFor: 'hold' as const, sentence } };
     shard.answers.machines = (ask) => fakePage(ask, [held], ({ id }) => id);
-    expect(await run('get', 'machines', '-o', 'wide')).toContain(text);
+    expect(await run('get', 'machines', '-o', 'wide')).toContain(sentence);
+    expect(await run('explain', 'machine', 'm-1')).toContain(`note          ${sentence}`);
+  });
+
+  it('given one machine that Needs use, then it says which, also under explain', async () => {
+    const { shard, run } = await served();
+    const sentence = 'shop/00ff00ff00 takes 6 cpu, shop/11ee11ee11 shares 1.5 cpu, 0.5 cpu left over';
+    const usage = { users: [], usersTotal: 2, leftOver: { cpu: '500m' }, sentence };
+    const used = { ...MACHINES[0]!, usage };
+    shard.answers.machines = (ask) => fakePage(ask, [used], ({ id }) => id);
+    const explained = await run('explain', 'machine', 'm-1');
+    expect(explained.replaceAll(/\s+/g, ' ')).toContain(`used ${sentence}`);
+    expect(await run('get', 'machines', 'm-1')).toBe(explained);
+    expect(JSON.parse(await run('explain', 'machine', 'm-1', '-o', 'json'))).toEqual(used);
+    await expect(run('explain', 'machine')).rejects.toThrow('Which machine?');
+    await expect(run('explain', 'preempt', 'm-1')).rejects.toThrow('Only "machine" takes an id');
   });
 
   it('given needs, then they are a table', async () => {
@@ -309,15 +321,15 @@ describe('bigfleet explain NEED', () => {
   requires      rack Same
   first seen    3h ago
 
-Not met, for 14 cycles: nvidia.com/gpu 8 missing.
-  It counts on 1 machine so far.
+Not met, for 14 cycles: buys 1 machine, preempts 1 machine, lacks 8 nvidia.com/gpu.
   They are in "r1", and the rest must be there too.
-  Being bought in this cycle: 1.
 
 Why
   All its machines must be in one domain, and no domain has enough, even with every machine in it
   (topology-unsatisfiable).
   Machines that meet its requirements: 0 idle, 1 that could be bought, 2 at work.
+  Left over by other Needs of its cluster: 3 remainders match, none holds its largest pod (8
+  nvidia.com/gpu).
   - 12 have failed: 12 in eu-1a; the last one: host lost.
   Ahead of it is prod-eu/3fa94c01de, group checkout: priority 1,000 goes before 100.
   See: ${CALL} explain prod-eu/3fa94c01de
@@ -368,7 +380,8 @@ Recent actions
   it('given a met Need, then it prints its machines, and no help', async () => {
     const { run } = await served();
     const out = await run('explain', 'prod-eu/3fa94c01de');
-    expect(out).toContain('\nMet by 1 machine.\n');
+    expect(out).toContain('\nMet: keeps 1 machine.\n');
+    expect(out).not.toContain('Left over');
     expect(out).toMatch(/\n {2}m-1 +configured/);
     expect(out).not.toContain('help');
   });
@@ -392,29 +405,16 @@ Recent actions
   it('given many machines, some of them gone, then a few are printed and the rest is counted', async () => {
     const { shard, run } = await served();
     const claimed = ['m-1', ...Array.from({ length: 500 }, (_, i) => `gone-${i}`)];
-    const need = { ...MET_EXPLANATION.need, claimed: 501 };
-    shard.answers.explain = () => ({ ...MET_EXPLANATION, claimed, claimedTotal: 501, need });
+    shard.answers.explain = () => ({ ...MET_EXPLANATION, claimed, claimedTotal: 501 });
     const out = await run('explain', 'prod-eu/3fa94c01de');
-    expect(out).toContain('Met by 501 machines.');
     expect(out).toContain('\n  gone-10\n  … and 489 more\n');
   });
 
-  it('given shares of machines that other Needs claim, then they are named, and many are counted', async () => {
+  it('given a shard of an earlier version, which sends no sentences, then the verdict is printed without details', async () => {
     const { shard, run } = await served();
-    const shares = Array.from({ length: 7 }, (_, i) => ({ machine: `m-${i + 1}`, amount: { cpu: '1500m' } }));
-    const need = { ...MET_EXPLANATION.need, claimed: 0 };
-    shard.answers.explain = () => ({
-      ...MET_EXPLANATION,
-      need,
-      claimed: [],
-      claimedTotal: 0,
-      shares,
-      sharesTotal: 7,
-    });
-    const out = (await run('explain', 'prod-eu/3fa94c01de')).replaceAll(/\s+/g, ' ');
-    expect(out).toContain('Met by shares of 7 machines.');
-    expect(out).toContain('It shares machines of other Needs of its cluster: cpu 1.5 of m-1, ');
-    expect(out).toContain(' of m-5 and of 2 other machines.');
+    const { sentence: _, remainders: __, ...earlier } = MET_EXPLANATION;
+    shard.answers.explain = () => earlier as typeof MET_EXPLANATION;
+    expect(await run('explain', 'prod-eu/3fa94c01de')).toContain('\nMet.\n');
   });
 
   it('given names with terminal escapes, then they are printed escaped', async () => {
@@ -426,7 +426,12 @@ Recent actions
       requirements: ['x\u001b[31m In [y]'],
       domain: '\u001b[31m',
     };
-    shard.answers.explain = () => ({ ...UNMET_EXPLANATION, need, remarks: ['\u001b]0;owned\u0007'] });
+    shard.answers.explain = () => ({
+      ...UNMET_EXPLANATION,
+      need,
+      sentence: 'not met: lacks 1 \u001b[31m',
+      remarks: ['\u001b]0;owned\u0007'],
+    });
     const out = await run('explain', UNMET.id);
     expect(stripVTControlCharacters(out)).toBe(out);
     expect(out).toContain('\\u001b[2J');

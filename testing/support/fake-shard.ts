@@ -82,6 +82,7 @@ const M1: MachineView = {
   hostRef: 'metal/host-1',
   lastError: '',
   need: CHECKOUT,
+  usage: null,
   idleSinceMs: null,
   unclaimed: null,
   held: null,
@@ -157,6 +158,7 @@ export const UNMET: NeedView = {
 
 export const MET_EXPLANATION: NeedExplanation = {
   need: MET,
+  sentence: 'met: keeps 1 machine',
   claimed: ['m-1'],
   claimedTotal: 1,
   shares: [],
@@ -168,6 +170,7 @@ export const MET_EXPLANATION: NeedExplanation = {
   extraSupply: null,
   candidates: [],
   obstacles: [],
+  remainders: { matching: 0, holdingUnit: 0, sentence: '' },
   onTheWay: [],
   advice: [],
   remarks: [],
@@ -176,6 +179,7 @@ export const MET_EXPLANATION: NeedExplanation = {
 
 export const UNMET_EXPLANATION: NeedExplanation = {
   need: UNMET,
+  sentence: 'not met: buys 1 machine, preempts 1 machine, lacks 8 nvidia.com/gpu',
   claimed: ['gpu/7'],
   claimedTotal: 1,
   shares: [],
@@ -198,6 +202,11 @@ export const UNMET_EXPLANATION: NeedExplanation = {
       sentence: '12 have failed: 12 in eu-1a; the last one: host lost.',
     },
   ],
+  remainders: {
+    matching: 3,
+    holdingUnit: 0,
+    sentence: '3 remainders match, none holds its largest pod (8 nvidia.com/gpu)',
+  },
   onTheWay: [
     { state: 'CREATING', machines: 1, sinceMs: NOW_MS - 2 * MINUTE, expectedByMs: NOW_MS + 3 * MINUTE },
   ],

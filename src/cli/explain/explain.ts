@@ -1,9 +1,9 @@
-// `bigfleet explain [NEED|WORD]`: why a Need of a running shard is met or not, and what a word means that any surface
-// prints: an error code, an action, a reason, a verdict, an outcome, a state.
+// `bigfleet explain [NEED|machine ID|WORD]`: why a Need of a running shard is met or not, who uses a machine, and what a
+// word means that any surface prints: an error code, an action, a reason, a verdict, an outcome, a state.
 
 import { Command, Option } from 'commander';
 import { BigFleetError, printable } from '../../model/index.ts';
-import { isNeedId, showExplanation } from '../remote/explain-need.ts';
+import { isNeedId, showExplanation, showMachine } from '../remote/explain-need.ts';
 import { proseLines } from '../remote/facts.ts';
 import { addShardFlags, EXIT_CODES, PROCESS_IO, type RemoteIo, type ShardFlags } from '../remote/flags.ts';
 import { proseWidth } from '../table.ts';
@@ -11,13 +11,17 @@ import { type Entry, GROUPS, type Group, groupNamed, meaningsOf, nearWord } from
 
 type Flags = ShardFlags & { readonly output: 'text' | 'json' };
 
+/** Followed by the id of a machine, which may look like a word. */
+const MACHINE = 'machine';
+
 export function explainCommand(io: RemoteIo = PROCESS_IO): Command {
   const command = new Command('explain')
-    .description('explain why a Need is met or not, or what a word means')
+    .description('explain why a Need is met or not, who uses a machine, or what a word means')
     .argument(
       '[what]',
-      'a Need such as ml/00ff00ff00, a word such as preempt or BF_USAGE, or a group of words',
+      'a Need such as ml/00ff00ff00, a word such as preempt or BF_USAGE, a group of words, or "machine"',
     )
+    .argument('[id]', 'after "machine": the id of a machine')
     .addOption(new Option('-o, --output <format>', 'text or json').choices(['text', 'json']).default('text'));
   return addShardFlags(command)
     .addHelpText(
@@ -25,18 +29,25 @@ export function explainCommand(io: RemoteIo = PROCESS_IO): Command {
       `
 Words are error codes, and all words for actions, reasons, verdicts, outcomes and states that
 commands, the page, the API and metrics use, in any case. Needs have the ids that
-"bigfleet get needs" shows; for those a shard must be running.
+"bigfleet get needs" shows, machines those of "bigfleet get machines"; for both a shard must be
+running.
 ${EXIT_CODES}
 
 Examples:
   bigfleet explain ml/00ff00ff00         a Need: what it wants, whether it has that, and why not
+  bigfleet explain machine m-17          a machine: which Needs use it, and when it is given back
   bigfleet explain                       list all words in groups
   bigfleet explain phase2.inversion      one word
   bigfleet explain BF_QUANTITY_SYNTAX    one error code
   bigfleet explain outcomes              the words of one group
   bigfleet explain -o json               the whole catalogue for programs`,
     )
-    .action(async (what: string | undefined, flags: Flags) => {
+    .action(async (what: string | undefined, id: string | undefined, flags: Flags) => {
+      if (what === MACHINE && id !== undefined) return await showMachine(id, flags, io);
+      if (what === MACHINE)
+        throw new BigFleetError('BF_USAGE', 'Which machine? "bigfleet get machines" lists them.');
+      if (id !== undefined)
+        throw new BigFleetError('BF_USAGE', `Only "machine" takes an id, not "${printable(what!)}".`);
       if (what !== undefined && isNeedId(what)) return await showExplanation(what, flags, io);
       const text = flags.output === 'json' ? JSON.stringify(jsonOf(what), null, 2) : textOf(what);
       io.out(`${text}\n`);

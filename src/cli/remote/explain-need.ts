@@ -1,34 +1,41 @@
-// `bigfleet explain CLUSTER/HASH`, called by explain/explain.ts: everything about one Need, in the order of an
-// operator's questions: what it wants, whether it has it, why not, what would help, and what has been done about it.
+// `bigfleet explain CLUSTER/HASH` and `bigfleet explain machine ID`, called by explain/explain.ts. Everything about one Need
+// is in the order of an operator's questions: what it wants, whether it has it, why not, what would help, and what has been
+// done about it.
 
 import { printable } from '../../model/index.ts';
 import type { MachineView, NeedExplanation, NeedRef, NeedView, StatusView } from '../../shard/index.ts';
 import { cutText } from '../../web/index.ts';
 import { age, amounts, count, countOf } from '../amounts.ts';
+import { proseWidth, wrapped } from '../table.ts';
 import { needActionTable } from './actions.ts';
 import type { ShardClient } from './client.ts';
 import { factLines, proseLines } from './facts.ts';
 import { clientOf, type RemoteIo, type ShardFlags } from './flags.ts';
 import { type OutputOptions, table } from './listing.ts';
-import { machineTable } from './machines.ts';
+import { machineLines, machinePath, machineTable } from './machines.ts';
 import { verdictStyle } from './needs.ts';
 import { wireWord } from './wire-text.ts';
 
 /** Machines and actions that are listed before the rest is only counted. */
 const MAX_LISTED = 12;
-/** Shares that are named before the rest is only counted. */
-const MAX_SHARES = 5;
 
 /** Whether a text names a Need rather than an error code. */
 export function isNeedId(text: string): boolean {
   return /^.+\/[0-9a-f]{10}$/i.test(text);
 }
 
-export async function showExplanation(
-  id: string,
-  flags: ShardFlags & { readonly output: 'text' | 'json' },
-  { out, paint }: RemoteIo,
-): Promise<void> {
+type Flags = ShardFlags & { readonly output: 'text' | 'json' };
+
+/** Who uses a machine, and everything else about it. */
+export async function showMachine(id: string, flags: Flags, { out, paint }: RemoteIo): Promise<void> {
+  const client = clientOf(flags);
+  const machine = await client.get<MachineView>(machinePath(id));
+  if (flags.output === 'json') return out(`${JSON.stringify(machine, null, 2)}\n`);
+  const { nowMs } = await client.get<StatusView>('/v1/status');
+  out(`${machineLines(machine, { paint, isWide: false, nowMs }).join('\n')}\n`);
+}
+
+export async function showExplanation(id: string, flags: Flags, { out, paint }: RemoteIo): Promise<void> {
   const client = clientOf(flags);
   const slash = id.lastIndexOf('/');
   const cluster = encodeURIComponent(id.slice(0, slash));
@@ -85,41 +92,25 @@ function wantSection({ need }: NeedExplanation, options: OutputOptions): readonl
 
 function verdictSection(explanation: NeedExplanation, { paint }: OutputOptions): readonly string[] {
   const { need } = explanation;
-  const { claimed, bootstraps, provisions, isFolded, domain } = need;
-  const verdict = need.isMet
-    ? `Met by ${metBy(explanation)}.`
-    : `Not met, for ${countOf(need.unmetCycles, 'cycle')}${missingText(need)}.`;
+  const { isFolded, domain } = need;
   const sentences = [
-    !need.isMet && claimed > 0 ? `It counts on ${countOf(claimed, 'machine')} so far.` : '',
     domain === null ? '' : domainText(need, domain),
-    sharesText(explanation),
-    bootstraps === 0 ? '' : `Being bound in this cycle: ${count(bootstraps)}.`,
-    provisions === 0 ? '' : `Being bought in this cycle: ${count(provisions)}.`,
     isFolded ? 'It is small, so it is served in one go with others like it and shares their machines.' : '',
   ];
-  return [paint(['bold', verdictStyle(need)], printable(verdict)), ...proseLines(sentences)];
+  const verdict = wrapped(verdictLine(explanation), proseWidth()).map((line) =>
+    paint(['bold', verdictStyle(need)], printable(line)),
+  );
+  return [...verdict, ...proseLines(sentences)];
 }
 
-/** A Need that claims no machine may live on shares alone. */
-function metBy({ need: { claimed }, sharesTotal }: NeedExplanation): string {
-  return claimed === 0 && sharesTotal > 0
-    ? `shares of ${countOf(sharesTotal, 'machine')}`
-    : countOf(claimed, 'machine');
-}
-
-/** Names the first shares, and the number of the others. */
-function sharesText({ shares, sharesTotal }: NeedExplanation): string {
-  // A shard of an earlier version sends none of both.
-  if (!(sharesTotal > 0)) return '';
-  const named = shares.slice(0, MAX_SHARES).map(({ machine, amount }) => `${amounts(amount)} of ${machine}`);
-  const rest = sharesTotal - named.length;
-  const others = rest === 0 ? '' : ` and of ${countOf(rest, 'other machine')}`;
-  return `It shares machines of other Needs of its cluster: ${named.join(', ')}${others}.`;
-}
-
-/** '' for a Need that is set aside: its size is unknown. */
-function missingText({ missing }: NeedView): string {
-  return Object.keys(missing).length === 0 ? '' : `: ${amounts(missing)} missing`;
+/** `Not met, for 14 cycles: keeps 1 machine, shares 1.5 cpu of machine-7, lacks 4 cpu.` */
+function verdictLine({ need, sentence }: NeedExplanation): string {
+  // A shard of an earlier version sends no sentence.
+  if (sentence === undefined) return need.isMet ? 'Met.' : 'Not met.';
+  const text = need.isMet
+    ? sentence
+    : sentence.replace('not met', `not met, for ${countOf(need.unmetCycles, 'cycle')}`);
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 /** For gangs, which are in one domain as a whole. */
@@ -131,7 +122,7 @@ function domainText({ isMet, claimed }: NeedView, domain: string): string {
 }
 
 function whySection(
-  { need, matching, obstacles, blocker }: NeedExplanation,
+  { need, matching, obstacles, blocker, remainders }: NeedExplanation,
   options: OutputOptions,
 ): readonly string[] {
   const { idle, speculative, configured } = matching;
@@ -139,7 +130,11 @@ function whySection(
   const why =
     need.why === '' ? '' : `${need.why.charAt(0).toUpperCase()}${need.why.slice(1)} (${need.reason}).`;
   const lines = [
-    ...proseLines([why, `Machines that meet its requirements: ${supply}`]),
+    ...proseLines([
+      why,
+      `Machines that meet its requirements: ${supply}`,
+      remainders?.matching > 0 ? `Left over by other Needs of its cluster: ${remainders.sentence}.` : '',
+    ]),
     // A Need that is met has no obstacles.
     ...proseLines(need.isMet ? [] : obstacles.map(({ sentence }) => sentence), '- '),
     ...proseLines(blocker === null ? [] : [aheadText(need, blocker), `See: bigfleet explain ${blocker.id}`]),

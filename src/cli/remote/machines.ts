@@ -1,4 +1,4 @@
-// `bigfleet get machines [ID]`, and the table of machines of `bigfleet explain NEED`.
+// `bigfleet get machines [ID]`, `bigfleet explain machine ID`, and the table of machines of `bigfleet explain NEED`.
 
 import { printable } from '../../model/index.ts';
 import type { MachineView, Page } from '../../shard/index.ts';
@@ -29,10 +29,14 @@ export const MACHINES: Listing<Page<MachineView>> = {
     ),
   one: {
     name: 'id',
-    path: (id) => `/v1/machines/${encodeURIComponent(id)}`,
-    lines: (machine: MachineView, options) => detailLines(machine, options),
+    path: machinePath,
+    lines: (machine: MachineView, options) => machineLines(machine, options),
   },
 };
+
+export function machinePath(id: string): string {
+  return `/v1/machines/${encodeURIComponent(id)}`;
+}
 
 const COLUMNS: readonly WideColumn[] = [
   { header: 'MACHINE', isWhole: true },
@@ -47,8 +51,6 @@ const COLUMNS: readonly WideColumn[] = [
   { header: 'OFFERS', isWide: true },
   { header: 'NOTE' },
 ];
-
-type Unclaimed = NonNullable<MachineView['unclaimed']>;
 
 /** Machines that another view names; one that is no longer known is shown by its id alone. */
 export function machineTable(
@@ -110,21 +112,13 @@ function notesOf(machine: MachineView, nowMs: number): readonly string[] {
   }
   if (lastError !== '') notes.push(lastError);
   if (idleSinceMs !== null) notes.push(`idle for ${age(nowMs - idleSinceMs)}`);
-  if (unclaimed !== null) notes.push(unclaimedText(unclaimed, nowMs));
+  if (unclaimed !== null) notes.push(unclaimed.sentence);
   if (isForgotten) notes.push('forgotten');
   return notes;
 }
 
-function unclaimedText({ sinceMs, holdEndsMs, waitsFor }: Unclaimed, nowMs: number): string {
-  const next = {
-    hold: `given back in ${age(Math.max(0, holdEndsMs - nowMs))}`,
-    needs: 'kept while a Need of its cluster waits for machines',
-    guardrails: 'to be given back once guardrails and freezes allow it',
-  }[waitsFor];
-  return `unclaimed for ${age(nowMs - sinceMs)}, ${next}`;
-}
-
-function detailLines(machine: MachineView, { paint, nowMs }: OutputOptions): readonly string[] {
+/** Everything about one machine. */
+export function machineLines(machine: MachineView, { paint, nowMs }: OutputOptions): readonly string[] {
   const { need, interruptionProbability } = machine;
   const risk = interruptionProbability > 0 ? `, ${interruptionProbability * 100} % interrupted per hour` : '';
   const labels = Object.entries(machine.labels).map(([name, value]) => `${name}=${value}`);
@@ -139,6 +133,8 @@ function detailLines(machine: MachineView, { paint, nowMs }: OutputOptions): rea
       ['type', `${machine.instanceType}${machine.zone === '' ? '' : ` in ${machine.zone}`}`],
       ['capacity', `${wireWord(machine.capacityType)}, ${dollars(machine.pricePerHour)} per hour${risk}`],
       ['offers', amounts(machine.allocatable)],
+      // A shard of an earlier version does not say.
+      ['used', machine.usage?.sentence ?? ''],
       ['labels', labels],
       ['note', notesOf(machine, nowMs)],
     ]),

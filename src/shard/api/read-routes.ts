@@ -53,7 +53,7 @@ export const READ_ROUTES: readonly Route[] = [
   route({
     ...GET,
     path: '/v1/machines/{id}',
-    summary: 'One machine, with all its labels.',
+    summary: 'One machine, with all its labels and the Needs that use it.',
     params: z.object({ id: pathPart }),
     answer: MachineView,
     handle: async ({ port, params: { id } }) => {

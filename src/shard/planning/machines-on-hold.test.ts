@@ -28,10 +28,12 @@ describe('a machine that no row counts on', () => {
   it('given a reclaim hold, then it says since when it is unclaimed and is given back when the hold has run out', () => {
     const { scene, sinceMs } = shrunk();
     const unclaimed = { sinceMs, holdEndsMs: sinceMs + HOLD_MS, waitsFor: 'hold' };
-    expect(scene.machine('b')?.unclaimed).toEqual(unclaimed);
+    expect(scene.machine('b')?.unclaimed).toMatchObject(unclaimed);
     expect(scene.machine('a')?.unclaimed).toBeNull();
-    scene.tick(HOLD_MS - 2000);
-    expect(scene.machine('b')?.unclaimed).toEqual(unclaimed);
+    scene.tick(240_000);
+    expect(scene.machine('b')?.unclaimed?.sentence).toBe('unclaimed for 4 min, given back in 6 min');
+    scene.tick(HOLD_MS - 242_000);
+    expect(scene.machine('b')?.unclaimed).toMatchObject(unclaimed);
     expect(scene.of('instruct-reclaim')).toEqual([]);
     scene.tick(4000);
     expect(scene.of('instruct-reclaim').map(({ machine }) => machine)).toEqual(['b']);

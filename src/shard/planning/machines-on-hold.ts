@@ -5,19 +5,13 @@
 import { withRoom } from '../../collections/columns.ts';
 import type { Decision } from '../../engine/index.ts';
 import type { Fleet } from '../../fleet/index.ts';
-import type { Action } from '../../model/index.ts';
+import type { Action, UnclaimedWait } from '../../model/index.ts';
 
 /** A clock that starts, or with null ends. */
 interface ClockChange {
   readonly id: string;
   readonly sinceMs: number | null;
 }
-
-/**
- * `hold`: the end of its hold. `needs`: a row of its cluster that waits for machines and that it matches. `guardrails`: the
- * machine is to be reclaimed, and a guardrail or a freeze stops that.
- */
-export type WaitsFor = 'hold' | 'needs' | 'guardrails';
 
 export class MachinesOnHold {
   readonly #fleet: Fleet;
@@ -52,7 +46,7 @@ export class MachinesOnHold {
   }
 
   /** What keeps a machine on hold whose hold ends at `holdEndsMs`, as of the last decision. */
-  waitsFor(id: string, holdEndsMs: number): WaitsFor {
+  waitsFor(id: string, holdEndsMs: number): UnclaimedWait {
     if (this.#reclaimed.has(id)) return 'guardrails';
     return this.#decidedMs < holdEndsMs ? 'hold' : 'needs';
   }

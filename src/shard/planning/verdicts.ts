@@ -3,7 +3,7 @@
 // read by shortfalls and queries.
 
 import type { Decision, VerdictQuestion } from '../../engine/index.ts';
-import type { Action, NeedKey, Verdict } from '../../model/index.ts';
+import type { Action, MachineUser, NeedKey, Verdict } from '../../model/index.ts';
 import { KeyMap } from './key-map.ts';
 
 export class Verdicts {
@@ -12,15 +12,17 @@ export class Verdicts {
   readonly #changed = new KeyMap<Verdict>();
   /** Verdicts on the Needs that are not met, by rank. */
   readonly unmet: readonly Verdict[];
+  /** Machines that the decision buys and the ceiling stops. */
+  readonly #stopped: ReadonlySet<string>;
 
   constructor(decision: Decision, stoppedPurchases: readonly Action[]) {
     this.#decision = decision;
+    this.#stopped = new Set(stoppedPurchases.map(({ machine }) => machine));
     if (stoppedPurchases.length === 0) {
       this.unmet = decision.unmet;
       return;
     }
-    const machines = new Set(stoppedPurchases.map(({ machine }) => machine));
-    const { unmet, changed } = decision.verdictsWithout(machines, 'spend-limit');
+    const { unmet, changed } = decision.verdictsWithout(this.#stopped, 'spend-limit');
     this.unmet = unmet;
     for (const verdict of changed) this.#changed.set(verdict.key, verdict);
   }
@@ -28,6 +30,11 @@ export class Verdicts {
   /** The verdict on one Need; null if there is no such row. Valid as long as the decision. */
   of(key: NeedKey): Verdict | null {
     return this.#changed.get(key) ?? this.#decision.verdictOf(key);
+  }
+
+  /** Rows that count on a machine: its claimant, then those that share it. Valid as long as the decision. */
+  usersOf(machine: string): readonly MachineUser[] {
+    return this.#stopped.has(machine) ? [] : this.#decision.usersOf(machine);
   }
 
   /** One verdict per Need that the question selects. Valid as long as the decision. */

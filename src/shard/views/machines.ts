@@ -1,7 +1,7 @@
 // Schemas of `/v1/machines` (api/read-routes.ts).
 
 import * as z from 'zod';
-import { BLOCKED_CAUSES } from '../../model/index.ts';
+import { BLOCKED_CAUSES, UNCLAIMED_WAITS } from '../../model/index.ts';
 import { ActionView } from './actions.ts';
 import { count, NeedRef, page, Quantities, timeMs, type View, view } from './schema.ts';
 
@@ -23,16 +23,40 @@ export const MachineView = view('MachineView', 'A machine.', {
   hostRef: z.string().describe('Name of the host; empty without one.'),
   lastError: z.string(),
   need: NeedRef.nullable().describe('The row that the machine is bound for, or on its way to.'),
+  usage: z
+    .object({
+      users: z
+        .array(
+          z.object({
+            need: NeedRef,
+            isShare: z.boolean().describe('It shares the machine, which another Need of its cluster claims.'),
+            amount: Quantities.nullable().describe('What it takes; null if its size is not known.'),
+          }),
+        )
+        .describe('The Need that claims it, then those that share it by rank; at most 1,000.'),
+      usersTotal: count,
+      leftOver: Quantities,
+      sentence: z
+        .string()
+        .describe(
+          'Such as `shop/00ff00ff00 takes 6 cpu, shop/11ee11ee11 shares 1.5 cpu, 0.5 cpu left over`.',
+        ),
+    })
+    .nullable()
+    .describe(
+      'Who counts on the machine, as of the last cycle. null if no Need does, and for all machines of a list.',
+    ),
   idleSinceMs: timeMs.nullable(),
   unclaimed: z
     .object({
       sinceMs: timeMs,
       holdEndsMs: timeMs.describe('When the reclaim hold has run out.'),
       waitsFor: z
-        .enum(['hold', 'needs', 'guardrails'])
+        .enum(UNCLAIMED_WAITS)
         .describe(
           '`hold`: the end of the hold. `needs`: a Need of its cluster that waits for machines, and whose requirements it meets. `guardrails`: it is to be given back, and a guardrail or a freeze stops that.',
         ),
+      sentence: z.string().describe('Such as `unclaimed for 4 min, given back in 6 min`.'),
     })
     .nullable()
     .describe(

@@ -71,6 +71,11 @@ export type OnTheWayView = View<typeof OnTheWayView>;
 
 export const NeedExplanation = view('NeedExplanation', 'A Need with everything that explains its verdict.', {
   need: NeedView,
+  sentence: z
+    .string()
+    .describe(
+      'What it lives on, without a full stop, such as `met: keeps 2 machines, shares 1.5 cpu of machine-7`.',
+    ),
   claimed: z.array(z.string()).describe('Ids of machines it counts on, at most 1,000.'),
   claimedTotal: count,
   shares: z
@@ -101,6 +106,19 @@ export const NeedExplanation = view('NeedExplanation', 'A Need with everything t
   obstacles: z
     .array(ObstacleView)
     .describe('Machines that meet its requirements and do not serve it, by cause; most machines first.'),
+  remainders: z
+    .object({
+      matching: count.describe('Remainders of machines that meet its requirements.'),
+      holdingUnit: count.describe('Of those, remainders that hold its largest pod.'),
+      sentence: z
+        .string()
+        .describe(
+          'Such as `3 remainders match, none holds its largest pod (4 cpu)`; empty where none matches.',
+        ),
+    })
+    .describe(
+      'What other Needs of its cluster left over of their machines when it was served; none for a Need that may not share.',
+    ),
   onTheWay: z.array(OnTheWayView).describe('Machines that it gets, by state.'),
   advice: z.array(z.string()).describe('What would help, the most helpful first; full sentences.'),
   remarks: z

@@ -149,6 +149,47 @@ describe('a query for Needs', () => {
     expect(explained(large)).toMatchObject({ claimed: ['m'], shares: [], sharesTotal: 0 });
     const shares = [{ machine: 'm', amount: { cpu: '1m' } }];
     expect(explained(small)).toMatchObject({ need: { isMet: true }, claimed: [], shares, sharesTotal: 1 });
+    expect(explained(large)?.sentence).toBe('met: keeps 1 machine');
+    expect(explained(small)?.sentence).toBe('met: shares 0.001 cpu of m');
+    expect(explained(small)?.remainders).toEqual({
+      ...{ matching: 1, holdingUnit: 1 },
+      sentence: '1 remainder matches, 1 holds its largest pod (0.001 cpu)',
+    });
+  });
+
+  it('given a Need that no remainder holds, then its explanation says so', () => {
+    const large = aNeed({ cluster: 'c1', priority: 100, aggregate: resources({ cpu: 3 }) });
+    const other = aNeed({ cluster: 'c1', aggregate: resources({ cpu: 2 }), minUnit: resources({ cpu: 2 }) });
+    const { controller } = new ControllerScene({ economy: SHARED_OPTIONS })
+      .list([serving('m', large)])
+      .demand('c1', large, other)
+      .tick(2500);
+    expect(controller.ask('explain', { need: needId(keyOf(other)) })).toMatchObject({
+      sentence: 'not met: lacks 0.002 cpu',
+      remainders: { sentence: '1 remainder matches, none holds its largest pod (0.002 cpu)' },
+    });
+  });
+
+  it('given a machine that Needs share, then it says who takes how much; in a list it does not', () => {
+    const large = aNeed({ cluster: 'c1', priority: 100, aggregate: resources({ cpu: 2 }) });
+    const small = aNeed({ cluster: 'c1', minUnit: resources({ cpu: 1 }), aggregate: resources({ cpu: 1 }) });
+    const { controller } = new ControllerScene({ economy: SHARED_OPTIONS })
+      .list([serving('m', large)])
+      .demand('c1', large, small)
+      .tick(2500);
+    const [of, by] = [large, small].map((need) => needId(keyOf(need)));
+    const machines = (id?: string) =>
+      controller.ask('machines', { where: id === undefined ? {} : { id }, limit: 10 }).items;
+    expect(machines('m')[0]?.usage).toEqual({
+      users: [
+        { need: expect.objectContaining({ id: of, priority: 100 }), isShare: false, amount: { cpu: '2m' } },
+        { need: expect.objectContaining({ id: by }), isShare: true, amount: { cpu: '1m' } },
+      ],
+      usersTotal: 2,
+      leftOver: { cpu: '1m' },
+      sentence: `${of} takes 0.002 cpu, ${by} shares 0.001 cpu, 0.001 cpu left over`,
+    });
+    expect(machines()[0]?.usage).toBeNull();
   });
 
   it('given no cycle yet, then it is empty', () => {

@@ -8,11 +8,15 @@ import {
   formatResources,
   type Need,
   type NeedKey,
+  NO_REMAINDERS,
   type Obstacle,
   obstacleText,
+  type RemainderCounts,
+  remaindersText,
   type Share,
   unmetText,
   type Verdict,
+  verdictText,
 } from '../../../model/index.ts';
 import type { InspectNeedsResponse } from '../../../wire/gen/bigfleet/v1alpha1/shardread.ts';
 import type { ActionRecord } from '../../actuation/action-records.ts';
@@ -39,7 +43,8 @@ export class Answers {
   readonly #cycles: Cycles;
   readonly #answerers: Answerers = {
     status: () => statusOf(this.#state, this.#cycles.last, this.#cycles.served),
-    machines: (ask) => machinePage(this.#state, ask),
+    machines: (ask) =>
+      machinePage(this.#state, ask, (id) => this.#cycles.decision?.verdicts.usersOf(id) ?? []),
     needs: (ask) => this.#needs(ask),
     explain: ({ need }) => this.#story(need),
     clusters: (ask) => clusterPage(this.#state, this.#cycles.decision, ask),
@@ -112,6 +117,7 @@ export class Answers {
       .slice(0, STORY.actions);
     return {
       need: this.#need(need, verdict, IN_EXPLANATION),
+      sentence: verdictText(verdict),
       claimed: firstWithin(verdict.claimed, STORY.ids, STORY.idBytes),
       claimedTotal: verdict.claimed.length,
       shares: firstWithin(verdict.shares.map(shareView), STORY.ids, STORY.idBytes),
@@ -129,6 +135,7 @@ export class Answers {
       obstacles: obstacles.map((obstacle) => ({ ...obstacle, sentence: obstacleText(obstacle) })),
       onTheWay: explained?.onTheWay ?? [],
       advice: this.#advice(verdict, obstacles),
+      remainders: remaindersView(why?.obstacles.remainders ?? NO_REMAINDERS, need),
       remarks: firstWithin(remarksOn(this.#state, verdict), STORY.remarks, STORY.remarkBytes),
       actions: actions.map(actionView),
     };
@@ -250,6 +257,10 @@ const STORY = {
 
 function shareView({ machine, amount }: Share): NeedExplanation['shares'][number] {
   return { machine, amount: formatResources(amount) };
+}
+
+function remaindersView(counts: RemainderCounts, { minUnit }: Need): NeedExplanation['remainders'] {
+  return { ...counts, sentence: remaindersText(counts, minUnit) };
 }
 
 const NOTHING = { items: [], total: 0, next: null } as const;

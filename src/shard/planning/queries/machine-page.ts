@@ -1,7 +1,7 @@
 // Pages of machines for display, ordered by id or with Failed ones first. Used by answers.ts.
 
 import { firstOf } from '../../../collections/first-of.ts';
-import { compareText, isMachineState, MachineState } from '../../../model/index.ts';
+import { compareText, isMachineState, MachineState, type MachineUser } from '../../../model/index.ts';
 import type { MachineView, Page, Questions } from '../../views.ts';
 import type { ControllerState } from '../controller.ts';
 import { LISTED_LABELS, machineView } from './machine-view.ts';
@@ -15,11 +15,16 @@ const FAILED = '0 ';
 const OTHERS = '1 ';
 const NOTHING = { items: [], total: 0, next: null } as const;
 
-export function machinePage(state: ControllerState, ask: Ask): Page<MachineView> {
+/** `usersOf` names the rows that count on a machine; it is called for a single machine only, since it takes long. */
+export function machinePage(
+  state: ControllerState,
+  ask: Ask,
+  usersOf: (id: string) => readonly MachineUser[],
+): Page<MachineView> {
   const { where, limit, after } = ask;
   const { machines } = state.ledger.fleet;
   if (where.id !== undefined) {
-    const view = machineView(state, where.id, Number.POSITIVE_INFINITY);
+    const view = machineView(state, where.id, Number.POSITIVE_INFINITY, usersOf(where.id));
     return view === null ? NOTHING : { items: [view], total: 1, next: null };
   }
   const wanted = where.state === undefined ? null : stateOfLabel(where.state);

@@ -1,11 +1,21 @@
-// View of a machine for display: the provider's record, the facts of the shard, and the pending action. Used by
-// machine-page.ts.
+// View of a machine for display: the provider's record, the facts of the shard, who uses it, and the pending action. Used
+// by machine-page.ts.
 
-import { effectiveAllocatable, excerpt, formatResources } from '../../../model/index.ts';
+import {
+  effectiveAllocatable,
+  excerpt,
+  formatResources,
+  leftOver,
+  type MachineUser,
+  type ResourceVector,
+  unclaimedText,
+  usersText,
+} from '../../../model/index.ts';
 import type { MachineView } from '../../views.ts';
 import type { ControllerState } from '../controller.ts';
 import { actionView, capacityLabel } from './action-view.ts';
-import { needRef } from './need-names.ts';
+import { needId, needRef } from './need-names.ts';
+import { firstWithin } from './pages.ts';
 import { stateLabel } from './status.ts';
 
 /** Bound on labels of a machine in a list. Most machines have a dozen; 64 of maximum length amount to 24 kB. */
@@ -14,8 +24,17 @@ export const LISTED_LABELS = 64;
 /** Bytes shown of the reason why a machine is blocked, which may be a provider's message. */
 const MAX_WHY_BYTES = 1000;
 
-/** null: the machine is not on record, or was added after the last commit. */
-export function machineView(state: ControllerState, id: string, maxLabels: number): MachineView | null {
+/** Bounds on the rows that use one machine. */
+const MAX_USERS = 1_000;
+const MAX_USER_BYTES = 100_000;
+
+/** null: the machine is not on record, or was added after the last commit. `users` are the rows that count on it, if known. */
+export function machineView(
+  state: ControllerState,
+  id: string,
+  maxLabels: number,
+  users: readonly MachineUser[] = [],
+): MachineView | null {
   const { ledger, machineFacts, actuation, profiles } = state;
   const status = ledger.statusOf(id);
   const record = ledger.recordOf(id);
@@ -37,6 +56,7 @@ export function machineView(state: ControllerState, id: string, maxLabels: numbe
     labelsNotShown: Math.max(0, record.labels.size - maxLabels),
     ...{ hostRef: host?.ref ?? '', lastError },
     need: key === null ? null : needRef(key, profiles.of(key)?.priority ?? priority ?? 0),
+    usage: users.length === 0 ? null : usageView(users, effectiveAllocatable(record)),
     idleSinceMs: status.idleSinceMs,
     unclaimed: status.unclaimedSinceMs === null ? null : unclaimedView(state, id, status.unclaimedSinceMs),
     held: block === null ? null : { ...block, why: excerpt(block.why, MAX_WHY_BYTES) },
@@ -51,5 +71,22 @@ function unclaimedView(
   sinceMs: number,
 ): NonNullable<MachineView['unclaimed']> {
   const holdEndsMs = sinceMs + parts.options.economy.reclaimHoldSeconds * 1000;
-  return { sinceMs, holdEndsMs, waitsFor: onHold.waitsFor(id, holdEndsMs) };
+  const nowMs = parts.clock.now();
+  const waitsFor = onHold.waitsFor(id, holdEndsMs);
+  const sentence = unclaimedText(nowMs - sinceMs, holdEndsMs - nowMs, waitsFor);
+  return { sinceMs, holdEndsMs, waitsFor, sentence };
+}
+
+function usageView(users: readonly MachineUser[], offer: ResourceVector): NonNullable<MachineView['usage']> {
+  const views = users.map(({ key, priority, isShare, amount }) => ({
+    need: needRef(key, priority),
+    isShare,
+    amount: amount === null ? null : formatResources(amount),
+  }));
+  return {
+    users: firstWithin(views, MAX_USERS, MAX_USER_BYTES),
+    usersTotal: users.length,
+    leftOver: formatResources(leftOver(users, offer)),
+    sentence: usersText(users, offer, ({ key }) => excerpt(needId(key))),
+  };
 }
