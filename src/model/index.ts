@@ -29,7 +29,6 @@ export type { RollupBase, RollupDelta } from './rollup-delta.ts';
 export { composed, FRESH, keptRows, NO_BASE, NO_ROLLUP, rowsAfter, wholeRollup } from './rollup-delta.ts';
 export type { UnclaimedWait } from './sharing-text.ts';
 export {
-  amountText,
   leftOver,
   remaindersText,
   sharesText,

@@ -264,6 +264,28 @@ export interface FailedMachine {
   readonly lastError: string;
 }
 
+/** A machine that a reader asked about. */
+export interface AskedMachine {
+  readonly id: string;
+  readonly state: string;
+  readonly cluster: string;
+  readonly pricePerHour: number;
+  readonly lastError: string;
+  readonly usage: { readonly sentence: string } | null;
+  readonly unclaimed: { readonly sentence: string } | null;
+  readonly held: { readonly why: string } | null;
+}
+
+/** A Need that a reader asked about. */
+export interface AskedNeed {
+  readonly need: { readonly id: string; readonly isMet: boolean; readonly why: string };
+  readonly sentence: string;
+  readonly remainders: { readonly sentence: string };
+  readonly obstacles: readonly { readonly sentence: string }[];
+  readonly advice: readonly string[];
+  readonly remarks: readonly string[];
+}
+
 export interface Freeze {
   readonly id: string;
   readonly who: string;

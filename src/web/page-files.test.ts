@@ -22,7 +22,7 @@ describe('the files of the page', () => {
   });
 
   it('given the parts of the page, then index.html has an element for each', () => {
-    const parts = pageParts({ live: NOTHING_YET, trouble: '', notice: '', scenarios: [] });
+    const parts = pageParts({ live: NOTHING_YET, trouble: '', notice: '', answer: [], scenarios: [] });
     expect(Object.keys(parts).filter((id) => !page.includes(` id="${id}"`))).toEqual([]);
   });
 

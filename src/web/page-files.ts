@@ -17,6 +17,7 @@ export const PAGE_POLICY =
 
 /** The modules of the page's script. feed.ts is missing: it has only types. */
 const SCRIPTS = [
+  'answer-text',
   'figures',
   'cost-text',
   'supply-text',

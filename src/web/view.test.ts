@@ -94,7 +94,7 @@ const LIVE: Live = {
 };
 
 function shown(part: keyof PageParts, change: Partial<PageState> = {}): readonly Tree[] {
-  return pageParts({ live: LIVE, trouble: '', notice: '', scenarios: [], ...change })[part];
+  return pageParts({ live: LIVE, trouble: '', notice: '', answer: [], scenarios: [], ...change })[part];
 }
 
 /** The texts of each tree, joined by a vertical bar. */
@@ -283,7 +283,7 @@ describe('the page as a tree', () => {
   });
 
   it('given any state, then no attribute is a style, which the policy would refuse', () => {
-    const parts = pageParts({ live: LIVE, trouble: 'x', notice: 'y', scenarios: ['gpu-gang'] });
+    const parts = pageParts({ live: LIVE, trouble: 'x', notice: 'y', answer: [], scenarios: ['gpu-gang'] });
     expect(JSON.stringify(parts)).not.toContain('"style"');
   });
 });

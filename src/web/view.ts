@@ -34,6 +34,8 @@ export interface PageState {
   readonly trouble: string;
   /** The answer to the last button, or that the shard is a new one. */
   readonly notice: string;
+  /** The answer about the machine or the Need that the reader asked about last. */
+  readonly answer: readonly string[];
   /** Demo scenarios that can be started here; none at a shard outside the demo. */
   readonly scenarios: readonly string[];
 }
@@ -49,6 +51,7 @@ export interface PageParts {
   readonly trouble: readonly Tree[];
   readonly notice: readonly Tree[];
   readonly controls: readonly Tree[];
+  readonly answer: readonly Tree[];
   readonly machines: readonly Tree[];
   readonly failed: readonly Tree[];
   readonly supply: readonly Tree[];
@@ -64,7 +67,7 @@ export interface PageParts {
 }
 
 export function pageParts(state: PageState): PageParts {
-  const { live, trouble, notice } = state;
+  const { live, trouble, notice, answer } = state;
   const { status } = live;
   return {
     intro: [WHAT_IT_IS],
@@ -73,6 +76,7 @@ export function pageParts(state: PageState): PageParts {
     trouble: [trouble],
     notice: [notice],
     controls: controls(state),
+    answer: answer.map((line) => element('li', {}, line)),
     machines: status === null ? [] : machineRows(status),
     failed: failedItems(live),
     supply: status === null ? [] : supplyRows(status),

@@ -64,18 +64,19 @@ async function graveViolations({ page }: Stage): Promise<readonly string[]> {
     );
 }
 
-/** Every button is reachable by keyboard, in the order of the page, and shows its focus. */
+/** Every button and field is reachable by keyboard, in the order of the page, and shows its focus. */
 export async function showsTheFocus(stage: Stage): Promise<void> {
   const { page } = stage;
   const buttons = await page.evaluate<readonly string[]>(
-    `[...document.querySelectorAll('button')].map((each) => each.textContent)`,
+    `[...document.querySelectorAll('button, input')].map((each) => each.name || each.textContent)`,
   );
   await page.evaluate('document.activeElement?.blur()');
   for (const button of buttons) {
     await page.keyboard.press('Tab');
     const focused = await page.evaluate<{ text: string; style: string; width: number }>(`(() => {
       const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
-      return { text: document.activeElement.textContent, style: outlineStyle, width: parseFloat(outlineWidth) };
+      const { name, textContent } = document.activeElement;
+      return { text: name || textContent, style: outlineStyle, width: parseFloat(outlineWidth) };
     })()`);
     assert.equal(focused.text, button, 'the keyboard goes from button to button');
     assert.ok(focused.style !== 'none' && focused.width >= 2, `${button} shows that it has the focus`);

@@ -1,7 +1,19 @@
 // The script of the page, loaded by index.html: subscribes to the shard's events, polls for what events do not carry,
 // and sends the requests of the buttons. It shows when the shard is unreachable, and reconnects by itself.
 
-import type { Cluster, FailedMachine, Freeze, Plan, Point, ShardEvent, Shortfall, Status } from '../feed.ts';
+import { answerLines, pathsOf } from '../answer-text.ts';
+import type {
+  AskedMachine,
+  AskedNeed,
+  Cluster,
+  FailedMachine,
+  Freeze,
+  Plan,
+  Point,
+  ShardEvent,
+  Shortfall,
+  Status,
+} from '../feed.ts';
 import { timeOfDay } from '../figures.ts';
 import {
   type Details,
@@ -25,7 +37,7 @@ const RETRY_MS = 2_000;
 const NOTICE_MS = 8_000;
 const WHO = 'web page';
 
-let state: PageState = { live: NOTHING_YET, trouble: '', notice: '', scenarios: [] };
+let state: PageState = { live: NOTHING_YET, trouble: '', notice: '', answer: [], scenarios: [] };
 let receivedMs = Date.now();
 let isPolling = false;
 let redraw: number | undefined;
@@ -147,6 +159,27 @@ async function send(method: string, path: string, body?: object): Promise<void> 
     showNotice('The shard did not answer.');
   }
 }
+
+/** Shows who uses a machine, or what a Need lives on. */
+async function explain(name: string): Promise<void> {
+  try {
+    for (const path of pathsOf(name)) {
+      const response = await fetch(path);
+      if (!response.ok) continue;
+      update({ answer: answerLines((await response.json()) as AskedMachine | AskedNeed) });
+      return;
+    }
+    update({ answer: [`There is no machine and no Need ${name}.`] });
+  } catch {
+    update({ answer: ['The shard did not answer.'] });
+  }
+}
+
+document.addEventListener('submit', (event) => {
+  event.preventDefault();
+  const name = (document.getElementById('asked') as HTMLInputElement).value.trim();
+  if (name !== '') void explain(name);
+});
 
 document.addEventListener('click', ({ target }) => {
   const button = target instanceof Element ? target.closest('button') : null;

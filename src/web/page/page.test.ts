@@ -18,7 +18,7 @@ const IDS = [
   'supply',
   'cost',
 ];
-const LISTS = ['actions', 'failed', 'plan', 'shortfalls', 'providers', 'clusters'];
+const LISTS = ['asked', 'answer', 'actions', 'failed', 'plan', 'shortfalls', 'providers', 'clusters'];
 
 let page: FakeDocument;
 
@@ -210,6 +210,27 @@ describe('the page', () => {
     expect(asked).toContainEqual(
       expect.objectContaining({ method: 'DELETE', path: '/v1/freezes/fleet?who=web%20page' }),
     );
+  });
+
+  it('given the name of a machine, when it is asked about, then it shows who uses it', async () => {
+    const machine = { id: 'm-1', state: 'CONFIGURED', cluster: 'shop', pricePerHour: 1.5, lastError: '' };
+    const usage = { sentence: 'shop/00ff00ff00 takes 6 cpu, 2 cpu left over' };
+    answers['/v1/machines/m-1'] = { ...machine, usage, unclaimed: null, held: null };
+    await connect();
+    page.submit('asked', ' m-1 ');
+    await vi.advanceTimersByTimeAsync(300);
+    expect(page.getElementById('answer')!.childNodes.map((node) => node.textContent)).toEqual([
+      'm-1: serving in shop, $1.50/h',
+      usage.sentence,
+    ]);
+    page.submit('asked', '');
+    page.submit('asked', 'shop/00ff00ff00');
+    await vi.advanceTimersByTimeAsync(300);
+    expect(asked.slice(-2).map(({ path }) => path)).toEqual([
+      '/v1/needs/shop/00ff00ff00',
+      '/v1/machines/shop%2F00ff00ff00',
+    ]);
+    expect(page.textOf('answer')).toBe('There is no machine and no Need shop/00ff00ff00.');
   });
 
   it('given a lost connection and a restarted shard, then it shows both', async () => {

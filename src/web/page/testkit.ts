@@ -43,6 +43,8 @@ export class FakeNode {
 export class FakeElement extends FakeNode {
   readonly localName: string;
   readonly attributes = new Map<string, string>();
+  /** Of an input. */
+  value = '';
 
   constructor(localName: string) {
     super(1);
@@ -77,12 +79,12 @@ export class FakeElement extends FakeNode {
   }
 }
 
-type Listener = (event: { readonly target: unknown }) => void;
+type Listener = (event: { readonly target: unknown; readonly preventDefault: () => void }) => void;
 
 /** A document with an empty element for each id. */
 export class FakeDocument {
   readonly byId: ReadonlyMap<string, FakeElement>;
-  readonly #clicks: Listener[] = [];
+  readonly #listeners: { readonly kind: string; readonly listener: Listener }[] = [];
 
   constructor(ids: readonly string[]) {
     this.byId = new Map(ids.map((id) => [id, new FakeElement('div')]));
@@ -104,12 +106,24 @@ export class FakeDocument {
     return new FakeElement(tag);
   }
 
-  addEventListener(_kind: string, listener: Listener): void {
-    this.#clicks.push(listener);
+  addEventListener(kind: string, listener: Listener): void {
+    this.#listeners.push({ kind, listener });
   }
 
   click(target: FakeNode | undefined): void {
-    for (const listener of this.#clicks) listener({ target });
+    this.#fire('click', target);
+  }
+
+  /** Enters a text in the input with this id and submits its form. */
+  submit(id: string, text: string): void {
+    const input = this.getElementById(id)!;
+    input.value = text;
+    this.#fire('submit', input);
+  }
+
+  #fire(kind: string, target: unknown): void {
+    for (const each of this.#listeners)
+      if (each.kind === kind) each.listener({ target, preventDefault: () => {} });
   }
 
   textOf(id: string): string {
