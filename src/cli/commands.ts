@@ -38,7 +38,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'explain',
-    summary: 'explain why a Need is met or not, or what a word means',
+    summary: 'explain why a Need is met or not, who uses a machine, or what a word means',
     load: async () => (await import('./explain/explain.ts')).explainCommand(),
   },
   {

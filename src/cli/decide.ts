@@ -28,6 +28,7 @@ import {
   remaindersText,
   sharesText,
   stateName,
+  unclaimedText,
   unmetText,
   type Verdict,
 } from '../model/index.ts';
@@ -214,6 +215,7 @@ function planLines(plan: Plan, input: DecisionInput, json: PlanJson, paint: Pain
     '',
     paint('bold', `Actions: ${plan.actions.length}`),
     ...actionLines(plan, input, paint),
+    ...holdLines(plan, input, paint),
     '',
     paint('bold', 'Cost per hour'),
     ...costLines(json, paint),
@@ -305,6 +307,32 @@ function actionLines(plan: Plan, input: DecisionInput, paint: Paint): readonly s
     if (actions.length > MAX_LISTED) lines.push(`    … and ${actions.length - MAX_LISTED} more`);
   }
   return lines.length === 0 ? ['  none: the fleet is as it should be'] : lines;
+}
+
+/** Machines that no Need counts on and that are not reclaimed yet. */
+function holdLines(
+  { actions, onHold }: Plan,
+  { machines, nowMs, options }: DecisionInput,
+  paint: Paint,
+): readonly string[] {
+  const reclaimed = new Set(actions.flatMap(({ kind, machine }) => (kind === 'Reclaim' ? [machine] : [])));
+  const kept = [...onHold].filter(([id]) => !reclaimed.has(id));
+  if (kept.length === 0) return [];
+  const clusters = new Map(machines.map(({ id, cluster }) => [id, cluster]));
+  const rows = kept.slice(0, MAX_LISTED).map(([id, sinceMs]): readonly Cell[] => {
+    const leftMs = sinceMs + options.reclaimHoldSeconds * 1000 - nowMs;
+    return [
+      { text: id },
+      { text: `in ${clusters.get(id)}` },
+      { text: unclaimedText(nowMs - sinceMs, leftMs, leftMs > 0 ? 'hold' : 'needs'), style: 'dim' },
+    ];
+  });
+  return [
+    '',
+    paint('bold', `On hold: ${kept.length}`),
+    ...tableLines([{ header: '' }, { header: '' }, { header: '' }], rows, { paint, indent: 2 }),
+    ...(kept.length > MAX_LISTED ? [`  … and ${kept.length - MAX_LISTED} more`] : []),
+  ];
 }
 
 const KIND_STYLE: Readonly<Record<ActionKind, Style>> = {

@@ -77,6 +77,28 @@ for (const decider of DECIDERS) {
       expect(plan.needs[0]).toMatchObject({ reason: 'spread-unsatisfiable', deficit: { cpu: '8' } });
     });
 
+    it('given shared-machines, then four Needs live on two machines, and the third one is on hold', () => {
+      const plan = planOf('shared-machines', decider);
+      expect(plan.actions).toEqual([]);
+      expect(plan.needs.map(({ claimed, shares = [] }) => [claimed, shares])).toEqual([
+        [['shop-1'], []],
+        [['shop-2'], [{ machine: 'shop-1', amount: { cpu: '2' } }]],
+        [[], [{ machine: 'shop-2', amount: { cpu: '1500m' } }]],
+        [[], [{ machine: 'shop-2', amount: { cpu: '3' } }]],
+      ]);
+      expect(Object.keys(plan.onHold ?? {})).toEqual(['shop-3']);
+    });
+
+    it('given shared-machines, when the hold has run out, a pod is too large or sharing is off, then the third one is used or leaves', () => {
+      const actionsWith = (from: string, to: string) =>
+        actionsOf(planOf('shared-machines', decider, [from, to]));
+      expect(actionsWith('T11:56', 'T11:50')).toEqual(['Reclaim shop-3']);
+      expect(actionsWith('\nneeds:', '\noptions: { sharing: off }\nneeds:')).toEqual(['Provision more-1']);
+      const large = planOf('shared-machines', decider, ['minUnit: { cpu: 3 }', 'minUnit: { cpu: 4 }']);
+      expect(large.needs[3]).toMatchObject({ claimed: ['shop-3'], satisfied: true });
+      expect(large).not.toHaveProperty('onHold');
+    });
+
     it('given spread-over-zones, when maxSkew is 2, then it is met, and a soft term is ignored', () => {
       expect(planOf('spread-over-zones', decider, ['maxSkew: 1', 'maxSkew: 2']).needs[0]?.satisfied).toBe(
         true,

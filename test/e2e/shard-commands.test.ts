@@ -50,7 +50,7 @@ describe('commands against a running shard', PATIENT, () => {
     const begun = (JSON.parse(actions) as { actions: Page<ActionView> }).actions.items;
     expect(begun.filter(({ kind }) => kind === 'Bootstrap')).toHaveLength(2);
     expect(unmet).toContain('(no-matching-supply)');
-    expect(met).toContain('Met by 2 machines.');
+    expect(met).toContain('Met: keeps 2 machines.');
 
     // A quarantined machine is not touched until a person releases it.
     const [third] = await world.machines('?state=speculative');

@@ -84,6 +84,7 @@ const QUICK: Settings = {
   'reconcile.retry.base': '100ms',
   'reconcile.retry.max': '500ms',
   'guardrails.reclaimCapFraction': '1',
+  reclaimHold: '500ms',
   'releaseHold.onDemand': '1s',
   'releaseHold.spot': '1s',
   // Only the tests of slow operators shorten this; elsewhere a slow machine must not trigger it.

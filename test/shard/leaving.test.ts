@@ -4,7 +4,7 @@ import { needId } from '../../src/shard/planning/queries/need-names.ts';
 import type { ActionView } from '../../src/shard/views.ts';
 import { actionText } from '../../src/web/index.ts';
 import { record } from '../../testing/support/actuation-scene.ts';
-import { ControllerScene, SETTLED_MS } from '../../testing/support/controller-scene.ts';
+import { ControllerScene, NO_HOLD, SETTLED_MS } from '../../testing/support/controller-scene.ts';
 import { aNeed, RACK_KEY, resources, same, stampOf } from '../../testing/support/fleets.ts';
 
 const { Configured, Idle, Failed } = MachineState;
@@ -24,7 +24,7 @@ function inRack(id: string, rack: string, need: Need, state: MachineState = Conf
 
 /** A settled controller with these machines and this demand of c1. */
 function settled(machines: readonly Machine[], ...needs: readonly Need[]): ControllerScene {
-  return new ControllerScene()
+  return new ControllerScene(NO_HOLD)
     .list(machines)
     .open('c1')
     .demand('c1', ...needs)
@@ -56,7 +56,7 @@ describe('the cause given when a machine leaves its cluster', () => {
   });
 
   it('given a frozen fleet, then the cause is in the plan', () => {
-    const scene = new ControllerScene();
+    const scene = new ControllerScene(NO_HOLD);
     scene.order({ kind: 'freeze', scope: { cluster: null, action: null }, who: 'ann', why: 'a look' });
     scene
       .list([inRack('a', 'r1', PLAIN)])

@@ -19,6 +19,11 @@ const SECOND_MS = 1000;
 /** After a start the Reclaims of the last seconds are unknown, so none is admitted before this time; see RECLAIM_WINDOW_MS. */
 export const SETTLED_MS = 11_000;
 
+/** The standard rules without a reclaim hold: unclaimed machines are given back at once. */
+export const NO_HOLD: Partial<ControllerOptions> = {
+  economy: { ...DEFAULT_CONTROLLER.economy, reclaimHoldSeconds: 0 },
+};
+
 type Command = ProviderRequest['command'];
 
 export class ControllerScene {

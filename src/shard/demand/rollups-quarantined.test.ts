@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { NEED, record } from '../../../testing/support/actuation-scene.ts';
-import { ControllerScene, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
+import { ControllerScene, NO_HOLD, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
 import { stampOf } from '../../../testing/support/fleets.ts';
 import {
   acked,
@@ -88,7 +88,7 @@ describe('a roll-up that loses nearly all demand', () => {
     before.sessions.close();
     const { store, clock } = before;
     const guardrails = { ...DEFAULT_CONTROLLER.guardrails, reclaimFraction: 1 };
-    const scene = new ControllerScene({ guardrails }).list([SERVING]).tick(SETTLED_MS);
+    const scene = new ControllerScene({ ...NO_HOLD, guardrails }).list([SERVING]).tick(SETTLED_MS);
     const made = await reporting({
       store,
       clock,
@@ -106,7 +106,7 @@ describe('a roll-up that loses nearly all demand', () => {
 
   it('given a first roll-up that is still being written, then a quarantined one after it does not count as a report', async () => {
     const { store, writes } = aSlowStore();
-    const scene = new ControllerScene().list([SERVING]);
+    const scene = new ControllerScene(NO_HOLD).list([SERVING]);
     const made = await reporting({ store, controller: { post: (event) => scene.controller.handle(event) } });
     const hasReported = () =>
       scene.controller.ask('clusters', { limit: 100 }).items.map((cluster) => cluster.hasReported);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { NEED, record, some } from '../../../testing/support/actuation-scene.ts';
-import { ControllerScene, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
+import { ControllerScene, NO_HOLD, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
 import { aNeed, resources, same, stampOf } from '../../../testing/support/fleets.ts';
 import { Engine } from '../../engine/index.ts';
 import { keyOf, MachineState, ZONE_KEY } from '../../model/index.ts';
@@ -45,6 +45,7 @@ describe('the first decision', () => {
 
   it('given a cluster that has not reported since the start, then it keeps its machines', () => {
     const scene = new ControllerScene({
+      ...NO_HOLD,
       guardrails: { ...DEFAULT_CONTROLLER.guardrails, reclaimFraction: 1 },
     }).open('c1');
     scene.list([serving('m')]).tick(SETTLED_MS);
@@ -119,6 +120,7 @@ describe('cycles', () => {
 
   it('given a dry run, then they decide and make no call', () => {
     const scene = new ControllerScene({
+      ...NO_HOLD,
       guardrails: { ...DEFAULT_CONTROLLER.guardrails, dryRun: true },
     }).open('c1', 'c2');
     scene.list([record('a', Idle), record('b', Speculative), serving('c')]);

@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { record, some } from '../../../testing/support/actuation-scene.ts';
-import { ControllerScene, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
+import { ControllerScene, NO_HOLD, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
 import { aNeed, RACK_KEY, resources, same, stampOf, strictSpread } from '../../../testing/support/fleets.ts';
 import {
   BUCKET_PINNED,
@@ -25,7 +25,7 @@ function serving(id: string, need: Need, given: Partial<Machine> = {}): Machine 
 
 /** A shard that has listed its provider, with a session and this demand for each cluster. */
 function deciding(machines: readonly Machine[], needs: readonly Need[]): ControllerScene {
-  return report(new ControllerScene().list(machines), needs).tick();
+  return report(new ControllerScene(NO_HOLD).list(machines), needs).tick();
 }
 
 function report(scene: ControllerScene, needs: readonly Need[]): ControllerScene {
@@ -76,7 +76,7 @@ describe('the victims of one shortage', () => {
 
   it('given a restart during the drain, then the next process picks no victim either', () => {
     const before = deciding(fleet, [low, high]).accept('drain', Draining, { cluster: 'c2' });
-    const after = new ControllerScene({ epoch: 2n }, before.store);
+    const after = new ControllerScene({ ...NO_HOLD, epoch: 2n }, before.store);
 
     after.list([record('a', Draining, { cluster: 'c2' }), ...fleet.slice(1)]);
     report(after, [low, high]).tick(SETTLED_MS);

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { record } from '../../../testing/support/actuation-scene.ts';
-import { ControllerScene, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
+import { ControllerScene, NO_HOLD, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
 import { aNeed, resources, stampOf } from '../../../testing/support/fleets.ts';
 import { MachineState } from '../../model/index.ts';
 
@@ -23,7 +23,7 @@ const odd = aNeed({
 
 function sceneWith(...machines: Parameters<typeof record>[]): ControllerScene {
   const records = machines.map(([id, state, given]) => record(id, state, { resources: SIXTEEN, ...given }));
-  return new ControllerScene().list(records).open('c1');
+  return new ControllerScene(NO_HOLD).list(records).open('c1');
 }
 
 function drained(scene: ControllerScene): readonly string[] {

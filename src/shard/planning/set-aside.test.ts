@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { NEED, record } from '../../../testing/support/actuation-scene.ts';
-import { ControllerScene, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
+import { ControllerScene, NO_HOLD, SETTLED_MS } from '../../../testing/support/controller-scene.ts';
 import { stampOf } from '../../../testing/support/fleets.ts';
 import { MachineState } from '../../model/index.ts';
 
@@ -21,7 +21,7 @@ function reclaims(scene: ControllerScene): number {
 
 describe('a cluster with rows set aside', () => {
   it('given a machine that no row counts on, then it is kept and counted, and reclaimed when the demand is complete', () => {
-    const scene = new ControllerScene().list([kept]).open(cluster).demandWithRowsSetAside(cluster, 2);
+    const scene = new ControllerScene(NO_HOLD).list([kept]).open(cluster).demandWithRowsSetAside(cluster, 2);
     expect(reclaims(scene)).toBe(0);
     expect(metricOf(scene, 'rows_set_aside')).toMatch(/ 2$/);
     expect(metricOf(scene, 'machines_kept_set_aside')).toMatch(/ 1$/);
@@ -34,7 +34,7 @@ describe('a cluster with rows set aside', () => {
   });
 
   it('given an order to lift the stop, then machines are reclaimed, and the order is logged with its author', () => {
-    const scene = new ControllerScene().list([kept]).open(cluster).demandWithRowsSetAside(cluster, 2);
+    const scene = new ControllerScene(NO_HOLD).list([kept]).open(cluster).demandWithRowsSetAside(cluster, 2);
     expect(scene.order({ kind: 'lift-set-aside', cluster: 'other', who: 'ada' }).isDone).toBe(false);
     expect(reclaims(scene)).toBe(0);
     expect(scene.order({ kind: 'lift-set-aside', cluster, who: 'ada' }).isDone).toBe(true);
