@@ -29,6 +29,11 @@ import { openUpDirectory, type UpDirectory } from './directory.ts';
 import { PORTS, STANDARD, STANDARD_DIR, type UpFlags } from './flags.ts';
 
 const SHARD_ID = 'up';
+/**
+ * At speed 1. Above the 55 s in which a cloud starts a machine and binds it, so that machines outlast noise; shorter than the
+ * standard of a shard, so that a viewer sees machines given back within seconds.
+ */
+const RECLAIM_HOLD_SECONDS = 100;
 const SCENARIO_KEYS: Readonly<Record<DemoScenarioName, ScenarioKey>> = {
   'deploy-burst': 'deployBurst',
   'gpu-gang': 'gpuGang',
@@ -151,10 +156,7 @@ async function openShard(
     providers,
     ownedPrices,
     // Holds shrink with the speed: clouds that are ten times as fast reclaim and release ten times as soon.
-    economy: {
-      ...standard.economy,
-      reclaimHoldSeconds: standard.economy.reclaimHoldSeconds / speed,
-    },
+    economy: { ...standard.economy, reclaimHoldSeconds: RECLAIM_HOLD_SECONDS / speed },
     releaseHoldSeconds: new Map([...standard.releaseHoldSeconds].map(([type, s]) => [type, s / speed])),
   };
   const log = makeLog({ shard: config.id, level: 'info', format: 'json' }, file);
