@@ -10,7 +10,7 @@ import {
   explain,
   type LedgerMachine,
   type Need,
-  UNSHARED_OPTIONS,
+  SHARED_OPTIONS,
 } from 'bigfleet/engine';
 import {
   CapacityType,
@@ -78,7 +78,7 @@ const input: DecisionInput = {
     cannotBind: new Set(),
     releaseHoldSeconds: new Map(),
     weights: DEFAULT_SCORE_WEIGHTS,
-    ...UNSHARED_OPTIONS,
+    ...SHARED_OPTIONS,
   },
 };
 

@@ -9,7 +9,7 @@ import {
   wholeRollup,
 } from '../../src/model/index.ts';
 import type { CallEffect, CallOutcome, Effect, ListEffect, ProviderRequest } from '../../src/shard/events.ts';
-import { Controller } from '../../src/shard/planning/controller.ts';
+import { Controller, type ControllerParts } from '../../src/shard/planning/controller.ts';
 import { type ControllerOptions, DEFAULT_CONTROLLER } from '../../src/shard/planning/options.ts';
 import { MemoryControllerStore } from '../../src/shard/storage/controller-store-memory.ts';
 import type { CycleView, MachineView, Order, OrderResult, ShardEvent } from '../../src/shard/views.ts';
@@ -35,7 +35,11 @@ export class ControllerScene {
   readonly #answered = new Set<Effect>();
   #sessions = 0;
 
-  constructor(options: Partial<ControllerOptions> = {}, store = new MemoryControllerStore()) {
+  constructor(
+    options: Partial<ControllerOptions> = {},
+    store = new MemoryControllerStore(),
+    journal?: ControllerParts['journal'],
+  ) {
     this.store = store;
     this.controller = new Controller({
       clock: this.hand,
@@ -43,6 +47,7 @@ export class ControllerScene {
       emit: (effect) => this.effects.push(effect),
       publish: (event) => this.events.push(event),
       store,
+      journal,
       options: { ...DEFAULT_CONTROLLER, shard: 's', epoch: 1n, providers: ['p'], seed: 1, ...options },
     });
     this.controller.start();
