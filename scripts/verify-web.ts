@@ -22,6 +22,7 @@ const CHECKS: readonly Check[] = [
   ['figures are those of the API, and costs add up', figures.figuresAreThoseOfTheApi],
   ['clusters are those of the API', figures.clustersAreThoseOfTheApi],
   ['the keyboard reaches every button and shows where it is', form.showsTheFocus],
+  ['answers about a machine and a Need are those of the API', figures.answersAreThoseOfTheApi],
   ['a deploy burst is shown', scenarios.deployBurstIsSeen],
   ['a GPU gang is shown', scenarios.gpuGangIsSeen],
   ['a freeze and its end are shown', scenarios.freezeIsSeenAndEnds],

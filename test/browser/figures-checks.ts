@@ -2,7 +2,7 @@
 // smoke.test.ts and `npm run verify:web`.
 
 import assert from 'node:assert/strict';
-import type { Status } from '../../src/web/feed.ts';
+import type { AskedMachine, AskedNeed, Status } from '../../src/web/feed.ts';
 import { machinesIn, STATES } from '../../src/web/index.ts';
 import type { Reading } from './reading.ts';
 import type { Stage } from './stage.ts';
@@ -73,4 +73,32 @@ export async function clustersAreThoseOfTheApi(stage: Stage): Promise<void> {
 
 export async function nothingToComplainAbout(stage: Stage): Promise<void> {
   assert.deepEqual(stage.complaints, []);
+}
+
+/** Asked about a machine and a Need, the page shows the sentences of the API. */
+export async function answersAreThoseOfTheApi(stage: Stage): Promise<void> {
+  const { page, demo } = stage;
+  const read = async <T>(path: string): Promise<T> => (await (await fetch(`${demo.url}${path}`)).json()) as T;
+  const ask = async (name: string, has: (lines: readonly string[]) => Promise<boolean>): Promise<void> => {
+    await stage.until(`the answer about ${name} is that of the API`, async ({ answer }) => {
+      await page.fill('#asked', name);
+      await page.press('#asked', 'Enter');
+      return answer.some(({ text }) => text.includes(name)) && (await has(answer.map(({ text }) => text)));
+    });
+  };
+  interface Listed {
+    readonly items: readonly { readonly id: string }[];
+  }
+  await stage.until('machines serve', ({ machines }) => (machines['serving'] ?? 0) > 0);
+  const [machine] = (await read<Listed>('/v1/machines?state=configured&limit=1')).items;
+  const [need] = (await read<Listed>('/v1/needs?limit=1')).items;
+  await ask(machine!.id, async (lines) => {
+    const view = await read<AskedMachine>(`/v1/machines/${machine!.id}`);
+    return lines.includes(view.usage?.sentence ?? view.unclaimed?.sentence ?? '');
+  });
+  await ask(need!.id, async ([line]) => {
+    const { sentence } = await read<AskedNeed>(`/v1/needs/${need!.id}`);
+    return line === `${need!.id}: ${sentence}`;
+  });
+  await stage.record('answer');
 }

@@ -35,6 +35,7 @@ export interface Reading {
   readonly partCents: readonly number[];
   readonly supply: readonly SupplyLine[];
   readonly actions: readonly Line[];
+  readonly answer: readonly Line[];
   readonly events: readonly Line[];
   readonly shortfalls: readonly Line[];
   readonly plan: readonly Line[];
@@ -74,7 +75,7 @@ const READER = `(() => {
       const said = tr.querySelector('span');
       return { cssClass: said?.className ?? '', text: text(tr), needs: (text(said).match(/[\\d,]+/g) ?? []).map(number) };
     }),
-    actions: lines('actions'), events: lines('events'), shortfalls: lines('shortfalls'), plan: lines('plan'),
+    actions: lines('actions'), answer: lines('answer'), events: lines('events'), shortfalls: lines('shortfalls'), plan: lines('plan'),
     clusters: all('#clusters tr').map((tr) => {
       const [cluster, needs, unmet] = [...tr.cells];
       return { cluster: cluster.textContent, needs: number(text(needs)), unmet: number(text(unmet)),
