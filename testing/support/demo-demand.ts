@@ -8,7 +8,7 @@ import {
   type LedgerMachine,
   MachineState,
   type Need,
-  UNSHARED_OPTIONS,
+  SHARED_OPTIONS,
 } from '../../src/model/index.ts';
 import { FakeCloud, presetSettings } from '../../src/provider/index.ts';
 import { VirtualClock } from '../../src/runtime/virtual-clock.ts';
@@ -25,7 +25,7 @@ export async function coldInput(supply: Supply, needs: readonly Need[]): Promise
       cannotBind: new Set(),
       releaseHoldSeconds: new Map(),
       weights: DEFAULT_SCORE_WEIGHTS,
-      ...UNSHARED_OPTIONS,
+      ...SHARED_OPTIONS,
     },
   };
 }
