@@ -60,7 +60,9 @@ async function run(
     seen.how = how;
     return Promise.resolve(plan(input));
   };
-  await decideCommand(async () => ({ decide, explain: () => null }), io)
+  // A made-up plan has no explanation.
+  const explain = plan === onEngine ? DECIDER.explain : () => null;
+  await decideCommand(async () => ({ decide, explain }), io)
     .exitOverride()
     .configureOutput({ writeErr: () => {} })
     .parseAsync(args, { from: 'user' });
@@ -188,6 +190,41 @@ describe('bigfleet decide', () => {
   it('given - as the file, then it reads YAML from standard input', async () => {
     const { out } = await run(['-'], { '-': 'now: 2026-01-01T00:00:00Z\nneeds: [{ cluster: blue }]\n' });
     expect(out).toContain('blue');
+  });
+});
+
+describe('bigfleet decide on shared machines', () => {
+  const shared = (unclaimedSince: string) => ({
+    f: JSON.stringify({
+      now: '2026-01-01T12:00:00Z',
+      machines: [
+        { id: 'm1', state: 'CONFIGURED', cluster: 'shop', pricePerHour: 1, resources: { cpu: '8' } },
+        { id: 'm2', state: 'CONFIGURED', cluster: 'shop', resources: { cpu: '2' }, unclaimedSince },
+        { id: 's1', state: 'SPECULATIVE', resources: { cpu: '8' } },
+      ].map((machine) => ({ pricePerHour: 2, ...machine })),
+      needs: [
+        { cluster: 'shop', priority: 9, aggregateResources: { cpu: '5' }, minUnit: { cpu: '5' } },
+        { cluster: 'shop', priority: 8, aggregateResources: { cpu: '1500m' }, minUnit: { cpu: '1' } },
+        { cluster: 'web', priority: 7, aggregateResources: { cpu: '4' }, minUnit: { cpu: '4' } },
+      ],
+    }),
+  });
+
+  it('given shares and a machine on hold, then it prints both', async () => {
+    const { out } = await run(['f'], shared('2026-01-01T11:56:00Z'), onEngine);
+    expect(out).toMatch(/2 {2}shop +8 {2}cpu 1500m +met +shares 1/);
+    expect(out).toContain('On hold: 1\n  m2  in shop  unclaimed for 4 min, given back in 6 min\n');
+    const { out: later } = await run(['f'], shared('2026-01-01T11:00:00Z'), onEngine);
+    expect(later).toContain('reclaim 1\n    m2');
+    expect(later).not.toContain('On hold');
+  });
+
+  it('given one Need, then it prints what it shares, and the remainders that it found', async () => {
+    const { out } = await run(['f', '--explain', '2'], shared('2026-01-01T11:56:00Z'), onEngine);
+    expect(out).toMatch(/shares +1\.5 cpu of m1\n/);
+    expect(out).toMatch(/left over +1 remainder matches, 1 holds its largest pod \(1 cpu\)\n/);
+    const { out: other } = await run(['f', '--explain', '3'], shared('2026-01-01T11:56:00Z'), onEngine);
+    expect(other).not.toMatch(/shares|left over/);
   });
 });
 
