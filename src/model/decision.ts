@@ -68,7 +68,7 @@ export const SHARED_OPTIONS: EconomyOptions = {
 };
 
 /** The options of a shard or a scenario that sets none of them. */
-export const DEFAULT_ECONOMY_OPTIONS: EconomyOptions = SHARED_OPTIONS;
+export const DEFAULT_ECONOMY_OPTIONS: EconomyOptions = { ...SHARED_OPTIONS };
 
 /** Everything a decision depends on. Keys of needs are unique, ids of machines are unique. */
 export interface DecisionInput {
