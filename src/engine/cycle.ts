@@ -16,11 +16,12 @@ import { DomainSums } from './assign/domain-sums.ts';
 import { Foldable } from './assign/foldable.ts';
 import { Infeasible } from './assign/infeasible.ts';
 import { PoolPass, type PoolPassView } from './assign/pool-pass.ts';
+import { Purchases } from './assign/purchases.ts';
 import { NONE, RankedRows, type RankedRowsView, RowKind } from './assign/ranked-rows.ts';
 import { Sharing } from './assign/sharing.ts';
 import { EvenList } from './assign/spread-credit.ts';
 import { Unfilled } from './assign/unfilled.ts';
-import type { PoolOptions } from './candidates/candidate-tier.ts';
+import type { CandidateTier, PoolOptions } from './candidates/candidate-tier.ts';
 import { DomainCandidates } from './candidates/domain-candidates.ts';
 import { FreeMachines } from './candidates/free-machines.ts';
 import { GangAvailability } from './candidates/gang-availability.ts';
@@ -57,6 +58,7 @@ export class Cycle {
   readonly credits: CreditsView;
   readonly sharing: ReadonlyColumns<Sharing>;
   readonly pass: PoolPassView;
+  readonly purchases: Purchases;
   readonly blockers: Blockers;
   readonly result: CycleResultView;
   readonly actions: ReadonlyColumns<Actions>;
@@ -104,6 +106,7 @@ export class Cycle {
     this.credits = new Credits(fleet, this.rankedRows, this.walk, this.claims, this.unfilled);
     this.sharing = new Sharing(this);
     this.pass = new PoolPass(this);
+    this.purchases = new Purchases(fleet, this.rankedRows);
     this.blockers = new Blockers(this);
     this.result = new CycleResult();
     this.actions = new Actions(this);
@@ -212,6 +215,7 @@ export class Cycle {
     this.infeasible.mark(dirty);
     this.#prepare(dirty);
     this.freeMachines.begin(this.claims.claimedBy, options);
+    this.purchases.begin(options.purchaseBudget);
     this.blockers.beginCycle();
     this.bindable.beginCycle(options.cannotBind);
     return dirty;
@@ -315,6 +319,24 @@ export class Cycle {
 
   profileOf(rankedRow: number): ProfileEntry {
     return this.fleet.demand.profiles.entryOf(this.rankedRows.profile[rankedRow]!);
+  }
+
+  /** Tiers of the free machines that a ranked row may acquire. */
+  tiersOf(rankedRow: number): readonly CandidateTier[] {
+    const { kind, row } = this.rankedRows;
+    return this.freeMachines.tiersOf(
+      row[rankedRow]!,
+      kind[rankedRow]!,
+      this.purchases.areWithheld(rankedRow),
+    );
+  }
+
+  /** Free machines of a class that a ranked row may acquire, apart from special ones. */
+  freeFor(rankedRow: number, classNumber: number): number {
+    const idle = this.freeMachines.freeIdle(classNumber);
+    return this.purchases.withholds(rankedRow, classNumber)
+      ? idle
+      : idle + this.freeMachines.freeSpeculative(classNumber);
   }
 
   canBind(rankedRow: number): boolean {

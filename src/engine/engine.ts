@@ -11,7 +11,6 @@ import type {
   MachineUser,
   NeedKey,
   Plan,
-  UnmetReason,
   Verdict,
 } from '../model/index.ts';
 import { NONE } from './assign/ranked-rows.ts';
@@ -30,15 +29,7 @@ import { onHold, reclaims, releases, spareOf } from './reclaim/reclaim.ts';
 import { isSamePlan, type Solved } from './same-plan.ts';
 import type { ServedHardware, ServedTally } from './served-tally.ts';
 import { type Clock, CycleStats, EngineMetrics } from './stats.ts';
-import {
-  hostedRowsOf,
-  metVerdictOf,
-  rankedRowOf,
-  unmetVerdictsOf,
-  type VerdictQuestion,
-  verdictsOf,
-} from './verdict.ts';
-import { type VerdictsWithout, verdictsWithout } from './verdicts-without.ts';
+import { metVerdictOf, rankedRowOf, unmetVerdictsOf, type VerdictQuestion, verdictsOf } from './verdict.ts';
 
 /**
  * The result of a cycle. Verdicts on unmet rows are computed at once and stay valid. Actions, claims, restamps and other
@@ -130,13 +121,9 @@ export class Decision {
     return watch.observe(this.#current);
   }
 
-  /**
-   * The served part of what rows want, by index in HARDWARE, without machines of the plan that the caller does not acquire.
-   * The tally caches what does not change between cycles.
-   */
-  served(tally: ServedTally, without: ReadonlySet<string> = NO_MACHINES): readonly ServedHardware[] {
-    const { machines } = this.#current.fleet;
-    return tally.observe(this.#current, new Set([...without].map((id) => machines.slotOf(id)!)));
+  /** The served part of what rows want, by index in HARDWARE. The tally caches what does not change between cycles. */
+  served(tally: ServedTally): readonly ServedHardware[] {
+    return tally.observe(this.#current);
   }
 
   /** Slots of the machines that are on hold after this cycle and whose clock runs; none without a reclaim hold. */
@@ -206,18 +193,6 @@ export class Decision {
     return slot === undefined ? [] : usersOf(this.#current, slot);
   }
 
-  /**
-   * The verdicts if the caller does not acquire some machines of the plan: Needs that count on one of them and lack something
-   * without it are unmet for `reason`.
-   */
-  verdictsWithout(machines: ReadonlySet<string>, reason: UnmetReason): VerdictsWithout {
-    const cycle = this.#current;
-    const { demand } = cycle.fleet;
-    const verdictsOn = (rankedRow: number): readonly Verdict[] =>
-      hostedRowsOf(cycle, rankedRow).map((row) => this.verdictOf(demand.keyOf(row))!);
-    return verdictsWithout(cycle, machines, reason, this.unmet, verdictsOn);
-  }
-
   plan(): Plan {
     return {
       actions: this.actions(),
@@ -280,7 +255,6 @@ export interface CycleOptions {
   readonly timesRows?: boolean;
 }
 
-const NO_MACHINES: ReadonlySet<string> = new Set();
 const DEFAULT_RETRIES = 10;
 /** At a cycle a second, a difference is found within two minutes; the check costs a few cycles' time. */
 const DEFAULT_CHECK_EVERY = 100;

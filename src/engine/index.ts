@@ -9,4 +9,3 @@ export type { ServedHardware } from './served-tally.ts';
 export { ServedTally } from './served-tally.ts';
 export type { CycleStats, Mode, ModeStats, Path } from './stats.ts';
 export { conflictFraction, EngineMetrics, MODES, retriesOf } from './stats.ts';
-export type { VerdictQuestion } from './verdict.ts';

@@ -45,6 +45,7 @@ export type {
   PenaltyBucket,
   Plan,
   Profile,
+  PurchaseBudget,
   RemainderCounts,
   Requirement,
   ResourceVector,

@@ -161,53 +161,6 @@ describe('what is served of what is wanted', () => {
     );
   });
 
-  it('given purchases that are not made, then what rows lack without them is unmet, as verdicts without them say', () => {
-    fc.assert(
-      fc.property(
-        anyFleets({ machines: 20, needs: 10 }),
-        fc.array(fc.boolean(), { minLength: 1 }),
-        (input, stops) => {
-          const { fleet, decision } = decided({
-            ...input,
-            machines: input.machines.map(withNames),
-            needs: input.needs.map(withNames),
-          });
-          const purchases = decision.actions().filter(({ kind }) => kind === 'Provision');
-          const stopped = new Set(
-            purchases.filter((_, i) => stops[i % stops.length]).map(({ machine }) => machine),
-          );
-          const { unmet } = decision.verdictsWithout(stopped, 'spend-limit');
-          const served = decision.served(new ServedTally(), stopped);
-
-          expect(served.reduce((sum, { unmetNeeds }) => sum + unmetNeeds, 0)).toBe(unmet.length);
-          const byKey = new Map(input.needs.map((need) => [keyText(keyOf(need)), withNames(need)]));
-          const lacking: Amounts = {};
-          for (const { key, deficit } of unmet)
-            for (const [name, units] of deficit)
-              add(lacking, name, Math.min(units, byKey.get(keyText(key))!.aggregate.get(name) ?? 0));
-          const shownUnmet: Amounts = {};
-          for (const { unmet: amounts } of shown(fleet, served))
-            for (const [name, units] of Object.entries(amounts)) add(shownUnmet, name, units);
-          if (Object.values(lacking).every((units) => units <= 2 ** 53)) expect(shownUnmet).toEqual(lacking);
-        },
-      ),
-      { numRuns: 300 },
-    );
-  });
-
-  it('given a purchase that is not made, then its row does not count on what it lent of another machine', () => {
-    const lender = aNeed({ priority: 9, aggregate: resources({ cpu: 10 }), minUnit: resources({ cpu: 1 }) });
-    const borrower = aNeed({ aggregate: resources({ cpu: 2 }), minUnit: resources({ cpu: 1 }) });
-    const machines = [
-      aMachine('bound', Configured, { resources: resources({ cpu: 8 }), pricePerHour: 2 }),
-      aMachine('bought', MachineState.Speculative, { resources: resources({ cpu: 4 }) }),
-    ];
-    const { decision } = decided(anInput(machines, [lender, borrower], SHARED_OPTIONS));
-
-    const { unmet } = decision.verdictsWithout(new Set(['bought']), 'spend-limit');
-    expect(unmet.map(({ priority, deficit }) => [priority, deficit])).toEqual([[9, resources({ cpu: 4 })]]);
-  });
-
   it('given rows that share a machine, then it is used by all of them and serves each', () => {
     const lender = aNeed({
       priority: 9,

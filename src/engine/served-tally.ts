@@ -10,7 +10,6 @@ import { RowKind } from './assign/ranked-rows.ts';
 import type { Cycle } from './cycle.ts';
 import { acceleratorsOf, HARDWARE, hardwareOf } from './hardware.ts';
 import { needsOf, type RowsOfCluster, Takings, type TakingsVisitor } from './takings.ts';
-import { type LossOfRow, lossesOf } from './verdicts-without.ts';
 
 /** Parts of the sums. The first four are by kind of what the row wants, and `wanted` is the sum of the other three. */
 const PARTS = ['wanted', 'served', 'coming', 'unmet', 'used'] as const;
@@ -48,8 +47,8 @@ export class ServedTally {
   #cycle: Cycle | null = null;
   #number = 0;
 
-  /** By index in HARDWARE. Slots of `without` are claimed, but not acquired; only rows that needed free machines claim them. */
-  observe(cycle: Cycle, without: ReadonlySet<number>): readonly ServedHardware[] {
+  /** By index in HARDWARE. */
+  observe(cycle: Cycle): readonly ServedHardware[] {
     const { fleet } = cycle;
     const { stride } = fleet.dimensions;
     const isNext = cycle === this.#cycle && cycle.number === this.#number + 1 && stride === this.#stride;
@@ -57,8 +56,8 @@ export class ServedTally {
     this.#cycle = cycle;
     this.#number = cycle.number;
     this.#stride = stride;
-    const takings = new Takings(cycle, without);
-    const account = new Account(cycle, without);
+    const takings = new Takings(cycle);
+    const account = new Account(cycle);
     for (const cluster of isNext ? cycle.served : fleet.clusters.sorted()) {
       account.sums = emptySums(stride);
       this.#add(takings, cluster, 'settled', account);
@@ -85,21 +84,17 @@ export class ServedTally {
 class Account implements TakingsVisitor {
   sums: Float64Array = new Float64Array(0);
   readonly #cycle: Cycle;
-  readonly #without: ReadonlySet<number>;
   readonly #accelerators: readonly number[];
   readonly #deficits: ReadonlyMap<number, Float64Array>;
-  readonly #losses: ReadonlyMap<number, LossOfRow>;
   // The ranked row being added.
   #kind = 0;
   /** By dimension: what it has yet to take of its machines. */
   readonly #left: Float64Array;
 
-  constructor(cycle: Cycle, without: ReadonlySet<number>) {
+  constructor(cycle: Cycle) {
     this.#cycle = cycle;
-    this.#without = without;
     this.#accelerators = acceleratorsOf(cycle.fleet);
     this.#deficits = new Map(cycle.result.unmet.map(({ rankedRow, deficit }) => [rankedRow, deficit]));
-    this.#losses = lossesOf(cycle, without);
     this.#left = new Float64Array(cycle.fleet.dimensions.stride);
   }
 
@@ -110,16 +105,10 @@ class Account implements TakingsVisitor {
     const from = rankedRows.row[rankedRow]! * stride;
     const isSetAside = rankedRows.kind[rankedRow] === RowKind.SetAside;
     const needs = needsOf(this.#cycle, rankedRow);
-    const loss = this.#losses.get(rankedRow);
-    // The loss of a fold is that of some of its Needs, which take nothing below.
-    const deficit =
-      loss !== undefined && rankedRows.kind[rankedRow] !== RowKind.Fold
-        ? loss.deficit
-        : this.#deficits.get(rankedRow);
-    const isUnmet = isSetAside || this.#deficits.has(rankedRow);
+    const deficit = this.#deficits.get(rankedRow);
     this.#kind = hardwareOf(this.#accelerators, aggregate, from);
     this.sums[this.#counts]! += needs;
-    this.sums[this.#counts + 1]! += isUnmet ? needs : (loss?.unmetNeeds ?? 0);
+    this.sums[this.#counts + 1]! += isSetAside || deficit !== undefined ? needs : 0;
     for (let d = 0; d < count; d++) {
       // The amounts of a row that is set aside are unknown.
       const wanted = isSetAside ? 0 : aggregate[from + d]! * needs;
@@ -132,7 +121,6 @@ class Account implements TakingsVisitor {
   }
 
   take(slot: number, amount: Float64Array): void {
-    if (this.#without.size > 0 && this.#without.has(slot)) return;
     const { classes, dimensions, machines } = this.#cycle.fleet;
     const isServing = machines.state[slot] === MachineState.Configured;
     const offered = classes.allocatable.data;

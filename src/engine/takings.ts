@@ -1,6 +1,5 @@
 // What each row takes of machines after Phase 1: of those that it claims, and with sharing of what better-ranked rows leave
-// over of theirs. What rows take of a machine never exceeds it. Used by served-tally.ts, verdicts-without.ts and
-// machine-users.ts.
+// over of theirs. What rows take of a machine never exceeds it. Used by served-tally.ts and machine-users.ts.
 
 import { Credit } from './assign/credits.ts';
 import { RowKind } from './assign/ranked-rows.ts';
@@ -18,22 +17,14 @@ export interface TakingsVisitor {
 /** Rows of a cluster that needed no free machines, whose takings last until the cluster is served again; or the others. */
 export type RowsOfCluster = 'settled' | 'open';
 
-const NO_SLOTS: ReadonlySet<number> = new Set();
-
 export class Takings {
   readonly #cycle: Cycle;
-  readonly #without: ReadonlySet<number>;
   /** By dimension: what the row being visited has yet to take, and what it takes of one machine. */
   readonly #want: Float64Array;
   readonly #amount: Float64Array;
 
-  /**
-   * Slots of `without` are claimed, but not acquired: rows that do not share take nothing of them and more of their other
-   * machines. A row that shares cannot, since other rows may count on what it leaves over of those.
-   */
-  constructor(cycle: Cycle, without: ReadonlySet<number> = NO_SLOTS) {
+  constructor(cycle: Cycle) {
     this.#cycle = cycle;
-    this.#without = without;
     this.#want = new Float64Array(cycle.fleet.dimensions.stride);
     this.#amount = new Float64Array(cycle.fleet.dimensions.stride);
   }
@@ -89,14 +80,13 @@ export class Takings {
     const row = rankedRows.row[rankedRow]!;
     // A fold counts whole gangs; what remains of a machine serves none.
     const gangs = rankedRows.kind[rankedRow] === RowKind.Fold ? hostedGangs(fleet, c, row) : null;
-    const isLost = this.#without.size > 0 && this.#without.has(slot);
     for (let d = 0; d < count; d++) {
       const room =
         gangs === null
           ? classes.allocatable.data[c * stride + d]!
           : gangs * demand.aggregate.data[row * stride + d]!;
       // An infinite number of gangs, if one wants nothing, times nothing.
-      const taken = isLost || this.#want[d] === 0 ? 0 : Math.min(this.#want[d]!, room);
+      const taken = this.#want[d] === 0 ? 0 : Math.min(this.#want[d]!, room);
       this.#amount[d] = taken;
       this.#want[d]! -= taken;
     }

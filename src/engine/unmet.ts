@@ -12,6 +12,8 @@ export interface Unmet {
   readonly spread: SpreadView | null;
   /** The last ranked row before this one that claimed a machine this one could have used; NONE for none. */
   readonly blocker: number;
+  /** Whether it would have acquired more without the ceiling on spending. */
+  readonly isStopped: boolean;
 }
 
 /** Records that the ranked row being served is short. */
@@ -19,7 +21,9 @@ export function addUnmet(
   { blockers, result, unfilled }: Cycle,
   rankedRow: number,
   spread: SpreadView | null,
+  isStopped: boolean,
 ): void {
   const blocker = blockers.of(rankedRow);
-  result.addUnmet({ rankedRow, shortage: unfilled.save(), deficit: unfilled.deficit(), spread, blocker });
+  const [shortage, deficit] = [unfilled.save(), unfilled.deficit()];
+  result.addUnmet({ rankedRow, shortage, deficit, spread, blocker, isStopped });
 }

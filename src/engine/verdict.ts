@@ -41,13 +41,6 @@ export function rankedRowOf({ fleet, rankedRows }: Cycle, row: number): number {
   return own === NONE ? rankedRows.ofKey[fleet.demand.foldKey[row]!]! : own;
 }
 
-/** Rows of demand that a ranked row serves: its own, or the members that a fold hosts, in the order they are hosted. */
-export function hostedRowsOf({ fleet, rankedRows, result }: Cycle, rankedRow: number): readonly number[] {
-  if (rankedRows.kind[rankedRow] !== RowKind.Fold) return [rankedRows.row[rankedRow]!];
-  const members = rankedRows.membersOf(fleet, rankedRow);
-  return members.slice(0, result.hosted.get(rankedRow) ?? members.length);
-}
-
 /**
  * Idle machines to bind and Speculative ones to buy for a ranked row, in claim order; none where the cluster cannot bind.
  */
@@ -233,6 +226,7 @@ function reasonOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetReas
   if (pattern.matchingClasses().length === 0) return 'no-matching-supply';
   if (pattern.fittingClasses().length === 0) return 'no-fitting-supply';
   if (!cycle.canBind(rankedRow)) return 'cluster-disconnected';
+  if (unmet.isStopped) return 'spend-limit';
   if (preemption.picks.length > 0) return 'preemption-exhausted';
   if (skewForbids(cycle, unmet)) return 'spread-unsatisfiable';
   if (

@@ -1,5 +1,6 @@
-// The fixed formulas: effective cost, victim score, drain grace. They are part of the documented contract and not
-// pluggable; only the four weights of the score are configuration. Used by engine, oracle and capacity hints.
+// The fixed formulas: effective cost, victim score, drain grace, money in whole numbers. They are part of the documented
+// contract and not pluggable; only the four weights of the score are configuration. Used by engine, oracle, the shard's
+// costs and capacity hints.
 
 /**
  * Expected dollars per hour: `price + probability × penalty`.
@@ -13,6 +14,18 @@ export function effectiveCost(
 ): number {
   if (interruptionProbability === 0 || penaltyDollars <= 0) return pricePerHour;
   return pricePerHour + interruptionProbability * penaltyDollars;
+}
+
+const MICROS = 1_000_000;
+
+/** Micro-dollars per hour; a price beyond what a double counts exactly is taken for the largest that it does. */
+export function microsOf(dollarsPerHour: number): number {
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.round(dollarsPerHour * MICROS));
+}
+
+/** The reverse of `microsOf`. */
+export function dollarsOfMicros(microsPerHour: number): number {
+  return microsPerHour / MICROS;
 }
 
 /** Weights of the four terms of a victim's score; see `victimScore`. */

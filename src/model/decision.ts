@@ -41,6 +41,19 @@ export interface DecisionOptions {
   readonly accelerators: 'last' | 'by-price';
   /** Resource names that count as everyday resources, although their names look like those of accelerators. */
   readonly ignoredAccelerators: ReadonlySet<string>;
+  /** The ceiling on spending; absent: no limit. */
+  readonly purchaseBudget?: PurchaseBudget | undefined;
+}
+
+/**
+ * What may be spent on purchases beyond what is purchased already, in whole micro-dollars per hour. Negative where more is
+ * purchased than allowed.
+ */
+export interface PurchaseBudget {
+  /** Of all clusters together; Infinity: no limit. */
+  readonly shard: number;
+  /** By cluster; a cluster that is not named has no limit of its own. */
+  readonly clusters: ReadonlyMap<string, number>;
 }
 
 /** The part of the options that says how rows share machines, in which order they acquire and when machines are given back. */
@@ -86,6 +99,7 @@ export interface DecisionInput {
  *  no-matching-supply       no machine in any state meets its requirements
  *  no-fitting-supply        machines match, none is as large as its largest pod
  *  cluster-disconnected     its cluster cannot bind now
+ *  spend-limit              the ceiling on spending keeps it from machines that could be bought for it
  *  preemption-exhausted     victims were picked, but not enough of them
  *  spread-unsatisfiable     free fitting machines exist, all in domains that the skew forbids
  *  insufficient-supply      the fitting machines of all states together are too few
@@ -96,8 +110,6 @@ export interface DecisionInput {
  *  claimed-elsewhere        other clusters use it, and no row of a lower priority does; or it is on its way
  *  supply-failed            machines that fit have failed
  *  supply-blocked           machines that fit are in back-off, quarantined, frozen, sold out or being returned
- * One reason is not of a decision:
- *  spend-limit              the decision buys machines for it, or shares of them, and the shard's ceiling on spending stops that
  */
 export type UnmetReason =
   | 'set-aside'
@@ -106,6 +118,7 @@ export type UnmetReason =
   | 'no-matching-supply'
   | 'no-fitting-supply'
   | 'cluster-disconnected'
+  | 'spend-limit'
   | 'preemption-exhausted'
   | 'spread-unsatisfiable'
   | 'insufficient-supply'
@@ -113,8 +126,7 @@ export type UnmetReason =
   | 'claimed-by-equals'
   | 'claimed-elsewhere'
   | 'supply-failed'
-  | 'supply-blocked'
-  | 'spend-limit';
+  | 'supply-blocked';
 
 /**
  * The value of each reason in the wire's enum UnmetReason (1 starved, 2 no supply, 3 topology, 4 exhausted). The enum calls
@@ -127,6 +139,7 @@ export const WIRE_UNMET_REASON: Readonly<Record<UnmetReason, 1 | 2 | 3 | 4>> = {
   'no-matching-supply': 2,
   'no-fitting-supply': 2,
   'cluster-disconnected': 1,
+  'spend-limit': 1,
   'preemption-exhausted': 4,
   'spread-unsatisfiable': 3,
   'insufficient-supply': 1,
@@ -135,7 +148,6 @@ export const WIRE_UNMET_REASON: Readonly<Record<UnmetReason, 1 | 2 | 3 | 4>> = {
   'claimed-elsewhere': 1,
   'supply-failed': 1,
   'supply-blocked': 1,
-  'spend-limit': 1,
 };
 
 /** How much of a row one domain could cover: whole parts per million, `floor(1e6 × have ÷ want)` per dimension, at most 1e6. */

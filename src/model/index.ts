@@ -2,7 +2,7 @@
 // the entry point `bigfleet/model` (public.ts), and what only the rooms use.
 
 export { ACTION_WORDS, actionKindOf } from './action.ts';
-export { drainGraceSeconds, RECLAIM_GRACE_SECONDS, victimScore } from './cost.ts';
+export { dollarsOfMicros, drainGraceSeconds, microsOf, RECLAIM_GRACE_SECONDS, victimScore } from './cost.ts';
 export type { MachineUser } from './decision.ts';
 export { DEFAULT_ECONOMY_OPTIONS, MAX_CLAIMANTS, NO_REMAINDERS, WIRE_UNMET_REASON } from './decision.ts';
 export { revivedError } from './errors.ts';
@@ -11,7 +11,7 @@ export type { Leaving } from './leaving.ts';
 export { leavingOfRow } from './leaving.ts';
 export type { Sighting } from './lifecycle.ts';
 export { GONE, Meaning, meaningOf } from './lifecycle.ts';
-export { isCapacityType, isMachineState, machineShapeProblems } from './machine.ts';
+export { isCapacityType, isMachineState, isPurchased, machineShapeProblems } from './machine.ts';
 export { MachineLimits, machineSizeProblems } from './machine-limits.ts';
 export { NameLimits } from './name-limits.ts';
 export { compareKeys, comparePrecedence, setAside } from './need.ts';

@@ -20,9 +20,14 @@ export const MachineState = {
 } as const;
 export type MachineState = (typeof MachineState)[keyof typeof MachineState];
 
-/** Numbers are the wire's. Read by the release hold alone; it never routes a workload. */
+/** Numbers are the wire's. Read by the release hold and the ceiling on spending; it never routes a workload. */
 export const CapacityType = { Unspecified: 0, BareMetal: 1, Reserved: 2, OnDemand: 3, Spot: 4 } as const;
 export type CapacityType = (typeof CapacityType)[keyof typeof CapacityType];
+
+/** Whether such a machine is paid by the hour, not owned or paid in advance: what the ceiling on spending counts. */
+export function isPurchased(capacityType: CapacityType): boolean {
+  return capacityType !== CapacityType.BareMetal && capacityType !== CapacityType.Reserved;
+}
 
 /** A host by the name of its provider and the provider's own id of it. */
 export interface HostRef {

@@ -218,6 +218,7 @@ export function whyUnused({ satisfiable, unmet }: Pick<Verdict, 'satisfiable' | 
   if (unmet.reason === 'set-aside') return 'the size of the Need is not known';
   if (unmet.reason === 'cluster-disconnected') return 'its cluster cannot take machines now';
   if (unmet.reason === 'spend-limit') return 'the ceiling on spending is reached';
+  if (unmet.reason === 'preempting') return 'the Need waits for machines that drain for it';
   if (satisfiable !== null) return 'a gang takes machines of one domain, and all it needs or none';
   return 'its spread allows no more where they are';
 }

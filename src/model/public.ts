@@ -17,6 +17,7 @@ export type {
   ObstacleCause,
   Obstacles,
   Plan,
+  PurchaseBudget,
   RemainderCounts,
   Share,
   UnmetDetail,

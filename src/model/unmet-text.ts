@@ -38,6 +38,10 @@ const REASONS: Readonly<Record<UnmetReason, ReasonWords>> = {
     why: () => 'its cluster cannot take machines now; it keeps what it has',
     advice: 'Bring its operator back, or lift its freeze: see "bigfleet get clusters".',
   },
+  'spend-limit': {
+    why: () => 'machines could be bought for it, and the ceiling on spending is reached',
+    advice: 'Raise guardrails.maxPurchasedPerHour, or that of its cluster, or let work of a better rank end.',
+  },
   'preemption-exhausted': {
     why: () => 'lower-priority work is drained for it, but all of that is not enough',
     advice: 'Add capacity; no lower-priority work is left to preempt.',
@@ -78,11 +82,6 @@ const REASONS: Readonly<Record<UnmetReason, ReasonWords>> = {
         ? 'machines that fit cannot be acquired now'
         : `${ofThoseThatFit(fitting.blocked + fitting.deleting, fitting)} cannot be acquired now`,
     advice: '',
-  },
-  'spend-limit': {
-    why: () => 'machines would be bought for it, and the ceiling on spending is reached',
-    advice:
-      'Raise guardrails.maxPurchasedPerHour, or that of its cluster, or let work of a better rank end: see "bigfleet get plan".',
   },
 };
 

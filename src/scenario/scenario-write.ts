@@ -16,6 +16,7 @@ import {
 } from '../model/index.ts';
 import { economyJson } from './economy-options.ts';
 import { CAPACITY_TYPE_NAMES, OPERATOR_NAMES, STATE_NAMES, WHEN_NAMES } from './enum-names.ts';
+import { purchaseBudgetJson } from './purchase-budget.ts';
 import { DEFAULT_ENGINE_OPTIONS, type EngineOptions } from './scenario.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -35,7 +36,7 @@ export function writeScenario(input: DecisionInput, engine: EngineOptions = DEFA
 }
 
 function optionsJson(options: DecisionOptions, engine: EngineOptions): Json {
-  const { readyClusters, cannotBind, releaseHoldSeconds, weights } = options;
+  const { readyClusters, cannotBind, releaseHoldSeconds, weights, purchaseBudget } = options;
   const holds = [...releaseHoldSeconds].map(([type, seconds]) => [CAPACITY_TYPE_NAMES.format(type), seconds]);
   return {
     ...(readyClusters === null ? {} : { readyClusters: [...readyClusters] }),
@@ -44,6 +45,7 @@ function optionsJson(options: DecisionOptions, engine: EngineOptions): Json {
     releaseHolds: Object.fromEntries(holds) as Json,
     weights: { ...weights },
     ...economyJson(options),
+    ...(purchaseBudget === undefined ? {} : { purchaseBudget: purchaseBudgetJson(purchaseBudget) }),
   };
 }
 

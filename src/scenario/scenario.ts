@@ -33,6 +33,7 @@ import {
 import { parseDocumentText } from './document.ts';
 import { ECONOMY_FIELDS, economyOptionsOf } from './economy-options.ts';
 import { CAPACITY_TYPE_NAMES, OPERATOR_NAMES, parseBucket, WHEN_NAMES } from './enum-names.ts';
+import { PURCHASE_BUDGET } from './purchase-budget.ts';
 import { readMachines } from './scenario-machine.ts';
 import { DEMAND, DOLLARS, INT32, nameIn, TEXT } from './value-schemas.ts';
 
@@ -88,6 +89,7 @@ const OPTIONS = z.strictObject({
     DEFAULT_SCORE_WEIGHTS,
   ),
   ...ECONOMY_FIELDS,
+  purchaseBudget: PURCHASE_BUDGET,
   retries: given(numberIn({ min: 0, max: 1000, integer: true }), DEFAULT_ENGINE_OPTIONS.retries),
   workers: given(numberIn({ min: 1, max: 1024, integer: true }), DEFAULT_ENGINE_OPTIONS.workers),
 });
@@ -116,7 +118,7 @@ export function readScenario(value: unknown): Result<Scenario> {
     '',
     problems,
     ({ now, options, machines, needs }): Scenario => {
-      const { readyClusters, canBind, releaseHolds, weights, retries, workers } = options;
+      const { readyClusters, canBind, releaseHolds, weights, purchaseBudget, retries, workers } = options;
       return {
         input: {
           nowMs: now ?? 0,
@@ -128,6 +130,7 @@ export function readScenario(value: unknown): Result<Scenario> {
             releaseHoldSeconds: releaseHolds,
             weights,
             ...economyOptionsOf(options),
+            ...(purchaseBudget === null ? {} : { purchaseBudget }),
           },
         },
         engine: { retries, workers },

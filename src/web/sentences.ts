@@ -202,7 +202,6 @@ const HELD_BACK: Readonly<Record<string, string>> = {
   frozen: 'it is frozen',
   'dry-run': 'this is a dry run',
   capped: 'its cluster has just lost as many machines as it may',
-  'spend-limit': 'the ceiling on spending is reached',
   deferred: 'the cycle has begun as many actions as it may',
   deduped: 'another action on the machine is in flight',
   dropped: 'too many actions wait for its provider',

@@ -5,12 +5,16 @@ import { describe, expect, it } from 'vitest';
 import { Engine } from '../../src/engine/index.ts';
 import { fleetOf } from '../../src/fleet/index.ts';
 import {
+  CapacityType,
   type DecisionInput,
   type DecisionOptions,
   keyOf,
   type LedgerMachine,
   MachineState,
+  microsOf,
   type Need,
+  type Plan,
+  type Verdict,
 } from '../../src/model/index.ts';
 import { Random } from '../../src/runtime/random.ts';
 import { planText } from '../../testing/oracle/invariants.ts';
@@ -81,26 +85,58 @@ function nextInput(random: Random, { machines, needs }: DecisionInput): Decision
   return anInput(moved, needs, { accelerators });
 }
 
+/** Budgets that some of the gangs exceed; few machines are Idle, some are owned, and some had a row before. */
+function withBudget(random: Random, input: DecisionInput): DecisionInput {
+  const budgetOf = (dollars: readonly number[]): number => pickOf(random, dollars.map(microsOf));
+  const shard = random.below(3) === 0 ? budgetOf([8, 20, 40]) : Number.POSITIVE_INFINITY;
+  const purchaseBudget = { shard, clusters: new Map([['c1', budgetOf([0, 4, 9])]]) };
+  const machines = input.machines.map((machine, i): LedgerMachine => {
+    const capacityType = i % 4 === 0 ? CapacityType.Reserved : CapacityType.OnDemand;
+    if (machine.state !== Speculative && (machine.state !== Idle || i % 3 === 0))
+      return { ...machine, capacityType };
+    const target = i % 5 === 0 ? keyOf(input.needs[i % input.needs.length]!) : null;
+    return { ...machine, capacityType, state: Speculative, host: null, target };
+  });
+  return { ...input, machines, options: { ...input.options, purchaseBudget } };
+}
+
+/** Compares all plans of some fleets that change from cycle to cycle; returns the plans. */
+function plansOf(seeds: number, change: (random: Random, input: DecisionInput) => DecisionInput): Plan[] {
+  const plans: Plan[] = [];
+  for (let seed = 1; seed <= seeds; seed++) {
+    const random = new Random(seed);
+    const rows = rowsOf(random);
+    const machines = Array.from({ length: 110 }, (_, i) => machineOf(random, `m${i}`, rows));
+    let input = change(random, anInput(machines, rows));
+    const fleet = fleetOf(input);
+    const engine = new Engine(fleet);
+    for (let cycle = 0; cycle < 5; cycle++) {
+      const expected = oracle(input);
+      expect(planText(engine.decide(input.nowMs, input.options).plan())).toBe(planText(expected));
+      plans.push(expected);
+      const before = input;
+      input = change(random, nextInput(random, before));
+      updateFleet(fleet, before, input);
+    }
+  }
+  return plans;
+}
+
+function countOf(plans: readonly Plan[], is: (verdict: Verdict) => boolean): number {
+  return plans.reduce((sum, { verdicts }) => sum + verdicts.filter(is).length, 0);
+}
+
 describe('gangs that are alike', () => {
   it('given many racks that change from cycle to cycle, then every plan equals the oracle’s', () => {
-    let served = 0;
-    for (let seed = 1; seed <= 12; seed++) {
-      const random = new Random(seed);
-      const rows = rowsOf(random);
-      const machines = Array.from({ length: 110 }, (_, i) => machineOf(random, `m${i}`, rows));
-      let input = anInput(machines, rows);
-      const fleet = fleetOf(input);
-      const engine = new Engine(fleet);
-      for (let cycle = 0; cycle < 5; cycle++) {
-        const expected = oracle(input);
-        expect(planText(engine.decide(input.nowMs, input.options).plan())).toBe(planText(expected));
-        served += expected.verdicts.filter(({ domain, satisfied }) => domain !== null && satisfied).length;
-        const before = input;
-        input = nextInput(random, before);
-        updateFleet(fleet, before, input);
-      }
-    }
-    expect(served).toBeGreaterThan(400);
+    const plans = plansOf(12, (_, input) => input);
+    expect(countOf(plans, ({ domain, satisfied }) => domain !== null && satisfied)).toBeGreaterThan(400);
+  });
+
+  it('given budgets that stop some of them, then every plan equals the oracle’s', () => {
+    const plans = plansOf(12, withBudget);
+    const isStopped = ({ satisfiable, unmet }: Verdict): boolean =>
+      satisfiable !== null && unmet?.reason === 'spend-limit';
+    expect(countOf(plans, isStopped)).toBeGreaterThan(100);
   });
 
   it('given a machine that covers less than a millionth of a gang, then only that gang counts it in the rack', () => {

@@ -5,11 +5,13 @@ import {
   compareText,
   covers,
   effectiveAllocatable,
+  isPurchased,
   isZero,
   keyText,
   type LedgerMachine,
   MachineState,
   meetsAll,
+  microsOf,
   type Need,
   type Plan,
   type ResourceVector,
@@ -124,5 +126,23 @@ export function checkRetargets(scene: Scene, plan: Plan, check: Check): void {
         covers(effectiveAllocatable(machine), need.minUnit),
       `E4: ${id} does not fit its new row`,
     );
+  }
+}
+
+/** Purchases stay within the budgets of the shard and of each cluster, as whole micro-dollars per hour. */
+export function checkPurchases(scene: Scene, plan: Plan, check: Check): void {
+  const { purchaseBudget } = scene.input.options;
+  if (purchaseBudget === undefined) return;
+  const bought = plan.actions
+    .filter(({ kind }) => kind === 'Provision')
+    .map(({ machine, cluster }) => ({ machine: scene.machine(machine), cluster }))
+    .filter(({ machine }) => isPurchased(machine.capacityType));
+  const isWithin = (left: number, purchases: typeof bought): boolean =>
+    purchases.length === 0 ||
+    purchases.reduce((sum, { machine }) => sum + microsOf(machine.pricePerHour), 0) <= left;
+  check(isWithin(purchaseBudget.shard, bought), 'ceiling: the shard spends more than its budget');
+  for (const [name, left] of purchaseBudget.clusters) {
+    const own = bought.filter(({ cluster }) => cluster === name);
+    check(isWithin(left, own), `ceiling: ${name} spends more than its budget`);
   }
 }

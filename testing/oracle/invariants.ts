@@ -22,7 +22,7 @@ import {
   sameTermOf,
   type Verdict,
 } from '../../src/model/index.ts';
-import { checkClock, checkRetargets, checkShares } from './invariants-economy.ts';
+import { checkClock, checkPurchases, checkRetargets, checkShares } from './invariants-economy.ts';
 import { type Check, Scene } from './invariants-scene.ts';
 
 /** A plan as one text: equal texts are equal plans, order and all. */
@@ -64,6 +64,7 @@ export function brokenProperties(input: DecisionInput, plan: Plan): readonly str
   checkFolds(scene, plan, check);
   checkShares(scene, plan, check);
   checkRetargets(scene, plan, check);
+  checkPurchases(scene, plan, check);
   return broken;
 }
 

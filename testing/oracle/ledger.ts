@@ -30,6 +30,7 @@ import {
   setAside,
   strictSpreadOf,
 } from '../../src/model/index.ts';
+import { Budgets, isPurchase } from './budgets.ts';
 import type { Domain } from './domain.ts';
 import type { RemainderLists } from './remainders.ts';
 
@@ -80,6 +81,10 @@ export interface Row {
   remainders: RemainderCounts;
   /** Of a gang: every domain it chose from, best first; the first is its domain. */
   domains: readonly Domain[];
+  /** False once a budget of its cluster or of the shard is spent, as of its turn: purchases are not free for it. */
+  mayBuy: boolean;
+  /** Whether it would have acquired more at its turn without the ceiling on spending. */
+  isStopped: boolean;
   readonly picks: Slot[];
   /** Whether claims, drains and picks together cover it. */
   coveredByDrains: boolean;
@@ -105,6 +110,7 @@ export interface OracleState {
   readonly secondList: RemainderLists;
   /** By id of a draining machine whose target's row is gone: the row that it drains for from now on. */
   readonly retargets: Map<string, NeedKey>;
+  readonly budgets: Budgets;
 }
 
 export function makeOracleState(input: DecisionInput): OracleState {
@@ -134,6 +140,7 @@ export function makeOracleState(input: DecisionInput): OracleState {
     leftovers: new Map(),
     secondList: new Map(),
     retargets: new Map(),
+    budgets: new Budgets(input.options.purchaseBudget),
   };
 }
 
@@ -193,6 +200,8 @@ function emptyRow(
     shares: [],
     remainders: NO_REMAINDERS,
     domains: [],
+    mayBuy: true,
+    isStopped: false,
     picks: [],
     coveredByDrains: false,
   };
@@ -228,9 +237,15 @@ export function isOthersOwn(oracleState: OracleState, row: Row, slot: Slot): boo
   );
 }
 
-/** "Free = not blocked, not claimed by a better-ranked row." */
+/** "Free = not blocked, not claimed by a better-ranked row", and not beyond the ceiling on spending. */
 export function isFree(row: Row, slot: Slot): boolean {
-  return !slot.machine.blocked && (slot.claimedBy === null || slot.claimedBy.turn > row.turn);
+  if (slot.machine.blocked || !isWithinReach(row, slot)) return false;
+  return slot.claimedBy === null || slot.claimedBy.turn > row.turn;
+}
+
+/** Whether the ceiling on spending leaves the machine to the row. */
+export function isWithinReach(row: Row, slot: Slot): boolean {
+  return row.mayBuy || !isPurchase(slot);
 }
 
 /** "In flight for a row = its target is the row's key", in the given state. */

@@ -18,6 +18,7 @@ import {
   fits,
   inFlight,
   isReported,
+  isWithinReach,
   type OracleState,
   type Row,
   type Slot,
@@ -134,7 +135,9 @@ function countsFirst(row: Row, slot: Slot): boolean {
       (inFlight(row, slot, MachineState.Idle) ||
         inFlight(row, slot, MachineState.Creating) ||
         inFlight(row, slot, MachineState.Draining) ||
-        (row.canBind && (state === MachineState.Idle || state === MachineState.Speculative)));
+        (row.canBind &&
+          isWithinReach(row, slot) &&
+          (state === MachineState.Idle || state === MachineState.Speculative)));
   return counts && fits(row, slot);
 }
 

@@ -21,7 +21,7 @@ import {
 import { poolOrder } from './pool-order.ts';
 import { borrow, countRemainders, enterRemainders, remaindersFor } from './remainders.ts';
 import { Shortage } from './shortage.ts';
-import { acquireSpread, creditSpread } from './spread.ts';
+import { acquireSpread, creditSpread, SpreadAccount } from './spread.ts';
 
 /** Solves the rows in rank order. Returns every row served, unhosted members included, in that order. */
 export function solveRows(oracleState: OracleState, rows: readonly Row[]): readonly Row[] {
@@ -30,6 +30,7 @@ export function solveRows(oracleState: OracleState, rows: readonly Row[]): reado
   for (const row of rows) if (row.kind === 'set-aside') keepOwn(oracleState, row);
   const solve = (row: Row): void => {
     row.turn = turns.length;
+    row.mayBuy = !oracleState.budgets.isSpent(row.key.cluster);
     turns.push(row);
     if (row.kind === 'gang') solveGang(oracleState, row);
     else if (row.kind !== 'set-aside') solveSums(oracleState, row);
@@ -79,6 +80,7 @@ function solveSums(oracleState: OracleState, row: Row): void {
   if (row.canBind) {
     if (row.spread !== undefined) acquireSpread(oracleState, row, short, claim, coming);
     else acquire(oracleState, row, short, claim, coming);
+    row.isStopped = !short.covered && wouldBuy(oracleState, row, short, coming);
   }
   if (row.lends) lend(oracleState, row);
 }
@@ -154,25 +156,53 @@ function acquire(
   claim: (slot: Slot) => void,
   coming: Coming,
 ): void {
-  const pool = acquirable(oracleState, row);
   while (!short.covered) {
-    const [next] = pool
-      .filter((slot) => slot.claimedBy === null && mayTake(row, slot, short, coming))
+    const [next] = acquirable(oracleState, row)
+      .filter((slot) => mayTake(row, slot, short, coming))
       .sort(poolOrder(row, short.want));
     if (next === undefined) return;
-    claim(next);
+    if (oracleState.budgets.pay(row.key.cluster, [next])) claim(next);
+    else row.mayBuy = false;
   }
+}
+
+/** Whether a row that has acquired what is free would acquire one machine more without the ceiling (R110). */
+function wouldBuy(oracleState: OracleState, row: Row, short: Shortage, coming: Coming): boolean {
+  return withoutCeiling(row, () => {
+    const account = row.spread === undefined ? null : new SpreadAccount(oracleState, row, row.claims);
+    return acquirable(oracleState, row).some(
+      (slot) => mayTake(row, slot, short, coming) && (account === null || account.passes(slot, short)),
+    );
+  });
+}
+
+/** The answer as if the row might buy; false if it may. */
+function withoutCeiling(row: Row, ask: () => boolean): boolean {
+  if (row.mayBuy) return false;
+  row.mayBuy = true;
+  const answer = ask();
+  row.mayBuy = false;
+  return answer;
 }
 
 /** A gang: one domain, whole or nothing. */
 function solveGang(oracleState: OracleState, row: Row): void {
   row.domains = domainsOf(oracleState, row);
   const domain = row.domains[0];
+  row.isStopped =
+    domain?.satisfiable !== true &&
+    withoutCeiling(row, () => domainsOf(oracleState, row).some(({ satisfiable }) => satisfiable));
   if (domain === undefined) return;
   let claims: readonly Slot[];
   if (domain.satisfiable) {
     const plan = planInDomain(row, domain);
     claims = [...plan.credited, ...plan.acquired];
+    // All its purchases or none: without them it may still find another domain (R109).
+    if (!oracleState.budgets.pay(row.key.cluster, plan.acquired)) {
+      row.mayBuy = false;
+      solveGang(oracleState, row);
+      return;
+    }
   } else {
     // "A gang that step 2's test does not let acquire claims only bound machines that are its own or no live
     // row's, and no Idle machine" (R40).

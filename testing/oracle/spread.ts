@@ -17,6 +17,7 @@ import {
   inFlight,
   isFree,
   isOthersOwn,
+  isWithinReach,
   type OracleState,
   type Row,
   type Slot,
@@ -28,8 +29,9 @@ import type { Shortage } from './shortage.ts';
 export class SpreadAccount {
   /** Machines the row has, by domain; never zero. */
   private readonly counts = new Map<string, number>();
-  /** Free fitting machines with the key. */
-  private readonly free: readonly Slot[];
+  /** Fitting machines with the key that are free, or were before the row claimed them. */
+  private readonly offers: readonly Slot[];
+  private readonly row: Row;
   private readonly topologyKey: string;
   private readonly maxSkew: number;
 
@@ -37,7 +39,8 @@ export class SpreadAccount {
   constructor(oracleState: OracleState, row: Row, counted: readonly Slot[]) {
     this.topologyKey = row.spread!.topologyKey;
     this.maxSkew = Math.max(1, row.spread!.maxSkew);
-    this.free = oracleState.slots.filter(
+    this.row = row;
+    this.offers = oracleState.slots.filter(
       (slot) =>
         domainValue(slot, this.topologyKey) !== undefined &&
         couldCome(row, slot) &&
@@ -64,8 +67,11 @@ export class SpreadAccount {
    * flight)": one that it could claim, so one that adds (R54). Without any such domain it is 0.
    */
   private minimum(short: Shortage): number {
-    const open = this.free.some(
-      (slot) => !this.counts.has(domainValue(slot, this.topologyKey)!) && short.adds(slot),
+    const open = this.offers.some(
+      (slot) =>
+        isWithinReach(this.row, slot) &&
+        !this.counts.has(domainValue(slot, this.topologyKey)!) &&
+        short.adds(slot),
     );
     return open || this.counts.size === 0 ? 0 : Math.min(...this.counts.values());
   }
@@ -171,8 +177,9 @@ export function acquireSpread(
   claim: Claim,
   coming: Coming,
 ): void {
-  const pool = acquirable(oracleState, row);
-  takeWhileOpen(oracleState, row, short, claim, coming, () => pool.toSorted(poolOrder(row, short.want)));
+  takeWhileOpen(oracleState, row, short, claim, coming, () =>
+    acquirable(oracleState, row).toSorted(poolOrder(row, short.want)),
+  );
 }
 
 function takeWhileOpen(
@@ -189,6 +196,10 @@ function takeWhileOpen(
       (slot) => slot.claimedBy === null && mayTake(row, slot, short, coming) && account.passes(slot, short),
     );
     if (next === undefined) return;
+    if (!oracleState.budgets.pay(row.key.cluster, [next])) {
+      row.mayBuy = false;
+      continue;
+    }
     claim(next);
     account.add(next);
   }

@@ -145,6 +145,7 @@ function reasonOf(oracleState: OracleState, row: Row, matching: readonly Slot[])
   if (matching.length === 0) return 'no-matching-supply';
   if (fitting.length === 0) return 'no-fitting-supply';
   if (!row.canBind) return 'cluster-disconnected';
+  if (row.isStopped) return 'spend-limit';
   if (row.picks.length > 0) return 'preemption-exhausted';
   if (row.spread !== undefined && skewForbidsAll(oracleState, row)) return 'spread-unsatisfiable';
   if (!couldCover(row, fitting)) return 'insufficient-supply';

@@ -16,10 +16,12 @@ import {
   type LedgerMachine,
   MachineState,
   makeProfile,
+  microsOf,
   type Need,
   type NeedKey,
   Operator,
   type ProfileParts,
+  type PurchaseBudget,
   type Requirement,
   type ResourceVector,
   type Spread,
@@ -32,6 +34,7 @@ import {
 } from '../../src/model/index.ts';
 
 export const RACK_KEY = 'rack';
+const CLUSTERS = ['c1', 'c2', 'c3'];
 const ACCELERATOR = 'example.com/gpu';
 export const NOW_MS = 10_000_000;
 
@@ -246,9 +249,33 @@ export function sharedFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
     });
 }
 
-/** Fleets with and without something to share, for comparisons of engine and oracle. */
+/** Fleets with and without something to share, or a ceiling on spending, for comparisons of engine and oracle. */
 export function anyFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
-  return fc.oneof(fleets(size), sharedFleets(size));
+  return fc.oneof(fleets(size), sharedFleets(size), budgetedFleets(size));
+}
+
+/** Machines cost 0, 1 or 2 dollars an hour. */
+const budget = fc.constantFrom(-1, 0, 1, 1, 2, 3, 5).map(microsOf);
+const purchaseBudget: fc.Arbitrary<PurchaseBudget> = fc.record({
+  shard: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), budget),
+  clusters: fc
+    .dictionary(fc.constantFrom(...CLUSTERS, 'unknown'), budget)
+    .map((byName) => new Map(Object.entries(byName))),
+});
+
+/** Fleets with a ceiling on spending, and most free machines yet to be bought. */
+export function budgetedFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
+  return fc
+    .record({ input: fc.oneof(fleets(size), sharedFleets(size)), purchaseBudget })
+    .map(({ input, purchaseBudget }) => ({
+      ...input,
+      machines: input.machines.map((machine, i) =>
+        machine.state === MachineState.Idle && machine.target === null && i % 3 > 0
+          ? { ...machine, state: MachineState.Speculative, host: null, idleSinceMs: null }
+          : machine,
+      ),
+      options: { ...input.options, purchaseBudget },
+    }));
 }
 
 /** The amounts with `gpu` under the name of an accelerator. */
@@ -260,7 +287,6 @@ function isPool(state: MachineState): boolean {
   return state === MachineState.Idle || state === MachineState.Speculative;
 }
 
-const CLUSTERS = ['c1', 'c2', 'c3'];
 const GROUPS = ['', 'g1', 'g2', 'g3', 'g10'];
 
 function rarely<T, U>(arbitrary: fc.Arbitrary<T>, usual: U): fc.Arbitrary<T | U> {

@@ -137,11 +137,6 @@ export const HELD_BACK = {
     summary:
       'The cluster has lost as many machines as it may within ten seconds (guardrails.reclaimCapFraction).',
   },
-  'spend-limit': {
-    summary:
-      'The purchased machines cost as much per hour as the shard or the cluster may spend (guardrails.maxPurchasedPerHour).',
-    remedy: 'Raise the ceiling, or let work of a better rank end; binding and preemption go on meanwhile.',
-  },
   deferred: { summary: 'The cycle has begun as many actions as it may (guardrails.maxActionsPerCycle).' },
   deduped: { summary: 'Another action on the machine is under way.' },
   dropped: { summary: 'Too many actions already wait for the provider.' },

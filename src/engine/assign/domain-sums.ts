@@ -63,7 +63,10 @@ export class DomainSums {
     for (const slot of creating) this.#add(slot, true, true, true);
     for (const slot of this.draining) this.#add(slot, false, true, true);
     if (!this.#pooled || !hasInFlight) return;
-    for (const slot of ownSpeculative(cycle, rankedRow)) this.#add(slot, false, true, false);
+    for (const slot of ownSpeculative(cycle, rankedRow)) {
+      if (!cycle.purchases.withholds(rankedRow, cycle.fleet.machines.classOf[slot]!))
+        this.#add(slot, false, true, false);
+    }
   }
 
   #clear(): void {
@@ -293,11 +296,10 @@ export class DomainSums {
   /** The best domain of those that are not homes and that free machines alone can complete the gang in; NONE without. */
   bestElsewhere(costOf: CostOfFree): number {
     if (!this.#pooled) return NONE;
-    const { freeMachines, number, rankedRows } = this.#cycle;
-    const { kind, row } = rankedRows;
+    const { number } = this.#cycle;
     const shape = {
       availability: this.#availability,
-      tiers: freeMachines.tiersOf(row[this.#rankedRow]!, kind[this.#rankedRow]!),
+      tiers: this.#cycle.tiersOf(this.#rankedRow),
       interruptionDollars: this.#cycle.profileOf(this.#rankedRow).interruptionDollars,
       dims: this.#dims,
       wants: this.#wants,

@@ -15,7 +15,7 @@ const CANDIDATES_SHOWN = 6;
 /** Serves one gang: chooses its domain, credits what it has there, and acquires the rest if that completes it. */
 export function serveGang(cycle: Cycle, rankedRow: number): void {
   const { demand } = cycle.fleet;
-  const { sums } = cycle;
+  const { purchases, sums } = cycle;
   sums.begin(rankedRow);
   const domain = bestDomain(cycle, rankedRow);
   const satisfiable =
@@ -24,20 +24,37 @@ export function serveGang(cycle: Cycle, rankedRow: number): void {
   const claim = (): void => claimIn(cycle, rankedRow, domain, satisfiable);
   // What is in the domain covers the gang, unless some of it still drains. A gang that stays short claims twice, since its
   // domains are ranked by their state before its first claim.
-  if (satisfiable && sums.draining.length === 0) claim();
+  if (satisfiable && sums.draining.length === 0 && !purchases.areLimited) claim();
   else cycle.freeMachines.tentatively(claim);
+  if (purchases.areLimited && !purchases.paysAll(rankedRow, cycle.claims.of(rankedRow))) {
+    // Without purchases another domain may be the best one.
+    cycle.pass.undo(rankedRow);
+    serveGang(cycle, rankedRow);
+    return;
+  }
   if (cycle.unfilled.covered) {
     settleWhole(cycle, rankedRow, domain, satisfiable, seen);
     return;
   }
   cycle.pass.undo(rankedRow);
+  const isStopped = !satisfiable && couldBuy(cycle, rankedRow);
   const order = rankDomains(cycle, rankedRow);
   const candidates = candidatesOf(cycle, rankedRow);
   const missing = domain === NONE ? null : sums.missing(domain);
   claimIn(cycle, rankedRow, domain, satisfiable);
   cycle.result.addRestamped(restampedBy(cycle, rankedRow));
   cycle.result.chooseDomain(rankedRow, { domain, satisfiable, order, candidates, missing });
-  addUnmet(cycle, rankedRow, null);
+  addUnmet(cycle, rankedRow, null, isStopped);
+}
+
+/** Whether some domain could complete a gang if the ceiling on spending were not reached. */
+function couldBuy({ purchases, sums }: Cycle, rankedRow: number): boolean {
+  const isStopped = purchases.wouldChange(rankedRow, () => {
+    sums.begin(rankedRow);
+    return sums.domains.some((domain) => isSatisfiable(sums, domain));
+  });
+  if (purchases.areWithheld(rankedRow)) sums.begin(rankedRow);
+  return isStopped;
 }
 
 /** Records that a gang is complete in a domain. */

@@ -79,6 +79,6 @@ export class Infeasible {
   #isInfeasible(row: number): boolean {
     const { fleet, availability } = this.#cycle;
     const { pattern, profile } = fleet.demand;
-    return availability.for(pattern[row]!, profile[row]!).domainsThatCouldCover(row).length === 0;
+    return availability.for(pattern[row]!, profile[row]!, false).domainsThatCouldCover(row).length === 0;
   }
 }

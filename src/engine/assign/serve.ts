@@ -4,7 +4,7 @@
 
 import type { Cycle } from '../cycle.ts';
 import { addUnmet } from '../unmet.ts';
-import { acquire } from './acquire.ts';
+import { acquire, wouldBuy } from './acquire.ts';
 import { creditRow } from './credit.ts';
 import { Credit } from './credits.ts';
 import { serveGang } from './gang.ts';
@@ -44,6 +44,7 @@ function beginShort(cycle: Cycle, rankedRow: number): void {
 export function serveInCluster(cycle: Cycle, rankedRow: number, position: number): boolean {
   const { blockers, rankedRows, sharing } = cycle;
   sharing.beginTurn(rankedRow);
+  cycle.purchases.beginTurn(rankedRow);
   cycle.pass.enter(rankedRow, position);
   if (cycle.isExplained(rankedRow)) cycle.result.setBlocker(rankedRow, blockers.of(rankedRow));
   // Gangs choose among free machines too, and better-ranked rows may have taken machines that are on their way to the row.
@@ -95,8 +96,10 @@ function acquireRest(cycle: Cycle, rankedRow: number): void {
     acquireEvenly(cycle, rankedRow);
     return;
   }
-  if (cycle.canBind(rankedRow)) acquire(cycle, rankedRow);
-  if (!cycle.unfilled.covered && kind === RowKind.Plain) addUnmet(cycle, rankedRow, null);
+  const canBind = cycle.canBind(rankedRow);
+  if (canBind) acquire(cycle, rankedRow);
+  if (!cycle.unfilled.covered && kind === RowKind.Plain)
+    addUnmet(cycle, rankedRow, null, canBind && wouldBuy(cycle, rankedRow));
 }
 
 function endTurn(cycle: Cycle, rankedRow: number): void {

@@ -19,8 +19,7 @@ function freeClasses(cycle: Cycle, rankedRow: number, domains: Domains): Set<num
   const pattern = patterns.patternOf(cycle.rankedRows.pattern[rankedRow]!);
   const found = new Set<number>();
   for (const c of pattern.fittingClasses()) {
-    if (cycle.freeMachines.freeIdle(c) + cycle.freeMachines.freeSpeculative(c) > 0 && domains.of(c) >= 0)
-      found.add(c);
+    if (cycle.freeFor(rankedRow, c) > 0 && domains.of(c) >= 0) found.add(c);
   }
   for (const slot of cycle.freeMachines.freeSpecial()) {
     const c = machines.classOf[slot]!;
@@ -65,23 +64,46 @@ export function creditSpread(cycle: Cycle, rankedRow: number, early: boolean): C
 
 /** Acquires free machines that keep a credited row even; each step searches all of them again. */
 export function acquireEvenly(cycle: Cycle, rankedRow: number): void {
-  const { domainCandidates, unfilled } = cycle;
+  const { domainCandidates, purchases, unfilled } = cycle;
   const { test } = domainCandidates;
   const domains = spreadDomains(cycle, rankedRow);
   domainCandidates.begin(rankedRow, domains);
+  const mayTakeTargeted = cycle.canBind(rankedRow)
+    ? beyondDrains(cycle, rankedRow, drainingFor(cycle, rankedRow, true))
+    : null;
   if (cycle.canBind(rankedRow)) {
-    const mayTakeTargeted = beyondDrains(cycle, rankedRow, drainingFor(cycle, rankedRow, true));
     while (!unfilled.covered) {
       test.settle(unfilled);
       const slot = domainCandidates.next(mayTakeTargeted);
       if (slot === NONE) break;
+      if (purchases.areLimited && !purchases.pays(rankedRow, slot)) {
+        beginAgain(cycle, rankedRow, domains);
+        continue;
+      }
       const classNumber = cycle.freeMachines.classOf(slot);
       cycle.pass.take(rankedRow, slot);
       domainCandidates.took(classNumber);
       test.count(classNumber);
     }
   }
-  if (!unfilled.covered) addUnmet(cycle, rankedRow, viewOf(cycle, rankedRow, domains, test));
+  if (unfilled.covered) return;
+  const view = viewOf(cycle, rankedRow, domains, test);
+  const isStopped =
+    cycle.canBind(rankedRow) &&
+    purchases.wouldChange(rankedRow, () => {
+      beginAgain(cycle, rankedRow, domains);
+      test.settle(unfilled);
+      return domainCandidates.next(mayTakeTargeted) !== NONE;
+    });
+  addUnmet(cycle, rankedRow, view, isStopped);
+}
+
+/** Collects the candidates of a row anew, with what it has acquired so far counted. */
+function beginAgain(cycle: Cycle, rankedRow: number, domains: Domains): void {
+  const { claims, domainCandidates, fleet } = cycle;
+  domainCandidates.begin(rankedRow, domains);
+  for (let i = claims.laterStart[rankedRow]!; i < claims.laterEnd[rankedRow]!; i++)
+    domainCandidates.test.count(fleet.machines.classOf[claims.slots[i]!]!);
 }
 
 /** Credits machines in flight that keep the row even: at each step the first that does. */

@@ -4,6 +4,7 @@
 
 import type { FleetView, Pattern } from '../../fleet/index.ts';
 import { type DecisionOptions, effectiveCost, isAccelerator } from '../../model/index.ts';
+import { isPurchasedClass } from '../assign/purchases.ts';
 import { RowKind } from '../assign/ranked-rows.ts';
 import { type CandidateList, type CandidateOrder, Candidates } from './candidate-list.ts';
 import type { ClassAvailability } from './class-availability.ts';
@@ -51,13 +52,21 @@ export class CandidateTier {
   readonly #isByCoverage: boolean;
   /** Null: all classes. */
   readonly #accepts: ClassFilter | null;
+  /** Without Speculative machines that are purchased. */
+  readonly #isOwnedOnly: boolean;
   readonly #byPattern: (PatternCandidates | undefined)[] = [];
   #patternsVersion: number;
 
-  constructor(fleet: FleetView, free: FreeClasses, isByCoverage: boolean, accepts: ClassFilter | null) {
+  constructor(
+    fleet: FleetView,
+    free: FreeClasses,
+    order: { readonly isByCoverage: boolean; readonly isOwnedOnly: boolean },
+    accepts: ClassFilter | null,
+  ) {
     this.#fleet = fleet;
     this.#free = free;
-    this.#isByCoverage = isByCoverage;
+    this.#isByCoverage = order.isByCoverage;
+    this.#isOwnedOnly = order.isOwnedOnly;
     this.#accepts = accepts;
     this.#patternsVersion = fleet.patterns.version;
   }
@@ -107,7 +116,10 @@ export class CandidateTier {
   #candidatesAt({ byDollars, fits, idle, special }: PatternCandidates, dollars: number): Candidates {
     let candidates = byDollars.get(dollars);
     if (candidates === undefined) {
-      candidates = new Candidates(idle, this.#listOf(this.#free.speculative, dollars, fits), special);
+      const isBuyable: ClassFilter = this.#isOwnedOnly
+        ? (c) => fits(c) && !isPurchasedClass(this.#fleet, c)
+        : fits;
+      candidates = new Candidates(idle, this.#listOf(this.#free.speculative, dollars, isBuyable), special);
       byDollars.set(dollars, candidates);
     }
     return candidates;
@@ -149,7 +161,7 @@ export class CandidateTiers {
   #options!: PoolOptions;
   /** Dimensions that are accelerators. */
   #accelerators: readonly number[] = [];
-  /** By order and, as a bit set, the accelerators that a row wants. At most `TIER_CYCLES` old. */
+  /** By order, what may be bought and, as a bit set, the accelerators that a row wants. At most `TIER_CYCLES` old. */
   readonly #known = new Map<number, RowTiers>();
   /** Fast path: most rows have the tiers of the row before. */
   #lastKey = -1;
@@ -184,14 +196,14 @@ export class CandidateTiers {
   }
 
   /** The tiers of a row, in the order it acquires from them. */
-  of(row: number, kind: number): readonly CandidateTier[] {
+  of(row: number, kind: number, isOwnedOnly: boolean): readonly CandidateTier[] {
     const isByCoverage =
       this.#options.poolOrder === 'coverage' && (kind === RowKind.Plain || kind === RowKind.Spread);
-    const key = this.#wanted(row, kind) * 2 + (isByCoverage ? 1 : 0);
+    const key = this.#wanted(row, kind) * 4 + (isByCoverage ? 1 : 0) + (isOwnedOnly ? 2 : 0);
     if (key === this.#lastKey) return this.#lastTiers;
     let known = this.#known.get(key);
     if (known === undefined) {
-      known = { tiers: this.#make(key >> 1, isByCoverage), cycle: 0 };
+      known = { tiers: this.#make(key >> 2, { isByCoverage, isOwnedOnly }), cycle: 0 };
       this.#known.set(key, known);
     }
     known.cycle = this.#free.idle.cycle;
@@ -212,10 +224,10 @@ export class CandidateTiers {
     return wanted;
   }
 
-  #make(wanted: number, isByCoverage: boolean): readonly CandidateTier[] {
+  #make(wanted: number, order: ConstructorParameters<typeof CandidateTier>[2]): readonly CandidateTier[] {
     const foreign = this.#accelerators.filter((d) => ((wanted >> d) & 1) === 0);
     const tierOf = (accepts: ClassFilter | null): CandidateTier =>
-      new CandidateTier(this.#fleet, this.#free, isByCoverage, accepts);
+      new CandidateTier(this.#fleet, this.#free, order, accepts);
     if (foreign.length === 0) return [tierOf(null)];
     const { classes, dimensions } = this.#fleet;
     const hasForeign: ClassFilter = (c) =>

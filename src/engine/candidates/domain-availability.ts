@@ -6,6 +6,7 @@
 import { ChangeRing } from '../../collections/change-ring.ts';
 import type { Domains, Pattern } from '../../fleet/index.ts';
 import { compareText } from '../../model/index.ts';
+import { isPurchasedClass } from '../assign/purchases.ts';
 import type { Cycle } from '../cycle.ts';
 import { changeOfEntry, classOfEntry, FreeChange, type Topology } from './topology.ts';
 
@@ -16,6 +17,8 @@ export class PatternAvailability {
   readonly #cycle: Cycle;
   readonly #topology: Topology;
   readonly #pattern: Pattern;
+  /** Without Speculative machines that are purchased. */
+  readonly #isOwnedOnly: boolean;
   /** Classes that fit: unordered, and by domain, those of domain d at `#start[d] … #start[d + 1] − 1`. */
   readonly fitting: Uint32Array;
   readonly #classes: Uint32Array;
@@ -55,12 +58,13 @@ export class PatternAvailability {
   readonly #membersSeenIn: Float64Array;
   #special: Map<number, number[]> | null = null;
 
-  constructor(cycle: Cycle, topology: Topology, pattern: Pattern) {
+  constructor(cycle: Cycle, topology: Topology, pattern: Pattern, isOwnedOnly: boolean) {
     const { domains } = topology;
     const fitting = pattern.fittingClasses();
     this.#cycle = cycle;
     this.#topology = topology;
     this.#pattern = pattern;
+    this.#isOwnedOnly = isOwnedOnly;
     this.fitting = fitting;
     // Looking up a class assigns a number to its domain.
     for (const c of fitting) domains.of(c);
@@ -144,6 +148,7 @@ export class PatternAvailability {
     }
     const isReturned = change === FreeChange.IdleReturned || change === FreeChange.SpeculativeReturned;
     const isIdle = change === FreeChange.IdleTaken || change === FreeChange.IdleReturned;
+    if (!isIdle && !this.#isBuyable(c)) return;
     const machines = isReturned ? 1 : -1;
     this.#add(domain, c, isIdle ? machines : 0, isIdle ? 0 : machines);
     this.#noteChanged(domain);
@@ -184,12 +189,16 @@ export class PatternAvailability {
     for (let i = this.#start[domain]!; i < this.#nonEmptyEnd[domain]!; i++) {
       const c = this.#nonEmpty[i]!;
       const idle = freeMachines.freeIdle(c);
-      const speculative = freeMachines.freeSpeculative(c);
+      const speculative = this.#isBuyable(c) ? freeMachines.freeSpeculative(c) : 0;
       if (idle + speculative > 0) this.#add(domain, c, idle, speculative);
     }
     for (const slot of this.specialIn(domain)) {
       if (this.#cycle.claims.isFree(slot)) this.#add(domain, this.#cycle.fleet.machines.classOf[slot]!, 1, 0);
     }
+  }
+
+  #isBuyable(classNumber: number): boolean {
+    return !this.#isOwnedOnly || !isPurchasedClass(this.#cycle.fleet, classNumber);
   }
 
   /** Lists the classes with free machines: most have none, and claiming a machine does not change which do. */
@@ -241,8 +250,8 @@ export class PatternAvailability {
     const { data, stride } = fleet.classes.allocatable;
     let sum = 0n;
     for (const c of this.classesIn(domain)) {
-      sum +=
-        BigInt(data[c * stride + d]!) * BigInt(freeMachines.freeIdle(c) + freeMachines.freeSpeculative(c));
+      const speculative = this.#isBuyable(c) ? freeMachines.freeSpeculative(c) : 0;
+      sum += BigInt(data[c * stride + d]!) * BigInt(freeMachines.freeIdle(c) + speculative);
     }
     for (const slot of this.specialIn(domain))
       if (claims.isFree(slot)) sum += BigInt(data[fleet.machines.classOf[slot]! * stride + d]!);

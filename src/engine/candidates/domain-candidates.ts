@@ -72,12 +72,11 @@ export class DomainCandidates {
   }
 
   #collect(): void {
-    const { freeMachines, rankedRows } = this.#cycle;
-    const { kind, pattern, profile, row } = rankedRows;
+    const { pattern, profile } = this.#cycle.rankedRows;
     const rankedRow = this.#rankedRow;
     const ends: number[] = [];
     this.#entries = [];
-    for (const tier of freeMachines.tiersOf(row[rankedRow]!, kind[rankedRow]!)) {
+    for (const tier of this.#cycle.tiersOf(rankedRow)) {
       const entries = this.#entriesOf(tier.candidates(pattern[rankedRow]!, profile[rankedRow]!));
       this.#entries = this.#entries.length === 0 ? entries : [...this.#entries, ...entries];
       ends.push(this.#entries.length);

@@ -53,9 +53,12 @@ export class FreeMachines {
     this.#tiers.begin(options);
   }
 
-  /** The candidates of a row come from these tiers, one after the other; `kind` is a value of `RowKind`. */
-  tiersOf(row: number, kind: number): readonly CandidateTier[] {
-    return this.#tiers.of(row, kind);
+  /**
+   * The candidates of a row come from these tiers, one after the other; `kind` is a value of `RowKind`. `isOwnedOnly`: without
+   * Speculative machines that are purchased.
+   */
+  tiersOf(row: number, kind: number, isOwnedOnly: boolean): readonly CandidateTier[] {
+    return this.#tiers.of(row, kind, isOwnedOnly);
   }
 
   /** Free machines of a class that are in its slice; special Idle machines are not among them. */

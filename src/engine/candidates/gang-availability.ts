@@ -24,6 +24,7 @@ const NEVER = -1;
 export class GangAvailability {
   readonly #cycle: Cycle;
   #topologies: Topology[] = [];
+  /** By pattern, those without Speculative machines that are purchased under the complement of its number. */
   #byPattern = new Map<number, PatternAvailability>();
   #earlier = new Map<number, PatternAvailability>();
   #isTentative = false;
@@ -121,15 +122,16 @@ export class GangAvailability {
   /** The free machines of a gang's pattern, by domain. */
   of(rankedRow: number): PatternAvailability {
     const { pattern, profile } = this.#cycle.rankedRows;
-    return this.for(pattern[rankedRow]!, profile[rankedRow]!);
+    return this.for(pattern[rankedRow]!, profile[rankedRow]!, this.#cycle.purchases.areWithheld(rankedRow));
   }
 
-  /** The free machines for gangs with a pattern and a profile. */
-  for(pattern: number, profile: number): PatternAvailability {
-    let availability = this.#byPattern.get(pattern);
+  /** The free machines for gangs with a pattern and a profile. `isOwnedOnly`: without purchases. */
+  for(pattern: number, profile: number, isOwnedOnly: boolean): PatternAvailability {
+    const key = isOwnedOnly ? ~pattern : pattern;
+    let availability = this.#byPattern.get(key);
     if (availability === undefined) {
-      availability = this.#open(pattern, profile);
-      this.#byPattern.set(pattern, availability);
+      availability = this.#open(pattern, profile, isOwnedOnly, this.#earlier.get(key));
+      this.#byPattern.set(key, availability);
     }
     return availability;
   }
@@ -153,10 +155,14 @@ export class GangAvailability {
     this.#isTentative = false;
   }
 
-  #open(number: number, profile: number): PatternAvailability {
+  #open(
+    number: number,
+    profile: number,
+    isOwnedOnly: boolean,
+    earlier: PatternAvailability | undefined,
+  ): PatternAvailability {
     const { demand, dimensions, domains, patterns } = this.#cycle.fleet;
     const pattern = patterns.patternOf(number);
-    const earlier = this.#earlier.get(number);
     if (earlier?.fitting === pattern.fittingClasses() && earlier.dims === dimensions.count) {
       earlier.beginCycle();
       return earlier;
@@ -167,7 +173,7 @@ export class GangAvailability {
       topology = new Topology(byKey);
       this.#topologies.push(topology);
     }
-    const availability = new PatternAvailability(this.#cycle, topology, pattern);
+    const availability = new PatternAvailability(this.#cycle, topology, pattern, isOwnedOnly);
     topology.reserve();
     return availability;
   }

@@ -91,8 +91,8 @@ export class Lanes {
   }
 
   #lanesFor(order: Uint32Array): number {
-    // An explained row examines every machine, which only the cycle's own thread supports.
-    if (this.#cycle.explains || order.length < 2) return 1;
+    // An explained row examines every machine, which only the cycle's own thread supports. Budgets are paid in rank order.
+    if (this.#cycle.purchases.areLimited || this.#cycle.explains || order.length < 2) return 1;
     if (this.#pause > 0) {
       this.#pause--;
       return 1;

@@ -303,7 +303,7 @@ class PhaseTwo {
     if (!cycle.canBind(rankedRow)) return counted;
     for (const slot of cycle.availability.of(rankedRow).specialIn(domain)) count(slot);
     for (const c of cycle.availability.of(rankedRow).classesIn(domain)) {
-      const free = cycle.freeMachines.freeIdle(c) + cycle.freeMachines.freeSpeculative(c);
+      const free = cycle.freeFor(rankedRow, c);
       for (let i = 0; i < free && cycle.unfilled.adds(c, true); i++) cycle.unfilled.take(c, true);
     }
     return counted;

@@ -147,10 +147,10 @@ breaker: { failures: 9, max: 1h }
         ['*', 12.5],
       ]),
     };
-    expect(loaded({ yaml }).config.guardrails).toMatchObject(limits);
-    expect(loaded({ yaml: printConfig(loaded({ yaml })) }).config.guardrails).toMatchObject(limits);
+    expect(loaded({ yaml }).config.spending).toEqual(limits);
+    expect(loaded({ yaml: printConfig(loaded({ yaml })) }).config.spending).toEqual(limits);
     const flags = { 'guardrails.maxPurchasedPerHourOf': ['prod=300', '*=12.5'] };
-    expect(loaded({ flags }).config.guardrails).toMatchObject({
+    expect(loaded({ flags }).config.spending).toEqual({
       ...limits,
       maxPurchasedPerHour: Number.POSITIVE_INFINITY,
     });

@@ -90,8 +90,8 @@ export function defaultConfig(): ShardConfig {
 }
 
 export function controllerOptionsOf(config: ShardConfig, epoch: bigint, seed: number): ControllerOptions {
-  const { id, providers, cycle, engine, guardrails, weights, releaseHoldSeconds, economy } = config;
-  const { ownedPrices, actuation, scheduler, reconcile } = config;
+  const { id, providers, cycle, engine, guardrails, spending, weights, releaseHoldSeconds } = config;
+  const { economy, ownedPrices, actuation, scheduler, reconcile } = config;
   return {
     shard: id,
     epoch,
@@ -101,6 +101,7 @@ export function controllerOptionsOf(config: ShardConfig, epoch: bigint, seed: nu
       cycle,
       engine,
       guardrails,
+      spending,
       weights,
       releaseHoldSeconds,
       economy,
@@ -250,6 +251,8 @@ function controllerOf(values: Values): Controller {
       reclaimFraction: values['guardrails.reclaimCapFraction'],
       maxActionsPerCycle: values['guardrails.maxActionsPerCycle'],
       dryRun: values['guardrails.dryRun'],
+    },
+    spending: {
       maxPurchasedPerHour: values['guardrails.maxPurchasedPerHour'],
       maxPurchasedPerHourOf: values['guardrails.maxPurchasedPerHourOf'],
     },

@@ -38,8 +38,18 @@ export interface Setting<T> {
   readonly flag: string | undefined;
 }
 
-const { cycle, engine, guardrails, weights, releaseHoldSeconds, economy, actuation, scheduler, reconcile } =
-  DEFAULT_CONTROLLER;
+const {
+  cycle,
+  engine,
+  guardrails,
+  spending,
+  weights,
+  releaseHoldSeconds,
+  economy,
+  actuation,
+  scheduler,
+  reconcile,
+} = DEFAULT_CONTROLLER;
 
 function setting<T>(kind: Kind<T>, defaultValue: T, about: string, flag?: string): Setting<T> {
   return { kind, defaultValue, about, flag };
@@ -186,13 +196,13 @@ const SETTINGS = {
   ),
   'guardrails.maxPurchasedPerHour': setting(
     DOLLAR_LIMIT,
-    guardrails.maxPurchasedPerHour,
+    spending.maxPurchasedPerHour,
     'Ceiling on the price per hour of all purchased machines, those being created included; owned capacity (bare metal, reserved) is not counted. Purchases beyond it stop in rank order with the reason spend-limit; binding and preemption go on. 0: nothing is bought.',
     'max-purchased-per-hour',
   ),
   'guardrails.maxPurchasedPerHourOf': setting<ReadonlyMap<string, number>>(
     PRICES,
-    guardrails.maxPurchasedPerHourOf,
+    spending.maxPurchasedPerHourOf,
     'The same ceiling by cluster, for machines that are bound to the cluster or on their way to it; the name * is for each cluster that is not named. The flag may be repeated; flags replace the limits of the file.',
     'max-purchased-per-hour-of',
   ),

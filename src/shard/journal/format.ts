@@ -55,6 +55,8 @@ export interface Oddity {
 export interface PackedOptions {
   readonly readyClusters: DecisionOptions['readyClusters'] | undefined;
   readonly cannotBind: DecisionOptions['cannotBind'] | undefined;
+  /** null: no ceiling on spending. Journals of versions in which decisions had none do not have the field. */
+  readonly purchaseBudget?: DecisionOptions['purchaseBudget'] | null;
   /** Journals of versions before sharing have no options of the economy, which means `UNSHARED_OPTIONS`. */
   readonly others:
     | (Pick<DecisionOptions, 'releaseHoldSeconds' | 'weights'> & Partial<EconomyOptions>)

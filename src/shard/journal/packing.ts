@@ -3,6 +3,7 @@
 // journal can be replayed by a version other than the one that wrote it. One packer per segment. Packed by
 // recorder.ts; unpacked by replay.ts and history.ts.
 
+import { isDeepStrictEqual } from 'node:util';
 import { deserialize, serialize } from 'node:v8';
 import type { ClassFacts, Fleet, LedgerRecord } from '../../fleet/index.ts';
 import {
@@ -145,7 +146,7 @@ export class InputPacker {
   #packOptions(options: DecisionOptions): PackedOptions {
     const before = this.#options;
     this.#options = options;
-    const { readyClusters, cannotBind, ...others } = options;
+    const { readyClusters, cannotBind, purchaseBudget, ...others } = options;
     const isFirst = before === null;
     const names = Object.keys(others) as (keyof typeof others)[];
     const hasSameRest = !isFirst && names.every((name) => before[name] === others[name]);
@@ -153,6 +154,9 @@ export class InputPacker {
       readyClusters:
         !isFirst && hasSameNames(before.readyClusters, readyClusters) ? undefined : readyClusters,
       cannotBind: !isFirst && hasSameNames(before.cannotBind, cannotBind) ? undefined : cannotBind,
+      ...(isDeepStrictEqual(before?.purchaseBudget, purchaseBudget)
+        ? {}
+        : { purchaseBudget: purchaseBudget ?? null }),
       others: hasSameRest ? undefined : others,
     };
   }
@@ -234,12 +238,14 @@ export class InputUnpacker {
     });
   }
 
-  #optionsFrom({ readyClusters, cannotBind, others }: PackedOptions): DecisionOptions {
+  #optionsFrom(packed: PackedOptions): DecisionOptions {
+    const { readyClusters, cannotBind, purchaseBudget, others } = packed;
     const before = this.#options;
     this.#options = {
       ...(others === undefined ? before! : { ...UNSHARED_OPTIONS, ...others }),
       readyClusters: readyClusters === undefined ? before!.readyClusters : readyClusters,
       cannotBind: cannotBind ?? before!.cannotBind,
+      purchaseBudget: purchaseBudget === undefined ? before?.purchaseBudget : (purchaseBudget ?? undefined),
     };
     return this.#options;
   }

@@ -13,7 +13,6 @@ import {
   type Leaving,
   type NeedKey,
   type RollupDelta,
-  sameTermOf,
   unmetText,
   type Verdict,
 } from '../../model/index.ts';
@@ -29,8 +28,7 @@ import { leavingOf } from './leaving.ts';
 import { needRef } from './queries/need-names.ts';
 import { statusOf } from './queries/status.ts';
 import type { Shortfall } from './shortfalls.ts';
-import { spendingOf } from './spend-limit.ts';
-import { Verdicts } from './verdicts.ts';
+import { purchaseBudgetOf } from './spend-limit.ts';
 
 /** Bound on the wait for first inventories, as a multiple of `readyWaitMs`; then decisions begin regardless. */
 const LONGEST_READY_WAITS = 20;
@@ -38,13 +36,6 @@ const LONGEST_READY_WAITS = 20;
 const MAX_SHORT_LINES = 20;
 /** Between two commits of pending changes while the first inventories are read. */
 const STARTING_COMMIT_MS = 5000;
-
-/** A decision and what became of it. */
-export interface CycleDecision {
-  readonly decided: Decision;
-  readonly options: DecisionOptions;
-  readonly verdicts: Verdicts;
-}
 
 export class Cycles {
   readonly #state: ControllerState;
@@ -58,7 +49,6 @@ export class Cycles {
   #number = 0;
   #isStopped = false;
   #decision: Decision | null = null;
-  #verdicts: Verdicts | null = null;
   #options: DecisionOptions | null = null;
   #last: CycleView | null = null;
   #served: readonly ServedHardware[] = [];
@@ -80,10 +70,9 @@ export class Cycles {
     return this.#served;
   }
 
-  /** The last decision with its options and verdicts; null before the first. Invalid once the next cycle starts. */
-  get decision(): CycleDecision | null {
-    if (this.#decision === null) return null;
-    return { decided: this.#decision, options: this.#options!, verdicts: this.#verdicts! };
+  /** The last decision with its options; null before the first. Invalid once the next cycle starts. */
+  get decision(): { readonly decided: Decision; readonly options: DecisionOptions } | null {
+    return this.#decision === null ? null : { decided: this.#decision, options: this.#options! };
   }
 
   /** Actions that the last cycle decided and did not start. */
@@ -211,9 +200,8 @@ export class Cycles {
     const carrying = monotonicMs();
     const { admission, refused } = this.#carryOut(decision, decided);
     metrics.phase('execute', monotonicMs() - carrying);
-    this.#verdicts = new Verdicts(decision, admission.waiting['spend-limit']);
-    this.#follow(this.#verdicts);
-    this.#publish(decision, this.#verdicts, { began, decided, admission, refused });
+    this.#follow(decision);
+    this.#publish(decision, { began, decided, admission, refused });
     recorder?.outcome(digest, this.#last!, this.#waiting, state.series.closed);
     failpoint('cycle.ended');
     return admission.waiting.deferred.length > 0;
@@ -294,6 +282,7 @@ export class Cycles {
       releaseHoldSeconds: parts.options.releaseHoldSeconds,
       weights: parts.options.weights,
       ...parts.options.economy,
+      purchaseBudget: purchaseBudgetOf(parts.options.spending, ledger),
     };
   }
 
@@ -321,10 +310,6 @@ export class Cycles {
       nowMs: this.#now,
       configuredOf: (cluster) => machines.boundOf(clusters.find(cluster))?.configured.length ?? 0,
       freezes,
-      spending: spendingOf(ledger.fleet, ledger.failedHosts.byClass, (need) => {
-        const profile = profiles.of(need);
-        return profile !== undefined && sameTermOf(profile) !== undefined;
-      }),
     });
     const refused = actuation.accept(admission.admitted, this.#leavingOf(decision));
     metrics.admitted(admission);
@@ -349,9 +334,9 @@ export class Cycles {
   }
 
   /** Updates shortfalls, their log lines, journal entries and gauges after a decision. */
-  #follow({ unmet }: Verdicts): void {
+  #follow(decision: Decision): void {
     const { shortfalls, profiles, metrics, recorder } = this.#state;
-    const { changes, escalated } = shortfalls.observe(unmet, (key) => profiles.of(key)!);
+    const { changes, escalated } = shortfalls.observe(decision.unmet, (key) => profiles.of(key)!);
     this.#sayShort(escalated);
     recorder?.needsChanged(changes, this.#now);
     metrics.shortfalls(shortfalls.gauges);
@@ -372,7 +357,6 @@ export class Cycles {
 
   #publish(
     decision: Decision,
-    { unmet }: Verdicts,
     cycle: {
       readonly began: number;
       readonly decided: readonly Action[];
@@ -397,14 +381,13 @@ export class Cycles {
     metrics.pending.set(accepted);
     const heldBack = heldBackOf(this.#state, admission, refused, this.#leavingOf(decision));
     this.#waiting = heldBack.actions;
-    const stopped = new Set(admission.waiting['spend-limit'].map(({ machine }) => machine));
-    this.#served = decision.served(this.#servedTally, stopped);
+    this.#served = decision.served(this.#servedTally);
     const durationMs = parts.monotonicMs() - cycle.began;
     this.#last = {
       number: ++this.#number,
       atMs: this.#now,
       durationMs,
-      unmet: unmet.length,
+      unmet: decision.unmet.length,
       metClaimChanges,
       decided: countByKind(cycle.decided),
       admitted: countByKind(admission.admitted),

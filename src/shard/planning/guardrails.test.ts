@@ -13,10 +13,8 @@ import {
   RECLAIM_WINDOW_MS,
   reclaimCap,
 } from './guardrails.ts';
-import type { Spending } from './spend-limit.ts';
 
 const NO_FREEZES = new Freezes(new MemoryFreezes());
-const NO_SPENDING: Spending = { priceOf: () => 0, ofShard: () => 0, ofCluster: () => 0, isGang: () => false };
 
 function railsWith(options: Partial<GuardrailOptions> = {}): Guardrails {
   return new Guardrails({ ...DEFAULT_GUARDRAILS, ...options });
@@ -25,9 +23,9 @@ function railsWith(options: Partial<GuardrailOptions> = {}): Guardrails {
 function admit(
   guardrails: Guardrails,
   actions: readonly Action[],
-  { nowMs = 0, configured = 100, freezes = NO_FREEZES, spending = NO_SPENDING } = {},
+  { nowMs = 0, configured = 100, freezes = NO_FREEZES } = {},
 ): Admission {
-  return guardrails.admit(actions, { nowMs, configuredOf: () => configured, freezes, spending });
+  return guardrails.admit(actions, { nowMs, configuredOf: () => configured, freezes });
 }
 
 function machinesOf(actions: readonly Action[]): string[] {

@@ -5,16 +5,14 @@
 //   frozen    a freeze covers it (freezes.ts)
 //   dry-run   nothing is carried out; every action that is not frozen counts here, and no other guardrail applies
 //   capped    its cluster has reached the cap of Reclaims for this cycle or for the last 10 s
-//   spend-limit  a purchase beyond the ceiling on spending, or behind one in the plan (spend-limit.ts)
 //   deferred  the cycle has reached `maxActionsPerCycle`; another cycle may follow at once
 //
 // A Preempt is neither capped nor deferred: priority takes effect through it, and must not be throttled.
 
 import type { Action, ActionKind } from '../../model/index.ts';
 import type { Freezes } from './freezes.ts';
-import { NO_SPEND_LIMITS, type Spending, type SpendLimits, SpendRoom } from './spend-limit.ts';
 
-export interface GuardrailOptions extends SpendLimits {
+export interface GuardrailOptions {
   /**
    * Fraction of a cluster's Configured machines that may be reclaimed in a cycle and in any 10 s, 0 to 1, but at least one
    * machine. Lower: excess machines cost longer. Higher: a wrong roll-up drains a cluster before people can react.
@@ -34,13 +32,12 @@ export const DEFAULT_GUARDRAILS: GuardrailOptions = {
   reclaimFraction: 0.05,
   maxActionsPerCycle: 0,
   dryRun: false,
-  ...NO_SPEND_LIMITS,
 };
 
 /** A cap per cycle alone would not bound the rate, because changed demand triggers extra cycles. */
 export const RECLAIM_WINDOW_MS = 10_000;
 
-export type WaitReason = 'frozen' | 'dry-run' | 'capped' | 'spend-limit' | 'deferred';
+export type WaitReason = 'frozen' | 'dry-run' | 'capped' | 'deferred';
 
 export type KindCounts = Readonly<Record<ActionKind, number>>;
 
@@ -56,7 +53,6 @@ export interface GuardrailView {
   /** Number of Configured machines of a cluster before the plan is carried out. */
   readonly configuredOf: (cluster: string) => number;
   readonly freezes: Pick<Freezes, 'isFrozen'>;
-  readonly spending: Spending;
 }
 
 /** max(1, ⌊fraction × configured⌋). The 1e-9 corrects rounding: 0.29 × 100 is 28.999… as a double. */
@@ -76,10 +72,7 @@ export class Guardrails {
   admit(actions: readonly Action[], view: GuardrailView): Admission {
     const { dryRun, maxActionsPerCycle } = this.options;
     const admitted: Action[] = [];
-    const waiting: Record<WaitReason, Action[]> = {
-      ...{ frozen: [], 'dry-run': [], capped: [], 'spend-limit': [], deferred: [] },
-    };
-    const purchases = new SpendRoom(this.options, view.spending, actions);
+    const waiting: Record<WaitReason, Action[]> = { frozen: [], 'dry-run': [], capped: [], deferred: [] };
     const room = new ReclaimRoom(this.#reclaims, this.options.reclaimFraction, view);
     let left = maxActionsPerCycle === 0 ? Number.POSITIVE_INFINITY : maxActionsPerCycle;
     for (const action of actions) {
@@ -87,7 +80,6 @@ export class Guardrails {
       else if (dryRun) waiting['dry-run'].push(action);
       else if (action.kind === 'Preempt') admitted.push(action);
       else if (action.kind === 'Reclaim' && room.of(action.cluster) === 0) waiting.capped.push(action);
-      else if (action.kind === 'Provision' && !purchases.admits(action)) waiting['spend-limit'].push(action);
       else if (left === 0) waiting.deferred.push(action);
       else {
         left--;

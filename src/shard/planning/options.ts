@@ -14,6 +14,7 @@ import type { MachineStore } from '../inventory/machine-facts-store.ts';
 import { RECONCILE_LIMITS, type ReconcileLimits } from '../inventory/reconcile-limits.ts';
 import type { FreezeStore } from './freezes.ts';
 import { DEFAULT_GUARDRAILS, type GuardrailOptions } from './guardrails.ts';
+import { NO_SPEND_LIMITS, type SpendLimits } from './spend-limit.ts';
 
 export interface CycleTimes {
   /** Longest time from the start of one cycle to the start of the next. */
@@ -47,6 +48,7 @@ export interface ControllerOptions {
   readonly cycle: CycleTimes;
   readonly engine: EngineSetup;
   readonly guardrails: Omit<GuardrailOptions, 'unknownBeforeMs'>;
+  readonly spending: SpendLimits;
   readonly weights: ScoreWeights;
   /** Seconds that an Idle machine without a row is kept before its release; none or 0: no release. */
   readonly releaseHoldSeconds: ReadonlyMap<CapacityType, number>;
@@ -69,6 +71,7 @@ export const DEFAULT_CONTROLLER: Omit<ControllerOptions, 'shard' | 'epoch' | 'pr
   cycle: { intervalMs: 1000, spacingMs: 200, readyWaitMs: 30_000 },
   engine: { workers: 1, lanes: 'auto', retries: 10, incremental: true, checkEvery: 100 },
   guardrails: DEFAULT_GUARDRAILS,
+  spending: NO_SPEND_LIMITS,
   weights: DEFAULT_SCORE_WEIGHTS,
   releaseHoldSeconds: new Map([
     [CapacityType.OnDemand, 600],

@@ -54,6 +54,8 @@ function priorityClassOf(priority: number): PriorityClass {
 export interface ShortfallGauges {
   readonly total: number;
   readonly escalated: number;
+  /** For the ceiling on spending. */
+  readonly stopped: number;
   readonly byAge: Readonly<Record<AgeBucket, number>>;
   readonly byPriorityClass: Readonly<Record<PriorityClass, number>>;
 }
@@ -160,14 +162,17 @@ function noShortfalls() {
   return {
     total: 0,
     escalated: 0,
+    stopped: 0,
     byAge: { '1-9': 0, '10-59': 0, '60-299': 0, '300+': 0 },
     byPriorityClass: { critical: 0, service: 0, batch: 0, other: 0 },
   };
 }
 
-function count(gauges: ReturnType<typeof noShortfalls>, { ageCycles, isEscalated, profile }: Row): void {
+function count(gauges: ReturnType<typeof noShortfalls>, row: Row): void {
+  const { ageCycles, isEscalated, profile, reason } = row;
   gauges.total++;
   if (isEscalated) gauges.escalated++;
+  if (reason === 'spend-limit') gauges.stopped++;
   gauges.byAge[ageBucketOf(ageCycles)]++;
   gauges.byPriorityClass[priorityClassOf(profile.priority)]++;
 }

@@ -1,87 +1,83 @@
 import { describe, expect, it } from 'vitest';
 import { record } from '../../../testing/support/actuation-scene.ts';
 import { ControllerScene } from '../../../testing/support/controller-scene.ts';
-import { aNeed, RACK_KEY, resources, same } from '../../../testing/support/fleets.ts';
-import { anAction } from '../../../testing/support/plans.ts';
 import {
-  type Action,
+  aMachine,
+  aNeed,
+  anInput,
+  RACK_KEY,
+  resources,
+  same,
+  stampOf,
+} from '../../../testing/support/fleets.ts';
+import { fleetOf } from '../../fleet/index.ts';
+import {
   CapacityType,
   keyOf,
+  type LedgerMachine,
   MachineState,
   type Need,
   SHARED_OPTIONS,
 } from '../../model/index.ts';
-import { DEFAULT_GUARDRAILS } from './guardrails.ts';
 import type { ControllerOptions } from './options.ts';
-import { NO_SPEND_LIMITS, type Spending, type SpendLimits, SpendRoom } from './spend-limit.ts';
+import { NO_SPEND_LIMITS, purchaseBudgetOf, type SpendLimits } from './spend-limit.ts';
 
-const { Configured, Creating, Idle, Speculative } = MachineState;
+const { Configured, Creating, Deleting, Draining, Failed, Idle, Speculative } = MachineState;
 const MICROS = 1_000_000;
 
-/** A purchase for a row of a cluster; the number in the name of its machine is its price. */
-function buy(machine: string, cluster = 'c1', group = ''): Action {
-  return anAction('Provision', machine, { cluster, need: keyOf(aNeed({ cluster, group })) });
+/** What may still be spent on top of these machines. */
+function left(
+  limits: Partial<SpendLimits>,
+  machines: readonly LedgerMachine[],
+  byClass: ReadonlyMap<number, number> = new Map(),
+) {
+  const needs = [aNeed({ cluster: 'c1' }), aNeed({ cluster: 'c2' })];
+  const fleet = fleetOf(anInput(machines, needs));
+  return purchaseBudgetOf({ ...NO_SPEND_LIMITS, ...limits }, { fleet, failedHosts: { byClass } });
 }
 
-function spending(given: Partial<Spending> = {}): Spending {
-  const priceOf = (machine: string): number => Number(/\d+/.exec(machine)![0]) * MICROS;
-  return { priceOf, ofShard: () => 0, ofCluster: () => 0, isGang: () => false, ...given };
-}
-
-/** Machines that are bought of a plan. */
-function bought(limits: Partial<SpendLimits>, actions: readonly Action[], given: Partial<Spending> = {}) {
-  const room = new SpendRoom({ ...NO_SPEND_LIMITS, ...limits }, spending(given), actions);
-  return actions.filter((action) => room.admits(action)).map(({ machine }) => machine);
-}
-
-describe('the ceiling on spending', () => {
-  it('given no limit, then everything is bought', () => {
-    expect(bought({}, [buy('a900'), buy('b900')])).toEqual(['a900', 'b900']);
+describe('what may still be spent', () => {
+  it('given no limit, then there is no budget', () => {
+    expect(left({}, [aMachine('m', Configured)])).toBeUndefined();
   });
 
-  it('given a plan that exceeds it, then purchases stop there, and cheaper ones behind stop as well', () => {
-    const plan = [buy('a4'), buy('b5'), buy('c3'), buy('d1')];
-    expect(bought({ maxPurchasedPerHour: 10 }, plan)).toEqual(['a4', 'b5']);
-    expect(bought({ maxPurchasedPerHour: 12 }, plan)).toEqual(['a4', 'b5', 'c3']);
-    expect(bought({ maxPurchasedPerHour: 0 }, plan)).toEqual([]);
+  it('given a limit of the shard, then every purchased machine with a host, or that gets one, counts', () => {
+    const states = [Speculative, Creating, Idle, Configured, Draining, Deleting, Failed];
+    const machines = states.map((state, i) => aMachine(`m${i}`, state, { pricePerHour: 2 ** i }));
+    const owned = [CapacityType.BareMetal, CapacityType.Reserved].map((capacityType, i) =>
+      aMachine(`o${i}`, Configured, { capacityType, pricePerHour: 500 }),
+    );
+    const counted = 2 + 4 + 8 + 16 + 32;
+    const limits = { maxPurchasedPerHour: 100 };
+    expect(left(limits, [...machines, ...owned])).toEqual({
+      shard: (100 - counted) * MICROS,
+      clusters: new Map(),
+    });
+    // Of Failed machines those that still have a host.
+    const failed = fleetOf(anInput(machines, [])).machines.classOf[states.indexOf(Failed)]!;
+    expect(left(limits, machines, new Map([[failed, 1]]))?.shard).toBe((100 - counted - 64) * MICROS);
   });
 
-  it('given machines that were purchased before, then they count', () => {
-    const before = { ofShard: () => 7 * MICROS };
-    expect(bought({ maxPurchasedPerHour: 10 }, [buy('a3'), buy('b1')], before)).toEqual(['a3']);
-    expect(bought({ maxPurchasedPerHour: 6 }, [buy('a3')], before)).toEqual([]);
-  });
-
-  it('given limits of clusters, then each stops by itself, and `*` is for those without one', () => {
+  it('given limits of clusters, then machines that are bound, leave or are on their way count, and `*` is for the others', () => {
+    const target = keyOf(aNeed({ cluster: 'c2' }));
+    const machines = [
+      aMachine('bound', Configured, { cluster: 'c1', pricePerHour: 1 }),
+      aMachine('leaves', Draining, { cluster: 'c1', pricePerHour: 2, target }),
+      aMachine('comes', Creating, { pricePerHour: 4, target }),
+      aMachine('free', Idle, { pricePerHour: 8 }),
+    ];
     const limits = new Map([
-      ['c1', 5],
-      ['*', 2],
+      ['c1', 2],
+      ['*', 10],
+      ['gone', 5],
     ]);
-    const plan = [buy('a4', 'c1'), buy('b2', 'c2'), buy('c2', 'c1'), buy('d1', 'c2'), buy('e2', 'c3')];
-    expect(bought({ maxPurchasedPerHourOf: limits }, plan)).toEqual(['a4', 'b2', 'e2']);
-    expect(
-      bought({ maxPurchasedPerHourOf: limits }, plan, {
-        ofCluster: (cluster) => (cluster === 'c3' ? MICROS : 0),
-      }),
-    ).toEqual(['a4', 'b2']);
-  });
-
-  it('given a purchase that its cluster may not make, then it does not stop those of other clusters', () => {
-    const limits = { maxPurchasedPerHour: 10, maxPurchasedPerHourOf: new Map([['c1', 5]]) };
-    expect(bought(limits, [buy('a20', 'c1'), buy('b9', 'c2'), buy('c2', 'c3')])).toEqual(['b9']);
-  });
-
-  it('given a gang, then all its machines are bought or none', () => {
-    const plan = [buy('a2'), buy('g4', 'c1', 'gang'), buy('h4', 'c1', 'gang'), buy('b1')];
-    const isGang: Spending['isGang'] = ({ group }) => group === 'gang';
-    expect(bought({ maxPurchasedPerHour: 10 }, plan, { isGang })).toEqual(['a2', 'g4', 'h4']);
-    expect(bought({ maxPurchasedPerHour: 9 }, plan, { isGang })).toEqual(['a2']);
-  });
-
-  it('given owned capacity, then it is neither counted nor stopped', () => {
-    const priceOf = (machine: string): number | null => (machine.startsWith('owned') ? null : MICROS);
-    const plan = [buy('a1'), buy('b1'), buy('owned1')];
-    expect(bought({ maxPurchasedPerHour: 1 }, plan, { priceOf })).toEqual(['a1', 'owned1']);
+    expect(left({ maxPurchasedPerHourOf: limits }, machines)).toEqual({
+      shard: Number.POSITIVE_INFINITY,
+      clusters: new Map([
+        ['c1', -1 * MICROS],
+        ['c2', 6 * MICROS],
+      ]),
+    });
   });
 });
 
@@ -97,7 +93,7 @@ function quota(count: number, given: Parameters<typeof record>[2] = {}) {
 }
 
 function limited(limits: Partial<SpendLimits>, more: Partial<ControllerOptions> = {}): ControllerScene {
-  return new ControllerScene({ guardrails: { ...DEFAULT_GUARDRAILS, ...limits }, ...more }).open('c1', 'c2');
+  return new ControllerScene({ spending: { ...NO_SPEND_LIMITS, ...limits }, ...more }).open('c1', 'c2');
 }
 
 function createdBy(scene: ControllerScene): readonly string[] {
@@ -131,16 +127,13 @@ describe('a shard with a ceiling on spending', () => {
     expect(met).toMatchObject({ cluster: 'c1', isMet: true, reason: null });
     expect(short).toMatchObject({
       ...{ cluster: 'c2', isMet: false, reason: 'spend-limit', claimed: 2, missing: { cpu: '8m' } },
-      why: 'machines would be bought for it, and the ceiling on spending is reached',
+      why: 'machines could be bought for it, and the ceiling on spending is reached',
     });
-    expect(scene.cycles.at(-1)).toMatchObject({ unmet: 1, waiting: { 'spend-limit': 2 } });
+    expect(scene.cycles.at(-1)).toMatchObject({ unmet: 1, waiting: {} });
     expect(scene.controller.ask('shortfalls', { limit: 9 }).items).toMatchObject([{ reason: 'spend-limit' }]);
     expect(scene.controller.ask('clusters', { limit: 9 }).items.map(({ unmet }) => unmet)).toEqual([0, 1]);
     expect(scene.controller.ask('needs', { onlyUnmet: true, limit: 9 }).total).toBe(1);
-    expect(scene.controller.ask('plan', { limit: 9 }).heldBack).toMatchObject([
-      { why: 'spend-limit', total: 2 },
-    ]);
-    expect(scene.metric('purchases_stopped_total')).toBeGreaterThan(0);
+    expect(scene.metric('shortfalls_spend_limit')).toBe(1);
     expect(scene.controller.ask('explain', { need: short!.id })).toMatchObject({
       need: { reason: 'spend-limit' },
       advice: [expect.stringContaining('guardrails.maxPurchasedPerHour')],
@@ -216,6 +209,22 @@ describe('a shard with a ceiling on spending', () => {
     expect(views.map(({ reason, missing }) => [reason, missing])).toEqual([
       ['spend-limit', { cpu: '3m' }],
       ['spend-limit', { cpu: '1m' }],
+    ]);
+  });
+
+  it('given a row of a high priority that may not buy, then it preempts one of a lower priority', () => {
+    const low = rowOf(1, { cluster: 'c2' });
+    const machines = [
+      record('served', Configured, { cluster: 'c2', pricePerHour: 1, stamp: stampOf(low) }),
+      ...quota(2),
+    ];
+    const scene = limited({ maxPurchasedPerHour: 1 }).list(machines).demand('c2', low).tick(3000);
+    scene.demand('c1', rowOf(1, { priority: 200_000 })).tick(3000);
+    expect(createdBy(scene)).toEqual([]);
+    expect(scene.calls('drain').map(({ machine }) => machine)).toEqual(['served']);
+    expect(needsOf(scene).map(({ cluster, reason }) => [cluster, reason])).toEqual([
+      ['c1', 'preempting'],
+      ['c2', 'spend-limit'],
     ]);
   });
 });

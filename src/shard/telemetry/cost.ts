@@ -4,7 +4,7 @@
 // total exactly, in any order, up to nine billion dollars per hour. Used by status, cluster costs, metrics and the
 // view schema.
 
-import { MachineState } from '../../model/index.ts';
+import { dollarsOfMicros, MachineState } from '../../model/index.ts';
 
 /**
  * What a machine with a host is used for. `onHold`: nothing, but the reclaim hold keeps it. `failed`: nothing, but it still
@@ -19,8 +19,6 @@ export interface CostView {
   readonly perHour: number;
   readonly byPart: Readonly<Record<CostPart, number>>;
 }
-
-const MICROS = 1_000_000;
 
 /** Place in COST_PARTS by state; -1: a machine in that state has no host. A Failed one may have none, too. */
 export const PART_OF_STATE: readonly number[] = (() => {
@@ -46,20 +44,15 @@ export const PART_OF_STATE: readonly number[] = (() => {
 export const SERVING = COST_PARTS.indexOf('serving');
 export const ON_HOLD = COST_PARTS.indexOf('onHold');
 
-/** Micro-dollars per hour; a price beyond what a double counts exactly is taken for the largest that it does. */
-export function microsOf(dollarsPerHour: number): number {
-  return Math.min(Number.MAX_SAFE_INTEGER, Math.round(dollarsPerHour * MICROS));
-}
-
 export function noCost(): Float64Array {
   return new Float64Array(COST_PARTS.length);
 }
 
 /** `micros` by place in COST_PARTS. */
 export function costView(micros: Float64Array): CostView {
-  const byPart = Object.fromEntries(COST_PARTS.map((part, i) => [part, micros[i]! / MICROS]));
+  const byPart = Object.fromEntries(COST_PARTS.map((part, i) => [part, dollarsOfMicros(micros[i]!)]));
   return {
-    perHour: micros.reduce((sum, part) => sum + part, 0) / MICROS,
+    perHour: dollarsOfMicros(micros.reduce((sum, part) => sum + part, 0)),
     byPart: byPart as Record<CostPart, number>,
   };
 }

@@ -5,8 +5,8 @@
 
 import { acceleratorsOf, HARDWARE, hardwareOf } from '../../engine/index.ts';
 import type { Fleet } from '../../fleet/index.ts';
-import { MachineState } from '../../model/index.ts';
-import { microsOf, noCost, ON_HOLD, PART_OF_STATE, SERVING } from './cost.ts';
+import { MachineState, microsOf } from '../../model/index.ts';
+import { noCost, ON_HOLD, PART_OF_STATE, SERVING } from './cost.ts';
 import { OwnedPrices } from './owned-prices.ts';
 
 const STATES: readonly MachineState[] = Object.values(MachineState);

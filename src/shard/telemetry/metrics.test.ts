@@ -45,6 +45,7 @@ const NAMES = [
   'shortfalls gauge',
   'shortfalls_aged gauge',
   'shortfalls_by_priority gauge',
+  'shortfalls_spend_limit gauge',
   'actions_total counter',
   'action_execute_outcomes_total counter',
   'actions_deferred_total counter',
@@ -52,7 +53,6 @@ const NAMES = [
   'actions_deduped_total counter',
   'action_queue_depth gauge',
   'execute_inflight gauge',
-  'purchases_stopped_total counter',
   'reclaims_capped_total counter',
   'rollup_quarantined gauge',
   'actions_suppressed_total counter',
@@ -87,25 +87,18 @@ describe('metrics of a shard', () => {
     expect(text.split('\n').filter((each) => each !== '' && !line.test(each))).toEqual([]);
   });
 
-  it('given admitted actions, then they are counted by kind as begun, capped, stopped by the ceiling, deferred, suppressed or dry run', () => {
+  it('given admitted actions, then they are counted by kind as begun, capped, deferred, suppressed or dry run', () => {
     const metrics = controllerMetrics();
     const freezes = new Freezes(new MemoryFreezes());
     freezes.add({ cluster: null, action: 'Delete' }, 'ada', 'x', 1);
     const actions = [...someReclaims('c1', 3), anAction('Preempt', 'p'), anAction('Delete', 'd')];
-    const spending = { priceOf: () => 3e6, ofShard: () => 0, ofCluster: () => 0, isGang: () => false };
-    const view = { nowMs: 0, configuredOf: () => 40, freezes, spending };
+    const view = { nowMs: 0, configuredOf: () => 40, freezes };
     const admit = (options: Partial<typeof DEFAULT_GUARDRAILS>): void =>
       metrics.admitted(new Guardrails({ ...DEFAULT_GUARDRAILS, ...options }).admit(actions, view));
 
     admit({});
     admit({ maxActionsPerCycle: 1 });
     admit({ dryRun: true });
-    metrics.admitted(
-      new Guardrails({ ...DEFAULT_GUARDRAILS, maxPurchasedPerHour: 7 }).admit(
-        [1, 2, 3].map((i) => anAction('Provision', `b${i}`)),
-        view,
-      ),
-    );
     metrics.freezes(1, false);
 
     const values = valuesOf(metrics.text());
@@ -113,8 +106,6 @@ describe('metrics of a shard', () => {
     expect(values.get('actions_total{kind="Preempt"}')).toBe(2);
     expect(values.get('reclaims_capped_total')).toBe(1);
     expect(values.get('actions_deferred_total')).toBe(2);
-    expect(values.get('actions_total{kind="Provision"}')).toBe(2);
-    expect(values.get('purchases_stopped_total')).toBe(1);
     expect(values.get('actions_suppressed_total{kind="Delete"}')).toBe(3);
     expect(values.get('actions_dryrun_total{kind="Reclaim"}')).toBe(3);
     expect(values.get('freezes')).toBe(1);

@@ -148,6 +148,10 @@ export class ControllerMetrics {
   );
   readonly #shortfalls = this.#gauge('shortfalls', 'Needs that the last cycle could not meet.');
   readonly #escalated = this.#gauge('shortfalls_escalated', 'Of those, short for more than 5 cycles.');
+  readonly #shortfallsStopped = this.#gauge(
+    'shortfalls_spend_limit',
+    'Needs that the ceiling on spending keeps from machines that could be bought for them.',
+  );
   readonly #shortfallsAged = this.registry.gauges(
     `${PREFIX}shortfalls_aged`,
     'Shortfalls by the cycles they have lasted.',
@@ -190,10 +194,6 @@ export class ControllerMetrics {
   readonly #capped = this.#counter(
     'reclaims_capped_total',
     'Reclaims beyond what a cluster may lose at once.',
-  );
-  readonly #purchasesStopped = this.#counter(
-    'purchases_stopped_total',
-    'Purchases beyond the ceiling on spending.',
   );
   readonly #suppressed = this.#byKind('actions_suppressed_total', 'Actions stopped by a freeze.');
   readonly #dryRun = this.#byKind('actions_dryrun_total', 'Actions that a dry run did not carry out.');
@@ -282,13 +282,13 @@ export class ControllerMetrics {
       for (const kind of ACTION_KINDS) counters.of({ kind }).add(counts[kind]);
     }
     this.#capped.add(waiting.capped.length);
-    this.#purchasesStopped.add(waiting['spend-limit'].length);
     this.#deferred.add(waiting.deferred.length);
   }
 
-  shortfalls({ total, escalated, byAge, byPriorityClass }: ShortfallGauges): void {
+  shortfalls({ total, escalated, stopped, byAge, byPriorityClass }: ShortfallGauges): void {
     this.#shortfalls.set(total);
     this.#escalated.set(escalated);
+    this.#shortfallsStopped.set(stopped);
     for (const bucket of AGE_BUCKETS) this.#shortfallsAged.of({ bucket }).set(byAge[bucket]);
     for (const name of PRIORITY_CLASSES)
       this.#shortfallsByPriority.of({ priority_class: name }).set(byPriorityClass[name]);

@@ -3,8 +3,7 @@
 // for display only: it answers what a cluster on bare metal costs, is shown apart from what is paid by the hour, and
 // enters no decision. Used by machine-tally.ts and by cluster costs.
 
-import { CapacityType } from '../../model/index.ts';
-import { microsOf } from './cost.ts';
+import { CapacityType, microsOf } from '../../model/index.ts';
 
 /** Names of kinds of capacity that a fleet owns, as the setting has them. */
 const OWNED_CAPACITY = {

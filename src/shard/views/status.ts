@@ -13,7 +13,7 @@ export const HeldBackView = view(
     why: z
       .string()
       .describe(
-        '`frozen`, `dry-run`, `capped`, `spend-limit`, `deferred`, or the reason why the shard could not start the actions.',
+        '`frozen`, `dry-run`, `capped`, `deferred`, or the reason why the shard could not start the actions.',
       ),
     total: count,
     needs: count.describe(

@@ -44,10 +44,10 @@ export class Answers {
   readonly #answerers: Answerers = {
     status: () => statusOf(this.#state, this.#cycles.last, this.#cycles.served),
     machines: (ask) =>
-      machinePage(this.#state, ask, (id) => this.#cycles.decision?.verdicts.usersOf(id) ?? []),
+      machinePage(this.#state, ask, (id) => this.#cycles.decision?.decided.usersOf(id) ?? []),
     needs: (ask) => this.#needs(ask),
     explain: ({ need }) => this.#story(need),
-    clusters: (ask) => clusterPage(this.#state, this.#cycles.decision, ask),
+    clusters: (ask) => clusterPage(this.#state, this.#cycles.decision?.decided ?? null, ask),
     shortfalls: (ask) => this.#shortfalls(ask),
     actions: (ask) => this.#actions(ask),
     plan: (ask) => planOf(this.#state, this.#cycles, ask),
@@ -69,13 +69,13 @@ export class Answers {
 
   #needs(ask: Ask<'needs'>): Page<ReturnType<typeof needView>> {
     const { cluster, onlyUnmet, limit } = ask;
-    const verdictsOf = this.#cycles.decision?.verdicts;
-    if (verdictsOf === undefined) return NOTHING;
+    const decision = this.#cycles.decision?.decided;
+    if (decision === undefined) return NOTHING;
     const skip = offsetOf(ask);
-    const unmet = verdictsOf.unmet.filter(({ key }) => cluster === undefined || key.cluster === cluster);
+    const unmet = decision.unmet.filter(({ key }) => cluster === undefined || key.cluster === cluster);
     const verdicts = onlyUnmet
       ? unmet.slice(skip, skip + limit + 1)
-      : verdictsOf.list({ cluster, skip, limit: limit + 1 });
+      : decision.verdicts({ cluster, skip, limit: limit + 1 });
     return pageOf(ask, {
       entries: verdicts,
       total: onlyUnmet ? unmet.length : this.#rowsOf(cluster),
@@ -97,7 +97,7 @@ export class Answers {
     const { ledger, profiles } = this.#state;
     const key = findNeed(ledger.fleet, id);
     if (decision === null || key === undefined) return null;
-    const verdict = decision.verdicts.of(key);
+    const verdict = decision.decided.verdictOf(key);
     const need = this.#needOf(key);
     if (verdict === null || need === undefined) return null;
     const explained = explainNeed(this.#state, this.#cycles.last!.atMs, decision.options, verdict);
@@ -143,7 +143,7 @@ export class Answers {
 
   #advice({ unmet, priority }: Verdict, obstacles: readonly Obstacle[]): readonly string[] {
     if (unmet === null) return [];
-    const [first] = this.#cycles.decision?.verdicts.list({ limit: 1 }) ?? [];
+    const [first] = this.#cycles.decision?.decided.verdicts({ limit: 1 }) ?? [];
     const isHighest = first === undefined || first.priority <= priority;
     return adviceFor(
       { priority, isHighest, reason: unmet.reason, missing: unmet.extraSupply?.count },
@@ -225,7 +225,7 @@ export class Answers {
       cycle: last?.number ?? 0,
       computedAtMs: last?.atMs ?? 0,
       totalNeeds: decision === null ? 0 : this.#rowsOf(question.cluster),
-      verdicts: decision?.verdicts.list(question) ?? [],
+      verdicts: decision?.decided.verdicts(question) ?? [],
       needOf: (key: NeedKey) => this.#needOf(key),
       unmetCyclesOf: (key: NeedKey) => shortfalls.unmetCyclesOf(key),
       offeredBy: (machine: string) => {

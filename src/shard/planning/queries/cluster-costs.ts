@@ -3,8 +3,8 @@
 // pages and cost metrics.
 
 import type { Fleet } from '../../../fleet/index.ts';
-import { MachineState, stateName } from '../../../model/index.ts';
-import { type CostView, costView, microsOf, noCost, ON_HOLD, PART_OF_STATE } from '../../telemetry/cost.ts';
+import { MachineState, microsOf, stateName } from '../../../model/index.ts';
+import { type CostView, costView, noCost, ON_HOLD, PART_OF_STATE } from '../../telemetry/cost.ts';
 import type { OwnedPrices } from '../../telemetry/owned-prices.ts';
 import type { MachinesOnHold } from '../machines-on-hold.ts';
 

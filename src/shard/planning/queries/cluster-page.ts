@@ -1,10 +1,10 @@
 // Pages of clusters for display, by name or with troubled ones first: session, demand, machines and cost. Used by
 // answers.ts.
 
+import type { Decision } from '../../../engine/index.ts';
 import { compareText, excerpt } from '../../../model/index.ts';
 import type { Answer, ClusterView, Questions, SetAsideView } from '../../views.ts';
 import type { ControllerState } from '../controller.ts';
-import type { CycleDecision } from '../cycles.ts';
 import type { IncompleteCluster } from '../incomplete-demand.ts';
 import { offsetOf, pageOf } from './pages.ts';
 
@@ -13,27 +13,23 @@ type Ask = Questions['clusters']['ask'];
 /** Bytes shown of an operator's error for a bootstrap request. */
 const MAX_WHY_BYTES = 1000;
 
-/** `decision` is the last one; null before the first. */
-export function clusterPage(
-  state: ControllerState,
-  decision: CycleDecision | null,
-  ask: Ask,
-): Answer<'clusters'> {
+/** `decided` is the last decision; null before the first. */
+export function clusterPage(state: ControllerState, decided: Decision | null, ask: Ask): Answer<'clusters'> {
   const names = namesOf(state, ask);
   const { after } = ask;
   if (ask.order === 'trouble') {
     const skip = offsetOf(ask);
     return pageOf(ask, {
-      entries: troubleFirst(names, state, decision, ask).slice(skip),
+      entries: troubleFirst(names, state, decided, ask).slice(skip),
       total: names.length,
-      viewOf: viewerOf(state, decision),
+      viewOf: viewerOf(state, decided),
       positionOf: (_, count) => String(skip + count),
     });
   }
   return pageOf(ask, {
     entries: after === undefined ? names : names.filter((name) => compareText(name, after) > 0),
     total: names.length,
-    viewOf: viewerOf(state, decision),
+    viewOf: viewerOf(state, decided),
     positionOf: (name) => name,
   });
 }
@@ -50,10 +46,10 @@ function namesOf({ ledger, sessions }: ControllerState, { cluster, alsoNamed = [
 function troubleFirst(
   names: readonly string[],
   { sessions, actuation, incomplete }: ControllerState,
-  decision: CycleDecision | null,
+  decided: Decision | null,
   { alsoNamed = [] }: Ask,
 ): readonly string[] {
-  const unmet = unmetByCluster(decision);
+  const unmet = unmetByCluster(decided);
   const others = new Set([...alsoNamed, ...actuation.mutedClusters.map(({ cluster }) => cluster)]);
   const isInTrouble = (name: string): boolean =>
     !sessions.has(name) || others.has(name) || incomplete.of(name).rows > 0;
@@ -62,19 +58,18 @@ function troubleFirst(
   return [...names].sort((a, b) => ranks.get(b)! - ranks.get(a)! || compareText(a, b));
 }
 
-function unmetByCluster(decision: CycleDecision | null): ReadonlyMap<string, number> {
+function unmetByCluster(decided: Decision | null): ReadonlyMap<string, number> {
   const unmet = new Map<string, number>();
-  for (const { key } of decision?.verdicts.unmet ?? [])
-    unmet.set(key.cluster, (unmet.get(key.cluster) ?? 0) + 1);
+  for (const { key } of decided?.unmet ?? []) unmet.set(key.cluster, (unmet.get(key.cluster) ?? 0) + 1);
   return unmet;
 }
 
 function viewerOf(
   { ledger, sessions, reported, freezes, actuation, incomplete, clusterCosts }: ControllerState,
-  decision: CycleDecision | null,
+  decided: Decision | null,
 ): (cluster: string) => ClusterView {
   const { fleet } = ledger;
-  const unmet = unmetByCluster(decision);
+  const unmet = unmetByCluster(decided);
   const muted = new Map(actuation.mutedClusters.map(({ cluster, why }) => [cluster, why]));
   const frozen = new Map(freezes.list().map((freeze) => [freeze.cluster, freeze]));
   return (cluster) => {
@@ -88,7 +83,7 @@ function viewerOf(
       needs: fleet.demand.rowsOf(fleet.clusters.find(cluster)).length,
       unmet: unmet.get(cluster) ?? 0,
       ...{ machinesByState, costPerHour: cost.perHour, cost, ownedCost },
-      setAside: setAsideView(incomplete.of(cluster), decision?.decided.spareOf(cluster) ?? 0),
+      setAside: setAsideView(incomplete.of(cluster), decided?.spareOf(cluster) ?? 0),
       ...{ freeze, cannotBind, reports: null },
     };
   };

@@ -30,7 +30,7 @@ export function planOf(state: ControllerState, cycles: Cycles, ask: Questions['p
 
 function frozenClusters({ freezes }: ControllerState, { decision }: Cycles): PlanView['frozenClusters'] {
   const unmet = new Map<string, number>();
-  for (const { key } of decision?.verdicts.unmet ?? [])
+  for (const { key } of decision?.decided.unmet ?? [])
     unmet.set(key.cluster, (unmet.get(key.cluster) ?? 0) + 1);
   return [...freezes.cannotBind()]
     .map((cluster) => ({ cluster, unmet: unmet.get(cluster) ?? 0 }))
