@@ -117,6 +117,19 @@ describe('the options of a scenario about sharing and holds', () => {
     });
   });
 
+  it('given a budget for purchases in dollars, then it is read in micro-dollars', () => {
+    expect(optionsOf({})).not.toHaveProperty('purchaseBudget');
+    const purchaseBudget = { shard: 0.1, clusters: { web: -2.000001 } };
+    expect(optionsOf({ purchaseBudget }).purchaseBudget).toEqual({
+      shard: 100_000,
+      clusters: new Map([['web', -2_000_001]]),
+    });
+    expect(optionsOf({ purchaseBudget: {} }).purchaseBudget?.shard).toBe(Number.POSITIVE_INFINITY);
+    expect(
+      problemsOf(readScenario({ now: NOW, options: { purchaseBudget: { shard: 'all' } } })),
+    ).toHaveLength(1);
+  });
+
   it('given wrong values, then each is refused with what is expected', () => {
     const options = {
       sharing: 'maybe',

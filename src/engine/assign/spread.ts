@@ -98,7 +98,7 @@ export function acquireEvenly(cycle: Cycle, rankedRow: number): void {
   addUnmet(cycle, rankedRow, view, isStopped);
 }
 
-/** Collects the candidates of a row anew, with what it has acquired so far counted. */
+/** Collects the candidates of a row again; what it has acquired so far is counted. */
 function beginAgain(cycle: Cycle, rankedRow: number, domains: Domains): void {
   const { claims, domainCandidates, fleet } = cycle;
   domainCandidates.begin(rankedRow, domains);

@@ -2,7 +2,7 @@ import { deserialize, serialize } from 'node:v8';
 import { describe, expect, it } from 'vitest';
 import { aMachine, anInput } from '../../../testing/support/fleets.ts';
 import { Fleet } from '../../fleet/index.ts';
-import { MachineState, SHARED_OPTIONS, UNSHARED_OPTIONS } from '../../model/index.ts';
+import { type DecisionOptions, MachineState, SHARED_OPTIONS, UNSHARED_OPTIONS } from '../../model/index.ts';
 import type { PackedInput } from './format.ts';
 import { InputPacker, InputUnpacker } from './packing.ts';
 
@@ -23,6 +23,25 @@ describe('the input of a cycle in the journal', () => {
     const { machines, options } = new InputUnpacker().unpack(packed());
     expect(machines.map(({ unclaimedSinceMs }) => unclaimedSinceMs)).toEqual([7, null, 9]);
     expect(options).toMatchObject(SHARED_OPTIONS);
+  });
+
+  it('given a ceiling on spending that comes, changes and goes, then each cycle has its own', () => {
+    const budgets: readonly DecisionOptions['purchaseBudget'][] = [
+      ...[undefined, { shard: 5, clusters: new Map([['c1', -2]]) }],
+      ...[
+        { shard: 5, clusters: new Map([['c1', -2]]) },
+        { shard: Number.POSITIVE_INFINITY, clusters: new Map() },
+      ],
+      undefined,
+    ];
+    const packer = new InputPacker(new Fleet());
+    const nothing = { slots: [], clusters: [], removed: [], retimed: new Map(), oddities: [] };
+    const messages = budgets.map((purchaseBudget) =>
+      packer.pack({ ...nothing, options: anInput([], [], { purchaseBudget }).options }),
+    );
+    const unpacker = new InputUnpacker();
+    expect(messages.map((bytes) => unpacker.unpack(bytes).options!.purchaseBudget)).toEqual(budgets);
+    expect(messages[2]!.length).toBeLessThan(messages[1]!.length);
   });
 
   it('given the form of versions without them, then no clock runs, and every machine serves one row', () => {

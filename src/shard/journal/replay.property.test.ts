@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { aNeed, resources, sharedFleets } from '../../../testing/support/fleets.ts';
+import { aNeed, anyFleets, resources } from '../../../testing/support/fleets.ts';
 import { fileAt, Recorded, replayAll, withPath } from '../../../testing/support/journal.ts';
 import { DeltaSource } from '../../../testing/support/rollup-deltas.ts';
 import type { PendingChange } from '../../fleet/index.ts';
@@ -25,7 +25,7 @@ interface Step {
 
 const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   fc.record({
-    to: sharedFleets({ machines: 24, needs: 12 }),
+    to: anyFleets({ machines: 24, needs: 12 }),
     share: fc.integer({ min: 0, max: 10 }),
     isDecided: fc.boolean(),
   }),
