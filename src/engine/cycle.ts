@@ -6,6 +6,7 @@ import type { ReadonlyColumns } from '../collections/table.ts';
 import type { FleetView, Pattern, ProfileEntry } from '../fleet/index.ts';
 import type { DecisionOptions } from '../model/index.ts';
 import { Actions } from './actions.ts';
+import { Adoptable } from './assign/adoptable.ts';
 import { Bindable } from './assign/bindable.ts';
 import { Blockers } from './assign/blockers.ts';
 import { BoundIndex, BoundWalk, type BoundWalkView, OwnAndOrphanWalk } from './assign/bound-machines.ts';
@@ -67,6 +68,7 @@ export class Cycle {
   readonly walk: BoundWalkView;
   readonly bound: ReadonlyColumns<BoundIndex>;
   readonly ownAndOrphans: OwnAndOrphanWalk;
+  readonly adoptable: Adoptable;
   readonly freeMachines: FreeMachines;
   /** Free machines by domain, for gangs. */
   readonly availability: GangAvailability;
@@ -96,6 +98,7 @@ export class Cycle {
     this.walk = new BoundWalk(fleet);
     this.bound = new BoundIndex(fleet, this.rankedRows, this.walk);
     this.ownAndOrphans = new OwnAndOrphanWalk(fleet, this.bound, this.rankedRows);
+    this.adoptable = new Adoptable(fleet, this.rankedRows);
     this.foldable = new Foldable(fleet, this.walk);
     this.freeMachines = new FreeMachines(fleet);
     this.availability = new GangAvailability(this);
@@ -209,6 +212,7 @@ export class Cycle {
     if (everything) this.#clearClaims();
     this.#undoPass();
     this.availability.beginCycle();
+    this.adoptable.beginCycle();
     const dirty = this.dirtyClusters.take(everything);
     this.#served = [...new Set([...this.#overlapped, ...dirty])];
     this.#overlapped = [];
@@ -376,10 +380,24 @@ export class Cycle {
    * remainder; otherwise two rows would pass machines back and forth while one of them waits.
    */
   beyond(rankedRow: number, drains: readonly number[]): Unfilled {
-    const hasLeftovers = this.sharing.hasLeftovers(rankedRow);
-    if (drains.length === 0 && !hasLeftovers) return this.unfilled;
+    if (drains.length === 0 && !this.sharing.hasLeftovers(rankedRow)) return this.unfilled;
+    return this.#restBeyond(rankedRow, drains);
+  }
+
+  /** The same, beyond the machines that the ranked row may adopt as well. */
+  beyondAdopted(rankedRow: number, drains: readonly number[], adoptable: readonly number[]): Unfilled {
+    const { classOf } = this.fleet.machines;
+    const rest = this.#restBeyond(rankedRow, drains);
+    for (const slot of adoptable) {
+      if (rest.covered) break;
+      if (rest.adds(classOf[slot]!, true)) rest.take(classOf[slot]!, true);
+    }
+    return rest;
+  }
+
+  #restBeyond(rankedRow: number, drains: readonly number[]): Unfilled {
     const rest = this.copyUnfilled(rankedRow);
-    if (hasLeftovers) this.sharing.takeLeftovers(rankedRow, rest);
+    if (this.sharing.hasLeftovers(rankedRow)) this.sharing.takeLeftovers(rankedRow, rest);
     for (const slot of drains) rest.take(this.fleet.machines.classOf[slot]!, true);
     return rest;
   }

@@ -50,6 +50,7 @@ interface MachineView
   readonly supplied: ChangesView;
   boundOf(cluster: number): { readonly configured: SliceView; readonly configuring: SliceView } | undefined;
   targetedAt(key: number): SliceView | undefined;
+  targetedKeys(): Iterable<number>;
 }
 
 interface DemandView extends View<DemandLedger, 'count' | 'size' | 'rowsOf' | 'keyOf' | 'rowOf'> {

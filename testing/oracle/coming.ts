@@ -1,8 +1,9 @@
-// What is on its way to a row in draining machines: those that drain for it and, for a row that borrows, what the drains of
-// better-ranked rows of its cluster will leave over. Phase 1 takes other rows' machines and reserved Idle ones only for what
-// these will not cover. Used by solve.ts, spread.ts and domain.ts.
+// What is on its way to a row in draining machines: those that drain for it, for a row that borrows what the drains of
+// better-ranked rows of its cluster will leave over, and what it may adopt. Phase 1 takes other rows' machines and reserved
+// Idle ones only for what these will not cover. Used by solve.ts, spread.ts, domain.ts and preempt.ts.
 
-import { drainingFor, type OracleState, type Row, type Slot } from './ledger.ts';
+import { MachineState } from '../../src/model/index.ts';
+import { drainingFor, fits, type OracleState, type Row, type Slot } from './ledger.ts';
 import { borrow, borrowable, enterRemainders, type Remainder, remaindersFor } from './remainders.ts';
 import { Shortage } from './shortage.ts';
 
@@ -11,16 +12,35 @@ export interface Coming {
   readonly leftovers: readonly Remainder[];
   /** Machines that drain for the row itself. */
   readonly drains: readonly Slot[];
+  /** Machines that drain for rows which are gone, and that the row may adopt in Phase 2; by id. */
+  readonly adoptable: readonly Slot[];
 }
 
-export const NOTHING_COMING: Coming = { leftovers: [], drains: [] };
+export const NOTHING_COMING: Coming = { leftovers: [], drains: [], adoptable: [] };
 
 /** What is coming to the row at its turn in Phase 1. */
 export function comingTo(oracleState: OracleState, row: Row): Coming {
   return {
     leftovers: row.borrows ? remaindersFor(oracleState.leftovers, row) : [],
     drains: drainingFor(oracleState, row),
+    adoptable: row.lends ? adoptableBy(oracleState, row) : [],
   };
+}
+
+/**
+ * "A draining machine whose target's row is gone counts in (b) for the first unmet row of that cluster it fits": by id,
+ * those that no earlier row has adopted (R99).
+ */
+export function adoptableBy({ liveKeys, retargets, slots }: OracleState, row: Row): readonly Slot[] {
+  return slots.filter(
+    (slot) =>
+      slot.machine.state === MachineState.Draining &&
+      slot.targetKey !== null &&
+      !liveKeys.has(slot.targetKey) &&
+      slot.machine.target?.cluster === row.key.cluster &&
+      !retargets.has(slot.id) &&
+      fits(row, slot),
+  );
 }
 
 /** What would be missing once everything had come, in the order of Phase 2: first leftovers, then own drains (R101). */
@@ -28,6 +48,13 @@ export function afterComing(row: Row, short: Shortage, { leftovers, drains }: Co
   const later = short.copy();
   for (const { amount } of borrowable(leftovers, row, later.deficit())) later.borrow(amount);
   for (const slot of drains) later.take(slot);
+  return later;
+}
+
+/** What would be missing once everything had come and the row had adopted what it may, by id (R101). */
+export function afterAdopting(row: Row, short: Shortage, coming: Coming): Shortage {
+  const later = afterComing(row, short, coming);
+  for (const slot of coming.adoptable) if (!later.covered && later.adds(slot)) later.take(slot);
   return later;
 }
 

@@ -3,7 +3,7 @@
 // spread.ts and verdict.ts share parts.
 
 import { compareText, MachineState, type ResourceVector } from '../../src/model/index.ts';
-import { afterComing, type Coming, NOTHING_COMING } from './coming.ts';
+import { afterAdopting, afterComing, type Coming, NOTHING_COMING } from './coming.ts';
 import {
   acquirable,
   ascending,
@@ -175,7 +175,7 @@ export function planInDomain(
 export function mayTake(row: Row, slot: Slot, short: Shortage, coming: Coming): boolean {
   const reserved =
     slot.machine.state === MachineState.Idle && slot.targetKey !== null && slot.targetKey !== row.text;
-  return (reserved ? afterComing(row, short, coming) : short).adds(slot);
+  return (reserved ? afterAdopting(row, short, coming) : short).adds(slot);
 }
 
 const MILLION = 1_000_000n;

@@ -253,11 +253,11 @@ export const LOOP_PROPERTIES: readonly LoopProperty[] = [
     problems: replaces,
     knownPerThousand: 6,
   },
-  { name: 'departs', fleets: () => pressureFleets({}), problems: departs, knownPerThousand: 5 },
+  { name: 'departs', fleets: () => pressureFleets({}), problems: departs, knownPerThousand: 3 },
   {
     name: 'departs, unshared',
     fleets: () => pressureFleets(UNSHARED_OPTIONS),
     problems: departs,
-    knownPerThousand: 3,
+    knownPerThousand: 2,
   },
 ];

@@ -11,6 +11,7 @@ import {
   RECLAIM_GRACE_SECONDS,
   victimScore,
 } from '../../src/model/index.ts';
+import { adoptableBy } from './coming.ts';
 import {
   ascending,
   domainValue,
@@ -69,27 +70,11 @@ function preemptForSum(oracleState: OracleState, row: Row, isUnmet: boolean): vo
       }
     };
     if (row.lends)
-      takeAll(adoptable(oracleState, row), (slot) => oracleState.retargets.set(slot.id, row.key));
+      takeAll(adoptableBy(oracleState, row), (slot) => oracleState.retargets.set(slot.id, row.key));
     if (row.canBind) takeAll(victimsFor(oracleState, row), (slot) => pick(row, slot));
     row.coveredByDrains = short.covered;
   }
   if (row.lends) enterRemainders(oracleState.secondList, row, arriving, want);
-}
-
-/**
- * "A draining machine whose target's row is gone counts in (b) for the first unmet row of that cluster it fits": by id,
- * those that no earlier row has adopted (R99).
- */
-function adoptable({ liveKeys, retargets, slots }: OracleState, row: Row): readonly Slot[] {
-  return slots.filter(
-    (slot) =>
-      slot.machine.state === MachineState.Draining &&
-      slot.targetKey !== null &&
-      !liveKeys.has(slot.targetKey) &&
-      slot.machine.target?.cluster === row.key.cluster &&
-      !retargets.has(slot.id) &&
-      fits(row, slot),
-  );
 }
 
 /**

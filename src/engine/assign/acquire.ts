@@ -6,18 +6,28 @@ import type { Domains } from '../../fleet/index.ts';
 import type { Candidates } from '../candidates/candidate-list.ts';
 import type { ClassFilter } from '../candidates/class-groups.ts';
 import type { Cycle } from '../cycle.ts';
-import { drainingFor } from './in-flight.ts';
+import { adoptableBy, drainingFor } from './in-flight.ts';
 import { NONE } from './ranked-rows.ts';
 
-/** Whether a machine with another row's target may be claimed: only for what is not already draining towards this row. */
+/**
+ * Whether a machine with another row's target may be claimed: only for what is not already draining towards this row, and
+ * what it may not adopt. Null: always.
+ */
 export function beyondDrains(cycle: Cycle, rankedRow: number, drains: readonly number[]): ClassFilter | null {
-  const isNothing = drains.length === 0 && !cycle.sharing.hasLeftovers(rankedRow);
-  return isNothing ? null : addsBeyond(cycle, rankedRow, drains);
+  if (cycle.fleet.machines.specialIdle.length === 0) return null;
+  const adoptable = adoptableBy(cycle, rankedRow);
+  const isNothing = drains.length + adoptable.length === 0 && !cycle.sharing.hasLeftovers(rankedRow);
+  return isNothing ? null : addsBeyond(cycle, rankedRow, drains, adoptable);
 }
 
 /** Separate function: a closure in `beyondDrains` would allocate a context on every call, and most rows have no drains. */
-function addsBeyond(cycle: Cycle, rankedRow: number, drains: readonly number[]): ClassFilter {
-  return (classNumber) => cycle.beyond(rankedRow, drains).adds(classNumber, true);
+function addsBeyond(
+  cycle: Cycle,
+  rankedRow: number,
+  drains: readonly number[],
+  adoptable: readonly number[],
+): ClassFilter {
+  return (classNumber) => cycle.beyondAdopted(rankedRow, drains, adoptable).adds(classNumber, true);
 }
 
 /** Claims free machines in pool order until the row is covered or has no candidates left. */

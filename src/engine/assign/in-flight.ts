@@ -67,3 +67,12 @@ export function ownSpeculative(cycle: Cycle, rankedRow: number): number[] {
     );
   });
 }
+
+/** Machines that drain for rows which are gone, and that a lender may adopt if it is left unmet; by id. */
+export function adoptableBy(cycle: Cycle, rankedRow: number): readonly number[] {
+  if (!cycle.sharing.lends(rankedRow)) return NOTHING;
+  const slots = cycle.adoptable.of(cycle.rankedRows.cluster[rankedRow]!);
+  if (slots.length === 0) return NOTHING;
+  const pattern = cycle.patternOf(rankedRow);
+  return slots.filter((slot) => pattern.fits(cycle.fleet.machines.classOf[slot]!));
+}

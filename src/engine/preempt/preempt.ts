@@ -5,7 +5,7 @@
 import type { ReadonlyColumn } from '../../collections/table.ts';
 import { compareText, drainGraceSeconds, MachineState, RECLAIM_GRACE_SECONDS } from '../../model/index.ts';
 import { domainsOf } from '../assign/gang.ts';
-import { drainingFor, targeted } from '../assign/in-flight.ts';
+import { adoptableBy, drainingFor, targeted } from '../assign/in-flight.ts';
 import { NONE, RowKind } from '../assign/ranked-rows.ts';
 import { Remainders } from '../assign/remainders.ts';
 import { type SpreadTest, spreadTestOf } from '../assign/skew.ts';
@@ -70,8 +70,6 @@ class PhaseTwo {
   #availability: VictimAvailability | null = null;
   /** By cluster: what machines that drain for its rows will leave over. */
   readonly #secondLists = new Map<number, Remainders>();
-  /** By cluster: machines that drain for a row which is gone, in id order. */
-  #adoptable: ReadonlyMap<number, readonly number[]> | null = null;
 
   constructor(cycle: Cycle) {
     this.#cycle = cycle;
@@ -133,15 +131,13 @@ class PhaseTwo {
 
   /** Takes over machines of the row's cluster that drain for a row which is gone: they are re-targeted to this one. */
   #adopt(rankedRow: number, test: SpreadTest | null, arriving: number[]): void {
-    const { rankedRows, result, unfilled } = this.#cycle;
-    const pattern = this.#cycle.patternOf(rankedRow);
-    this.#adoptable ??= this.#drainingForNoRow();
-    const slots = this.#adoptable.get(rankedRows.cluster[rankedRow]!) ?? [];
-    while (!unfilled.covered) {
+    const { result, unfilled } = this.#cycle;
+    const slots = adoptableBy(this.#cycle, rankedRow);
+    while (slots.length > 0 && !unfilled.covered) {
       test?.settle(unfilled);
       const next = slots.find((slot) => {
         const c = this.#classOf(slot);
-        if (result.retargets.has(slot) || !pattern.fits(c) || !unfilled.adds(c, true)) return false;
+        if (result.retargets.has(slot) || !unfilled.adds(c, true)) return false;
         return test === null || test.passes(c);
       });
       if (next === undefined) return;
@@ -150,18 +146,6 @@ class PhaseTwo {
       unfilled.take(this.#classOf(next), true);
       test?.count(this.#classOf(next));
     }
-  }
-
-  #drainingForNoRow(): ReadonlyMap<number, readonly number[]> {
-    const { keys, machines } = this.#cycle.fleet;
-    const { ofKey } = this.#cycle.rankedRows;
-    const slots: number[] = [];
-    for (let slot = 0; slot < machines.size; slot++) {
-      const target = machines.target[slot]!;
-      if (machines.state[slot] === MachineState.Draining && target !== 0 && ofKey[target] === NONE)
-        slots.push(slot);
-    }
-    return Map.groupBy(slots.sort(machines.idOrder), (slot) => keys.clusterOf(machines.target[slot]!));
   }
 
   /** Picks in order until the row is covered, from the victims that pass `eligible`. */
