@@ -121,16 +121,20 @@ export class Cycle {
 
   /**
    * Begins the pass of a lane, over columns that are those of the owner's cycle. Its claims are at `claimsStart` of
-   * `claims.slots` and following.
+   * `claims.slots` and following; `adoptable` is what the owner found.
    */
-  beginLane(claimsStart: number, options: PoolOptions): void {
+  beginLane(
+    claimsStart: number,
+    options: PoolOptions,
+    adoptable: ReadonlyMap<number, readonly number[]>,
+  ): void {
     this.#hasOtherLanes = true;
     this.#stats = new CycleStats();
     this.claims.continueAt(claimsStart);
     this.pass.clear();
     this.result.clear();
     this.blockers.beginLane();
-    this.sharing.beginLane();
+    this.adoptable.beginLane(adoptable);
     this.availability.beginCycle();
     this.freeMachines.beginLane(this.claims.claimedBy, options);
   }
@@ -241,10 +245,11 @@ export class Cycle {
   #prepare(clusters: readonly number[]): void {
     const changed = clusters.filter((cluster) => this.dirtyClusters.keeps[cluster] === 0);
     this.claims.reserveMachines(this.fleet.machines.size);
-    this.sharing.reserve();
+    this.sharing.reserveMachines();
     this.walk.locate(clusters);
     this.#forget(clusters);
     this.rankedRows.reserve(this.fleet, changed);
+    this.sharing.reserveRows();
     this.bound.reserve(clusters);
     this.credits.reserve(clusters);
   }
@@ -300,9 +305,13 @@ export class Cycle {
   #forget(dirty: readonly number[]): void {
     if (this.dirtyClusters.isEverything(dirty)) {
       this.claims.releaseAll();
+      this.sharing.forgetAll();
       this.rankedRows.forgetAll();
     } else {
-      for (const slot of this.#written) this.claims.release(slot);
+      for (const slot of this.#written) {
+        this.claims.release(slot);
+        this.sharing.forget(slot);
+      }
       for (const cluster of dirty)
         if (this.dirtyClusters.keeps[cluster] === 0) this.rankedRows.forget(cluster);
     }

@@ -1,6 +1,7 @@
 // Rows that Phase 1 left short, recorded when they are served: how short, and which row claimed machines before them.
 // Written by serve.ts, spread.ts, gang.ts and set-aside.ts; read by Phase 2 and verdicts.
 
+import type { Share } from './assign/sharing.ts';
 import type { Shortage } from './assign/unfilled.ts';
 import type { Cycle } from './cycle.ts';
 import type { SpreadView } from './views.ts';
@@ -9,6 +10,7 @@ export interface Unmet {
   readonly rankedRow: number;
   readonly shortage: Shortage;
   readonly deficit: Float64Array;
+  readonly shares: readonly Share[];
   readonly spread: SpreadView | null;
   /** The last ranked row before this one that claimed a machine this one could have used; NONE for none. */
   readonly blocker: number;
@@ -18,12 +20,13 @@ export interface Unmet {
 
 /** Records that the ranked row being served is short. */
 export function addUnmet(
-  { blockers, result, unfilled }: Cycle,
+  { blockers, result, sharing, unfilled }: Cycle,
   rankedRow: number,
   spread: SpreadView | null,
   isStopped: boolean,
 ): void {
   const blocker = blockers.of(rankedRow);
   const [shortage, deficit] = [unfilled.save(), unfilled.deficit()];
-  result.addUnmet({ rankedRow, shortage, deficit, spread, blocker, isStopped });
+  const shares = sharing.sharesOfTurn();
+  result.addUnmet({ rankedRow, shortage, deficit, shares, spread, blocker, isStopped });
 }

@@ -13,6 +13,7 @@ import {
 } from '../model/index.ts';
 import { domainsOf } from './assign/gang.ts';
 import { NONE, RowKind } from './assign/ranked-rows.ts';
+import type { Share } from './assign/sharing.ts';
 import { spreadTestOf } from './assign/skew.ts';
 import { isFreeState } from './candidates/class-availability.ts';
 import type { Cycle } from './cycle.ts';
@@ -160,7 +161,7 @@ function verdictOf(
     satisfied: unmet === undefined,
     deficit: unmet === undefined ? new Map() : dimensions.vectorOf(unmet.deficit, 0),
     claimed: ids(cycle.claims.of(rankedRow)),
-    shares: sharesOf(cycle, rankedRow),
+    shares: sharesOf(cycle, unmet?.shares ?? cycle.sharing.sharesOf(rankedRow)),
     bootstraps: ids(acquired.filter(idle)),
     provisions: ids(acquired.filter((slot) => !idle(slot))),
     preempts: ids(preemption?.picks.map(({ slot }) => slot) ?? []),
@@ -171,8 +172,8 @@ function verdictOf(
   };
 }
 
-function sharesOf({ fleet, sharing }: Cycle, rankedRow: number): Verdict['shares'] {
-  return sharing.sharesOf(rankedRow).map(({ slot, amount }) => {
+function sharesOf({ fleet }: Cycle, shares: readonly Share[]): Verdict['shares'] {
+  return shares.map(({ slot, amount }) => {
     return { machine: fleet.machines.idOf(slot), amount: fleet.dimensions.vectorOf(amount, 0) };
   });
 }

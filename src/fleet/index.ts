@@ -14,5 +14,6 @@ export type { Domains } from './tables/domains.ts';
 export type { Pattern, PatternParts } from './tables/patterns.ts';
 export { Serves } from './tables/patterns.ts';
 export type { ProfileEntry } from './tables/profiles.ts';
+export type { StampedLoss } from './tables/stamps.ts';
 export { MAX_DIMENSIONS } from './tables/vectors.ts';
 export type { FleetView, SliceView } from './view.ts';

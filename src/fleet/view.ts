@@ -37,7 +37,7 @@ interface MachineView
     | ('size' | 'count' | 'idOf' | 'slotOf' | 'stateOf' | 'keepOrder' | 'idOrder')
     | ('ownedBy' | 'inFlightTo' | 'countOf' | 'unblockedCountOf' | 'firstOf' | 'supply')
   > {
-  readonly stamps: View<StampTable>;
+  readonly stamps: View<StampTable> & Readonly<Pick<StampTable, 'losses'>>;
   readonly arena: View<SliceArena>;
   readonly idleSlices: SlicesView;
   readonly speculativeSlices: SlicesView;
@@ -64,7 +64,9 @@ export interface FleetView {
   readonly clusters: Pick<NameTable, 'find' | 'nameOf' | 'size' | 'sorted' | 'placeOf'>;
   readonly keys: Pick<KeyTable, 'keyOf' | 'clusterOf' | 'compare' | 'size'>;
   readonly classes: ClassView;
-  readonly patterns: Readonly<Pick<PatternTable, 'size' | 'version' | 'patternOf' | 'find' | 'list'>>;
+  readonly patterns: Readonly<
+    Pick<PatternTable, 'size' | 'version' | 'patternOf' | 'find' | 'list' | 'maskOf'>
+  >;
   readonly domains: Pick<DomainTable, 'by'>;
   readonly changes: ChangesView;
   readonly reshaped: ChangesView;

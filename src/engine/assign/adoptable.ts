@@ -11,7 +11,7 @@ export class Adoptable {
   readonly #fleet: FleetView;
   readonly #rankedRows: RankedRowsView;
   /** By cluster; null until it is read in a cycle, since most cycles never do. */
-  #byCluster: Map<number, number[]> | null = null;
+  #byCluster: ReadonlyMap<number, readonly number[]> | null = null;
 
   constructor(fleet: FleetView, rankedRows: RankedRowsView) {
     this.#fleet = fleet;
@@ -22,10 +22,20 @@ export class Adoptable {
     this.#byCluster = null;
   }
 
+  /** By cluster; the ranked rows of all clusters must have been made. */
+  get byCluster(): ReadonlyMap<number, readonly number[]> {
+    this.#byCluster ??= this.#collect();
+    return this.#byCluster;
+  }
+
+  /** Begins a lane with what the owner of the pass has found: a worker thread does not know the clusters of keys. */
+  beginLane(byCluster: ReadonlyMap<number, readonly number[]>): void {
+    this.#byCluster = byCluster;
+  }
+
   /** In id order. The ranked rows of all clusters must have been made. */
   of(cluster: number): readonly number[] {
-    this.#byCluster ??= this.#collect();
-    return this.#byCluster.get(cluster) ?? NOTHING;
+    return this.byCluster.get(cluster) ?? NOTHING;
   }
 
   #collect(): Map<number, number[]> {

@@ -50,6 +50,13 @@ export function creatingInFlight(cycle: Cycle, rankedRow: number, withBlocked: b
 
 /** Machines that drain for a ranked row, by id. */
 export function drainingFor(cycle: Cycle, rankedRow: number, withBlocked: boolean): number[] {
+  return cycle.rankedRows.hasInFlight[rankedRow] === 0
+    ? NOTHING
+    : findDraining(cycle, rankedRow, withBlocked);
+}
+
+/** Separate function: a closure in `drainingFor` would allocate a context on every call. */
+function findDraining(cycle: Cycle, rankedRow: number, withBlocked: boolean): number[] {
   const { machines } = cycle.fleet;
   return unboundWhere(cycle, rankedRow, (slot) => {
     return machines.state[slot] === MachineState.Draining && (withBlocked || machines.blocked[slot] === 0);

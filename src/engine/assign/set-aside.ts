@@ -36,5 +36,6 @@ function setAsideRows({ fleet, rankedRows }: Cycle): number[] {
 function unmetOf({ fleet }: Cycle, rankedRow: number): Unmet {
   const nothing = new Float64Array(fleet.dimensions.count);
   const shortage = { left: nothing, unitMissing: false };
-  return { rankedRow, shortage, deficit: nothing, spread: null, blocker: NONE, isStopped: false };
+  const nothingShared = { shares: [], spread: null, blocker: NONE, isStopped: false };
+  return { rankedRow, shortage, deficit: nothing, ...nothingShared };
 }

@@ -5,12 +5,13 @@
 
 import { ColumnGroup } from '../../collections/table.ts';
 import { MAX_DIMENSIONS } from '../../fleet/index.ts';
-import { NO_REMAINDERS, type Profile, type RemainderCounts } from '../../model/index.ts';
+import { NO_REMAINDERS, type RemainderCounts } from '../../model/index.ts';
 import type { Cycle } from '../cycle.ts';
+import { ClaimsByPrice } from './claims-by-price.ts';
 import { Credit } from './credits.ts';
 import { drainingFor } from './in-flight.ts';
 import { NONE, RowKind } from './ranked-rows.ts';
-import { type Borrower, type Floor, Remainders } from './remainders.ts';
+import { neededOf, Remainders } from './remainders.ts';
 import type { Unfilled } from './unfilled.ts';
 
 /** A part of a machine that a row borrows. */
@@ -19,16 +20,7 @@ export interface Share {
   readonly amount: Float64Array;
 }
 
-/** A machine that rows borrowed from, with its buckets before. */
-type Lent = readonly [slot: number, interruption: number, reclamation: number];
-
-/** What rows of one lane borrowed in the pass. */
-export interface LanePart {
-  readonly borrowers: readonly number[];
-  readonly lent: readonly Lent[];
-}
-
-/** Called for the lenders of a cluster in rank order; an `amount` is valid during the call. */
+/** Called for the lenders of a cluster in rank order; what is passed to `filled` is valid during the call. */
 export interface LenderVisitor {
   /** A row, before what it borrows and what it takes of its claims. */
   row(rankedRow: number): void;
@@ -36,17 +28,17 @@ export interface LenderVisitor {
   filled?(slot: number, amount: Float64Array): void;
 }
 
-/** The remainders of one cluster at some point of Phase 1. */
-interface ClusterRemainders {
-  readonly list: Remainders;
-  /** What machines that drain for better-ranked rows will leave over. */
-  readonly leftovers: Remainders;
-  /** First ranked row of the cluster, and by ranked row from there: the smallest remainder that it or a later row could use. */
-  start: number;
-  floors: Float64Array;
-}
+/** Two penalty buckets as one number: each plus one, in this many bits. */
+const BUCKET_BITS = 5;
+const ONE_BUCKET = (1 << BUCKET_BITS) - 1;
+const BUCKETS_BITS = 2 * BUCKET_BITS;
+/** Passes are numbered below this, beside two buckets in 32 bits. */
+const PASSES = 1 << (32 - BUCKETS_BITS);
 
-const KEEP_ALL: Floor = { amounts: new Float64Array(MAX_DIMENSIONS), at: 0 };
+/** Floors are kept for every 16th ranked row: more would not drop much more, and each is a read that waits for memory. */
+const FLOOR_BITS = 4;
+
+const NO_SHARES: readonly Share[] = [];
 
 export class Sharing {
   readonly #cycle: Cycle;
@@ -54,98 +46,113 @@ export class Sharing {
   readonly byOption = new ColumnGroup(this);
   /** One entry: 1 if rows share machines. A column, because worker threads read it. */
   readonly isOn = this.byOption.u8();
+  /** One entry: number of the pass. What was written in an earlier pass has another one. */
+  readonly passNumber = this.byOption.u32();
 
   readonly bySlot = new ColumnGroup(this);
-  /** Highest buckets of the rows that borrow from the machine, plus one; 0 for none. A loss of it would cost them as well. */
-  readonly interruptionBucket = this.bySlot.u8();
-  readonly reclamationBucket = this.bySlot.u8();
+  /** Highest buckets of the rows that borrow from the machine, pass excluded; 0 for none. A loss would cost them as well. */
+  readonly creditBuckets = this.bySlot.u32();
+  /** The same with the pass, if rows of the pass borrow from it: the number of the pass, then the buckets. */
+  readonly passBuckets = this.bySlot.u32();
 
-  /** Of the cluster being credited. */
-  readonly #credited: ClusterRemainders;
-  /** Of the cluster being visited. */
-  readonly #visited: ClusterRemainders;
-  /** Of clusters with rows in the pass, by cluster. */
-  #inPass = new Map<number, ClusterRemainders>();
-  /** Ranked rows that borrowed in the pass. */
-  readonly #borrowersInPass = new Set<number>();
-  /** Machines that rows borrowed from in the pass, with their buckets before. */
-  readonly #lentInPass: Lent[] = [];
-  /** Those that the row being served uses; null if it is no lender. */
-  #current: ClusterRemainders | null = null;
+  readonly byCluster = new ColumnGroup(this);
+  /** 1 if rows borrow, or borrowed since the cluster was last credited, from its machines. */
+  readonly lent = this.byCluster.u8();
+  /** 1 if `floors` of its ranked rows are computed. */
+  readonly hasFloors = this.byCluster.u8();
+
+  readonly byRankedRow = new ColumnGroup(this);
+  /** Of lenders of the pass: 1 if it borrowed there. */
+  readonly borrowedInPass = this.byRankedRow.u8();
+
+  readonly byFloor = new ColumnGroup(this);
+  /** By ranked row ÷ 16 and dimension: the smallest remainder that this ranked row or a later one of its cluster could use. */
+  readonly floors = this.byFloor.f64();
+
+  /** Remainders of the cluster being credited; those of clusters in the pass; those of a replay. */
+  readonly #credited: Remainders;
+  readonly #inPass: Remainders;
+  readonly #replayed: Remainders;
+  /** Of clusters in the pass: what machines that drain for better-ranked rows will leave over. */
+  readonly #arriving: Remainders;
+  /** By cluster: its list in `#inPass` and in `#arriving`, or NONE; valid for one pass. */
+  #listOf = new Int32Array(0);
+  #arrivingOf = new Int32Array(0);
+  /** Number of the pass that these lists are of. */
+  #listedPass = 0;
+
+  // The row being served: its list, or NONE if it is not a lender, and that of machines that will have drained.
+  #lists: Remainders;
+  #list = NONE;
+  #arrivingList = NONE;
   /** A lender of the cluster being credited waits for the pass, so all later lenders do. */
   #waits = false;
-  /** What the row being served wants beyond what it borrowed, and whether it borrowed anything. */
+  /** What it wants beyond what it borrowed, and from how many machines it borrowed. */
   readonly #want = new Float64Array(MAX_DIMENSIONS);
-  #hasBorrowed = false;
-  #unfilled: Unfilled | null = null;
-  #profile: Profile | null = null;
-  #visitor: LenderVisitor | null = null;
+  #machines = 0;
+
+  readonly #claims: ClaimsByPrice;
+  #stride = 0;
   /** By explained ranked row. */
   readonly #counts = new Map<number, RemainderCounts>();
   /** By cluster: shares of its ranked rows, in this cycle. */
   #sharesOf = new Map<number, ReadonlyMap<number, readonly Share[]>>();
-  #claimed = new Uint32Array(16);
 
   constructor(cycle: Cycle) {
+    const { fleet } = cycle;
     this.#cycle = cycle;
-    this.#credited = this.#empty(0);
-    this.#visited = this.#empty(0);
+    this.#credited = new Remainders(fleet);
+    this.#inPass = new Remainders(fleet);
+    this.#replayed = new Remainders(fleet);
+    this.#arriving = new Remainders(fleet);
+    this.#lists = this.#credited;
+    this.#claims = new ClaimsByPrice(cycle);
   }
 
-  #empty(start: number): ClusterRemainders {
-    const { fleet } = this.#cycle;
-    return {
-      list: new Remainders(fleet),
-      leftovers: new Remainders(fleet),
-      start,
-      floors: new Float64Array(0),
-    };
-  }
-
-  /** Begins a cycle; returns whether the option has changed, so that all clusters must be served again. */
+  /** Begins a cycle; returns whether all clusters must be served again, because the option or the layout has changed. */
   beginCycle(isOn: boolean): boolean {
     this.byOption.reserve(1);
-    const changed = (this.isOn[0] === 1) !== isOn;
+    const { stride } = this.#cycle.fleet.dimensions;
+    const changed = (this.isOn[0] === 1) !== isOn || (isOn && this.#stride !== stride);
     this.isOn[0] = isOn ? 1 : 0;
+    this.#stride = stride;
     this.#sharesOf = new Map();
     this.#counts.clear();
-    this.#current = null;
+    this.#list = NONE;
     return changed;
   }
 
-  /** Makes room for all machines. */
-  reserve(): void {
-    if (this.isActive) this.bySlot.reserve(this.#cycle.fleet.machines.size);
+  /** Makes room for all machines and clusters. */
+  reserveMachines(): void {
+    if (!this.isActive) return;
+    this.bySlot.reserve(this.#cycle.fleet.machines.size);
+    this.byCluster.reserve(this.#cycle.fleet.clusters.size);
   }
 
-  /** Begins the pass of a lane that shares the columns with others. */
-  beginLane(): void {
-    this.#inPass = new Map();
-    this.#borrowersInPass.clear();
-    this.#lentInPass.length = 0;
-    this.#current = null;
+  /** Makes room for all ranked rows. */
+  reserveRows(): void {
+    if (!this.isActive) return;
+    const { limit } = this.#cycle.rankedRows;
+    this.byRankedRow.reserve(limit);
+    this.byFloor.reserve(((limit >> FLOOR_BITS) + 1) * this.#stride);
   }
 
-  /** What rows of this lane borrowed in the pass, for the cycle that undoes it. */
-  get lanePart(): LanePart {
-    return { borrowers: [...this.#borrowersInPass], lent: this.#lentInPass };
+  /** Forgets which rows borrow from a machine that was written. */
+  forget(slot: number): void {
+    this.creditBuckets[slot] = 0;
   }
 
-  /** Adds what rows of another lane borrowed. */
-  merge({ borrowers, lent }: LanePart): void {
-    for (const rankedRow of borrowers) this.#borrowersInPass.add(rankedRow);
-    for (const entry of lent) this.#lentInPass.push(entry);
+  /** Forgets which rows borrow from any machine. */
+  forgetAll(): void {
+    this.creditBuckets.fill(0);
+    this.lent.fill(0);
   }
 
   /** Undoes what the pass did. */
   undoPass(): void {
-    this.#inPass = new Map();
-    this.#borrowersInPass.clear();
-    for (const [slot, interruption, reclamation] of this.#lentInPass.reverse()) {
-      this.interruptionBucket[slot] = interruption;
-      this.reclamationBucket[slot] = reclamation;
-    }
-    this.#lentInPass.length = 0;
+    const next = this.passNumber[0]! + 1;
+    if (next === PASSES) this.passBuckets.fill(0);
+    this.passNumber[0] = next === PASSES ? 1 : next;
   }
 
   get isActive(): boolean {
@@ -170,14 +177,16 @@ export class Sharing {
   /** Begins crediting a cluster. */
   openCluster(cluster: number): void {
     if (!this.isActive) return;
-    const remainders = this.#credited;
-    const walk = this.#cycle.walk.begin(cluster);
-    for (let slot = walk.next(); slot !== NONE; slot = walk.next())
-      this.interruptionBucket[slot] = this.reclamationBucket[slot] = 0;
-    remainders.list.clear();
-    remainders.start = this.#cycle.rankedRows.start[cluster]!;
-    remainders.floors = this.#floorsOf(cluster, remainders.floors);
-    this.#current = remainders;
+    if (this.lent[cluster] === 1) {
+      const walk = this.#cycle.walk.begin(cluster);
+      for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.creditBuckets[slot] = 0;
+    }
+    this.lent[cluster] = 0;
+    this.hasFloors[cluster] = 0;
+    this.#credited.clear();
+    this.#lists = this.#credited;
+    this.#list = this.#credited.open();
+    this.#arrivingList = NONE;
     this.#waits = false;
   }
 
@@ -196,20 +205,44 @@ export class Sharing {
 
   /** Prepares the turn of a ranked row in the pass. */
   beginTurn(rankedRow: number): void {
-    this.#current = this.lends(rankedRow) ? this.#remaindersInPass(rankedRow) : null;
+    this.#list = NONE;
+    this.#arrivingList = NONE;
+    this.#machines = 0;
+    if (!this.lends(rankedRow)) return;
+    if (this.#listedPass !== this.passNumber[0]) this.#beginPass();
+    const cluster = this.#cycle.rankedRows.cluster[rankedRow]!;
+    this.#lists = this.#inPass;
+    this.#list = this.#listOf[cluster]!;
+    if (this.#list === NONE) this.#openInPass(cluster);
+    this.#arrivingList = this.#arrivingOf[cluster]!;
   }
 
-  /** Remainders at the first turn of the pass in the cluster; from there on each turn updates them. */
-  #remaindersInPass(rankedRow: number): ClusterRemainders {
-    const cluster = this.#cycle.rankedRows.cluster[rankedRow]!;
-    let remainders = this.#inPass.get(cluster);
-    if (remainders === undefined) {
-      remainders = this.#empty(this.#cycle.rankedRows.start[cluster]!);
-      remainders.floors = this.#floorsOf(cluster, remainders.floors);
-      this.#inPass.set(cluster, remainders);
-      this.#replay(cluster, remainders, true, null);
-    }
-    return remainders;
+  /** Drops the lists of the last pass; a thread may not have taken part in some. */
+  #beginPass(): void {
+    // A worker thread does not know the names of clusters.
+    const size = this.#cycle.rankedRows.start.length;
+    this.#listedPass = this.passNumber[0]!;
+    this.#inPass.clear();
+    this.#arriving.clear();
+    this.#listOf = new Int32Array(size).fill(NONE);
+    this.#arrivingOf = new Int32Array(size).fill(NONE);
+  }
+
+  /** Remainders at the first turn of the pass in a cluster; from there on each turn updates them. */
+  #openInPass(cluster: number): void {
+    this.#list = this.#inPass.open();
+    this.#listOf[cluster] = this.#list;
+    this.#replay(cluster, true, null);
+    this.#machines = 0;
+  }
+
+  /** With sharing: reads what the turn of a ranked row in the pass will read first; returns a number without meaning. */
+  prefetch(rankedRow: number): number {
+    const { demand, dimensions } = this.#cycle.fleet;
+    const { cluster, row } = this.#cycle.rankedRows;
+    const unit = demand.minUnit.data[row[rankedRow]! * dimensions.stride]!;
+    const list = this.#listedPass === this.passNumber[0] ? this.#listOf[cluster[rankedRow]!]! : NONE;
+    return list === NONE ? unit : unit + this.#inPass.prefetch(list);
   }
 
   /**
@@ -217,198 +250,171 @@ export class Sharing {
    * before it is credited.
    */
   borrow(rankedRow: number): void {
-    const remainders = this.#current;
-    if (remainders === null) return;
-    this.#begin(rankedRow);
-    if (!this.#borrows(rankedRow)) return;
-    if (this.#cycle.isExplained(rankedRow))
-      this.#counts.set(rankedRow, remainders.list.countFor(this.#borrower(rankedRow)));
-    this.#borrowFrom(remainders, rankedRow, this.#cycle.unfilled);
-    if (this.#hasBorrowed && remainders !== this.#credited) this.#borrowersInPass.add(rankedRow);
+    if (this.#list === NONE) return;
+    const isPass = this.#lists === this.#inPass;
+    const borrows = this.#borrows(rankedRow);
+    if (borrows && this.#cycle.explains && this.#cycle.isExplained(rankedRow)) this.#count(rankedRow);
+    this.#machines = borrows ? this.#borrowFrom(rankedRow) : 0;
+    if (isPass) this.borrowedInPass[rankedRow] = this.#machines > 0 ? 1 : 0;
+    if (this.#machines === 0) return;
+    this.#cycle.unfilled.borrow(this.#lists.borrowed);
+    this.#raiseBuckets(rankedRow, isPass);
   }
 
-  /** Loads what a ranked row wants. */
-  #begin(rankedRow: number): void {
+  #count(rankedRow: number): void {
+    const row = this.#cycle.rankedRows.row[rankedRow]!;
+    this.#counts.set(rankedRow, this.#lists.countFor(this.#list, row, this.#cycle.patternOf(rankedRow)));
+  }
+
+  /** Lets a row take from its list; returns from how many machines. What it still wants is in `#want`. */
+  #borrowFrom(rankedRow: number): number {
+    const lists = this.#lists;
+    if (lists.isEmpty(this.#list)) return 0;
+    if (lists.isLong(this.#list)) this.#sweep(rankedRow);
+    this.#loadWant(rankedRow);
+    return this.#borrowOf(lists, this.#list, rankedRow, this.#want, true);
+  }
+
+  #borrowOf(lists: Remainders, list: number, rankedRow: number, want: Float64Array, takes: boolean): number {
+    const { interruptionDollars } = this.#cycle.profileOf(rankedRow);
+    const row = this.#cycle.rankedRows.row[rankedRow]!;
+    return lists.borrow(list, row, this.#cycle.patternOf(rankedRow), interruptionDollars, want, takes);
+  }
+
+  /** Loads the whole aggregate of a ranked row. */
+  #loadWant(rankedRow: number): void {
     const { demand, dimensions } = this.#cycle.fleet;
     const from = this.#cycle.rankedRows.row[rankedRow]! * dimensions.stride;
     for (let d = 0; d < dimensions.count; d++) this.#want[d] = demand.aggregate.data[from + d]!;
-    this.#hasBorrowed = false;
   }
 
-  #borrowFrom(
-    { floors, list, start }: ClusterRemainders,
-    rankedRow: number,
-    unfilled: Unfilled | null,
-  ): void {
-    if (list.count === 0) return;
-    const floor = { amounts: floors, at: (rankedRow - start) * this.#cycle.fleet.dimensions.stride };
-    this.#unfilled = unfilled;
-    this.#profile = this.#cycle.profileOf(rankedRow).profile;
-    list.borrow(this.#borrower(rankedRow), this.#want, floor, this.#note);
-  }
-
-  readonly #note = (slot: number, amount: Float64Array): void => {
-    this.#hasBorrowed = true;
-    if (this.#unfilled !== null) {
-      this.#unfilled.borrow(amount);
-      this.#raiseBuckets(slot);
+  /** Records the buckets of a row at all machines that it borrows from. */
+  #raiseBuckets(rankedRow: number, isPass: boolean): void {
+    const { interruptionBucket, reclamationBucket } = this.#cycle.profileOf(rankedRow).profile;
+    const buckets = ((interruptionBucket + 1) << BUCKET_BITS) + reclamationBucket + 1;
+    for (let i = 0; i < this.#machines; i++) {
+      const slot = this.#lists.machineAt(i);
+      const raised = highest(this.bucketsOf(slot), buckets);
+      if (isPass) this.passBuckets[slot] = (this.passNumber[0]! << BUCKETS_BITS) | raised;
+      else this.creditBuckets[slot] = raised;
     }
-    this.#visitor?.borrowed(slot, amount);
-  };
-
-  #raiseBuckets(slot: number): void {
-    const interruption = this.interruptionBucket[slot]!;
-    const reclamation = this.reclamationBucket[slot]!;
-    if (this.#current !== this.#credited) this.#lentInPass.push([slot, interruption, reclamation]);
-    this.interruptionBucket[slot] = Math.max(interruption, this.#profile!.interruptionBucket + 1);
-    this.reclamationBucket[slot] = Math.max(reclamation, this.#profile!.reclamationBucket + 1);
+    this.lent[this.#cycle.rankedRows.cluster[rankedRow]!] = 1;
   }
 
-  #borrower(rankedRow: number): Borrower {
-    return {
-      row: this.#cycle.rankedRows.row[rankedRow]!,
-      pattern: this.#cycle.patternOf(rankedRow),
-      dollars: this.#cycle.profileOf(rankedRow).interruptionDollars,
-    };
+  /** Highest buckets of the rows that borrow from a machine, for `bucketsIn`; 0 for none. */
+  bucketsOf(slot: number): number {
+    if (!this.isActive) return 0;
+    const inPass = this.passBuckets[slot]!;
+    return inPass >>> BUCKETS_BITS === this.passNumber[0]
+      ? inPass & ((1 << BUCKETS_BITS) - 1)
+      : this.creditBuckets[slot]!;
+  }
+
+  /** Whether rows may borrow from machines that are bound to the cluster. */
+  lendsIn(cluster: number): boolean {
+    return this.isActive && this.lent[cluster] === 1;
   }
 
   /** Enters what the claims of the row just served leave over. Follows `borrow` for the same row. */
   lend(rankedRow: number): void {
-    const remainders = this.#current;
-    if (remainders === null) return;
-    this.#enter(remainders, rankedRow);
+    if (this.#list !== NONE) this.#enter(rankedRow);
   }
 
-  /**
-   * The first claim that holds the largest pod, unless the row borrowed, then the others, each by price and id: what the row
-   * takes of each depends only on the set of its claims.
-   */
-  #enter({ floors, list, start }: ClusterRemainders, rankedRow: number): void {
+  /** What the row takes of each of its claims depends only on their set, not on the order of claiming. */
+  #enter(rankedRow: number, filled?: LenderVisitor['filled']): void {
+    const count = this.#claims.load(rankedRow);
+    if (count === 0) return;
+    if (this.#machines === 0) this.#loadWant(rankedRow);
+    this.#claims.fill(rankedRow, this.#machines > 0, this.#lists, this.#list, this.#want, filled);
+  }
+
+  /** Drops remainders that no row from this one on can use. All are counted for an explained row. */
+  #sweep(rankedRow: number): void {
+    const { cluster, start } = this.#cycle.rankedRows;
+    const first = (rankedRow >> FLOOR_BITS) << FLOOR_BITS;
+    if (first < start[cluster[rankedRow]!]! || this.#cycle.explains) return;
+    if (this.hasFloors[cluster[rankedRow]!] === 0) this.#computeFloors(cluster[rankedRow]!);
     const { stride } = this.#cycle.fleet.dimensions;
-    // Only later rows can use what this one leaves over.
-    const floor = { amounts: floors, at: (rankedRow + 1 - start) * stride };
-    const slots = this.#claimsInOrder(rankedRow);
-    if (!this.#hasBorrowed) moveFirst(slots, this.#firstWithUnit(rankedRow, slots));
-    for (let i = 0; i < slots.length; i++) {
-      const taken = list.fill(slots[i]!, this.#want, floor);
-      this.#visitor?.filled?.(slots[i]!, taken);
-    }
+    this.#lists.sweep(this.#list, this.floors, (rankedRow >> FLOOR_BITS) * stride);
   }
 
-  /** Claims of a ranked row by price, then id; valid until the next call. */
-  #claimsInOrder(rankedRow: number): Uint32Array {
-    const { creditEnd, creditStart, laterEnd, laterStart, slots } = this.#cycle.claims;
-    const credits = creditEnd[rankedRow]! - creditStart[rankedRow]!;
-    const count = credits + laterEnd[rankedRow]! - laterStart[rankedRow]!;
-    if (this.#claimed.length < count) this.#claimed = new Uint32Array(2 * count);
-    for (let i = 0; i < credits; i++) this.#claimed[i] = slots[creditStart[rankedRow]! + i]!;
-    for (let i = credits; i < count; i++) this.#claimed[i] = slots[laterStart[rankedRow]! + i - credits]!;
-    const claimed = this.#claimed.subarray(0, count);
-    for (let i = 1; i < count; i++) {
-      if (this.#byPrice(claimed[i - 1]!, claimed[i]!) > 0) return claimed.sort(this.#byPrice);
-    }
-    return claimed;
-  }
-
-  readonly #byPrice = (a: number, b: number): number => {
-    const { classes, machines } = this.#cycle.fleet;
-    return (
-      classes.price[machines.classOf[a]!]! - classes.price[machines.classOf[b]!]! ||
-      machines.ordinal[a]! - machines.ordinal[b]!
-    );
-  };
-
-  /** Index of the first claim that holds the row's largest pod; 0 if there is none. */
-  #firstWithUnit(rankedRow: number, slots: Uint32Array): number {
-    const pattern = this.#cycle.patternOf(rankedRow);
-    const { classOf } = this.#cycle.fleet.machines;
-    for (let i = 0; i < slots.length; i++) if (pattern.fits(classOf[slots[i]!]!)) return i;
-    return 0;
-  }
-
-  /** By ranked row of the cluster, and once more behind the last: the smallest remainder that it or a later row could use. */
-  #floorsOf(cluster: number, room: Float64Array): Float64Array {
+  #computeFloors(cluster: number): void {
     const { end, row, start } = this.#cycle.rankedRows;
     const { demand, dimensions } = this.#cycle.fleet;
     const { count, stride } = dimensions;
-    const rows = end[cluster]! - start[cluster]!;
-    const floors = room.length < (rows + 1) * stride ? new Float64Array(2 * (rows + 1) * stride) : room;
-    // All remainders are counted for an explained row, those that no row can use as well.
-    floors.fill(this.#cycle.explains ? 0 : Number.POSITIVE_INFINITY, rows * stride, (rows + 1) * stride);
     const unit = demand.minUnit.data;
     const aggregate = demand.aggregate.data;
-    for (let i = rows - 1; i >= 0; i--) {
-      const rankedRow = start[cluster]! + i;
-      const at = i * stride;
-      const borrows = this.#borrows(rankedRow);
-      const from = row[rankedRow]! * stride;
-      for (let d = 0; d < count; d++) {
-        const later = floors[at + stride + d]!;
-        // It must have some of every dimension that the row wants.
-        const needed = borrows ? Math.max(unit[from + d]!, aggregate[from + d]! > 0 ? 1 : 0) : later;
-        floors[at + d] = Math.min(later, needed);
+    const least = new Float64Array(count).fill(Number.POSITIVE_INFINITY);
+    for (let rankedRow = end[cluster]! - 1; rankedRow >= start[cluster]!; rankedRow--) {
+      if (this.#borrows(rankedRow)) {
+        const from = row[rankedRow]! * stride;
+        for (let d = 0; d < count; d++)
+          least[d] = Math.min(least[d]!, neededOf(unit[from + d]!, aggregate[from + d]!));
       }
+      if (rankedRow % (1 << FLOOR_BITS) !== 0) continue;
+      for (let d = 0; d < count; d++) this.floors[(rankedRow >> FLOOR_BITS) * stride + d] = least[d]!;
     }
-    return floors;
+    this.hasFloors[cluster] = 1;
   }
 
   /** Repeats `borrow` and `lend` of the cluster's rows from their claims; with `untilPass`, of those before the pass. */
-  #replay(
-    cluster: number,
-    remainders: ClusterRemainders,
-    untilPass: boolean,
-    visitor: LenderVisitor | null,
-  ): void {
+  #replay(cluster: number, untilPass: boolean, visitor: LenderVisitor | null): void {
     const { credits, rankedRows } = this.#cycle;
-    this.#visitor = visitor;
     for (let rankedRow = rankedRows.start[cluster]!; rankedRow < rankedRows.end[cluster]!; rankedRow++) {
       if (!this.lends(rankedRow)) continue;
-      if (untilPass && credits.outcome[rankedRow] !== Credit.Covered) break;
-      visitor?.row(rankedRow);
-      this.#begin(rankedRow);
-      if (this.#borrows(rankedRow)) this.#borrowFrom(remainders, rankedRow, null);
-      this.#enter(remainders, rankedRow);
+      if (untilPass && credits.outcome[rankedRow] !== Credit.Covered) return;
+      this.#machines = this.#borrows(rankedRow) ? this.#borrowFrom(rankedRow) : 0;
+      if (visitor !== null) {
+        visitor.row(rankedRow);
+        for (const { slot, amount } of this.sharesOfTurn()) visitor.borrowed(slot, amount);
+      }
+      this.#enter(rankedRow, visitor?.filled);
     }
-    this.#visitor = null;
+  }
+
+  /** Visits the lenders of a cluster after Phase 1; with `untilPass`, those before the pass. */
+  visit(cluster: number, untilPass: boolean, visitor: LenderVisitor): void {
+    this.#replayed.clear();
+    this.#lists = this.#replayed;
+    this.#list = this.#replayed.open();
+    this.#replay(cluster, untilPass, visitor);
+    this.#list = NONE;
+  }
+
+  /** What the row being served borrows. */
+  sharesOfTurn(): readonly Share[] {
+    if (this.#machines === 0) return NO_SHARES;
+    return Array.from({ length: this.#machines }, (_, i) => {
+      return { slot: this.#lists.machineAt(i), amount: this.#lists.amountOf(i) };
+    });
   }
 
   /** What a ranked row borrows, after Phase 1. */
   sharesOf(rankedRow: number): readonly Share[] {
-    if (!this.#borrows(rankedRow)) return [];
+    if (!this.#borrows(rankedRow)) return NO_SHARES;
     const cluster = this.#cycle.rankedRows.cluster[rankedRow]!;
     let ofCluster = this.#sharesOf.get(cluster);
     if (ofCluster === undefined) {
       ofCluster = this.#allShares(cluster);
       this.#sharesOf.set(cluster, ofCluster);
     }
-    return ofCluster.get(rankedRow) ?? [];
+    return ofCluster.get(rankedRow) ?? NO_SHARES;
   }
 
   #allShares(cluster: number): ReadonlyMap<number, readonly Share[]> {
-    const { count } = this.#cycle.fleet.dimensions;
     const found = new Map<number, Share[]>();
-    let current = 0;
+    let current = NONE;
     this.visit(cluster, false, {
       row: (rankedRow) => {
         current = rankedRow;
       },
       borrowed: (slot, amount) => {
-        const share = { slot, amount: amount.slice(0, count) };
         const others = found.get(current);
-        if (others === undefined) found.set(current, [share]);
-        else others.push(share);
+        if (others === undefined) found.set(current, [{ slot, amount }]);
+        else others.push({ slot, amount });
       },
     });
     return found;
-  }
-
-  /** Visits the lenders of a cluster after Phase 1; with `untilPass`, those before the pass. */
-  visit(cluster: number, untilPass: boolean, visitor: LenderVisitor): void {
-    const remainders = this.#visited;
-    remainders.list.clear();
-    remainders.start = this.#cycle.rankedRows.start[cluster]!;
-    remainders.floors = this.#floorsOf(cluster, remainders.floors);
-    this.#replay(cluster, remainders, untilPass, visitor);
   }
 
   /** Remainders that an explained row found in its turn. */
@@ -418,14 +424,19 @@ export class Sharing {
 
   /** Whether drains of better-ranked rows will leave something over for the row being served. */
   hasLeftovers(rankedRow: number): boolean {
-    return this.#current !== null && this.#current.leftovers.count > 0 && this.#borrows(rankedRow);
+    return (
+      this.#arrivingList !== NONE && !this.#arriving.isEmpty(this.#arrivingList) && this.#borrows(rankedRow)
+    );
   }
 
   /** Reduces `rest` by what drains of better-ranked rows will leave over for the row being served. */
   takeLeftovers(rankedRow: number, rest: Unfilled): void {
-    this.#current!.leftovers.forecast(this.#borrower(rankedRow), rest.deficit(), (_, amount) =>
-      rest.borrow(amount),
-    );
+    this.#reduce(rest, this.#arriving, this.#arrivingList, rankedRow, false);
+  }
+
+  #reduce(unfilled: Unfilled, lists: Remainders, list: number, rankedRow: number, takes: boolean): void {
+    if (this.#borrowOf(lists, list, rankedRow, unfilled.deficit(), takes) > 0)
+      unfilled.borrow(lists.borrowed);
   }
 
   /**
@@ -433,43 +444,27 @@ export class Sharing {
    * drains leave over is there for later rows.
    */
   forecastDrains(rankedRow: number): void {
-    const remainders = this.#current;
-    if (remainders === null) return;
+    if (this.#list === NONE) return;
+    const usesLeftovers = this.hasLeftovers(rankedRow) && !this.#cycle.unfilled.covered;
+    if (this.#cycle.rankedRows.hasInFlight[rankedRow] === 0 && !usesLeftovers) return;
     const drains = drainingFor(this.#cycle, rankedRow, true);
-    const { unfilled } = this.#cycle;
-    const usesLeftovers = this.hasLeftovers(rankedRow) && !unfilled.covered;
     if (drains.length === 0 && !usesLeftovers) return;
     const rest = this.#cycle.copyUnfilled(rankedRow);
-    if (usesLeftovers)
-      remainders.leftovers.borrow(this.#borrower(rankedRow), rest.deficit(), KEEP_ALL, (_, amount) =>
-        rest.borrow(amount),
-      );
-    this.#enterArriving(remainders.leftovers, rankedRow, drains, rest.deficit(), this.#hasBorrowed);
-  }
-
-  /** Enters what machines that drain for a row will leave over, once `want` is taken of them. */
-  #enterArriving(
-    list: Remainders,
-    rankedRow: number,
-    arriving: readonly number[],
-    want: Float64Array,
-    hasBorrowed: boolean,
-  ): void {
-    const slots = Uint32Array.from(arriving).sort(this.#byPrice);
-    if (!hasBorrowed) moveFirst(slots, this.#firstWithUnit(rankedRow, slots));
-    for (let i = 0; i < slots.length; i++) list.fill(slots[i]!, want, KEEP_ALL);
+    if (usesLeftovers) this.#reduce(rest, this.#arriving, this.#arrivingList, rankedRow, true);
+    if (drains.length === 0) return;
+    const cluster = this.#cycle.rankedRows.cluster[rankedRow]!;
+    if (this.#arrivingList === NONE) this.#arrivingList = this.#arrivingOf[cluster] = this.#arriving.open();
+    this.#claims.loadList(drains);
+    this.#claims.fill(rankedRow, this.#machines > 0, this.#arriving, this.#arrivingList, rest.deficit());
   }
 
   /**
    * Phase 2: lets a row of the pass use what machines that drain for better-ranked rows will leave over. Reduces
    * `cycle.unfilled`.
    */
-  borrowArriving(rankedRow: number, secondList: Remainders): void {
-    const { unfilled } = this.#cycle;
-    if (secondList.count === 0 || !this.#borrows(rankedRow)) return;
-    secondList.borrow(this.#borrower(rankedRow), unfilled.deficit(), KEEP_ALL, (_, amount) =>
-      unfilled.borrow(amount),
-    );
+  borrowArriving(rankedRow: number, lists: Remainders, list: number): void {
+    if (lists.isEmpty(list) || !this.#borrows(rankedRow)) return;
+    this.#reduce(this.#cycle.unfilled, lists, list, rankedRow, true);
   }
 
   /** Phase 2: enters what machines that drain for a row of the pass will leave over. */
@@ -477,16 +472,23 @@ export class Sharing {
     rankedRow: number,
     arriving: readonly number[],
     want: Float64Array,
-    secondList: Remainders,
+    lists: Remainders,
+    list: number,
   ): void {
-    this.#enterArriving(secondList, rankedRow, arriving, want, this.#borrowersInPass.has(rankedRow));
+    this.#claims.loadList(arriving);
+    this.#claims.fill(rankedRow, this.borrowedInPass[rankedRow] === 1, lists, list, want);
   }
 }
 
-/** Moves the entry at an index to the front; the others keep their order. */
-function moveFirst(slots: Uint32Array, index: number): void {
-  if (index === 0) return;
-  const slot = slots[index]!;
-  slots.copyWithin(1, 0, index);
-  slots[0] = slot;
+/** The higher of both buckets in two numbers of `Sharing.bucketsOf`. */
+function highest(a: number, b: number): number {
+  return Math.max(a & ~ONE_BUCKET, b & ~ONE_BUCKET) | Math.max(a & ONE_BUCKET, b & ONE_BUCKET);
+}
+
+/** The penalty buckets in a number of `Sharing.bucketsOf`. */
+export function bucketsIn(buckets: number): { readonly interruption: number; readonly reclamation: number } {
+  return {
+    interruption: Math.max(0, (buckets >> BUCKET_BITS) - 1),
+    reclamation: Math.max(0, (buckets & ONE_BUCKET) - 1),
+  };
 }

@@ -47,10 +47,12 @@ export function prefetch(cycle: Cycle, order: Uint32Array, from: number, to: num
   const { hasInFlight, kind, pattern, profile, row } = cycle.rankedRows;
   const { aggregate } = cycle.fleet.demand;
   const { stride } = cycle.fleet.dimensions;
+  const shares = cycle.sharing.isActive;
   let seen = 0;
   for (let i = from; i < Math.min(to, order.length); i++) {
     const rankedRow = order[i]!;
     seen += aggregate.data[row[rankedRow]! * stride]!;
+    if (shares) seen += cycle.sharing.prefetch(rankedRow);
     seen +=
       hasInFlight[rankedRow]! +
       kind[rankedRow]! +

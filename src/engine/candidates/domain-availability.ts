@@ -11,6 +11,8 @@ import type { Cycle } from '../cycle.ts';
 import { changeOfEntry, classOfEntry, FreeChange, type Topology } from './topology.ts';
 
 const NEVER = -1;
+/** Claims that are read in the time in which a class is added up. */
+const CLAIMS_PER_CLASS = 4;
 
 /** The free machines of one pattern. */
 export class PatternAvailability {
@@ -131,7 +133,10 @@ export class PatternAvailability {
     const { freeChanges } = this.#topology;
     const { end } = freeChanges;
     if (this.#applied === end) return;
-    if (freeChanges.hasLost(this.#applied)) for (const domain of this.list) this.#invalidate(domain);
+    // Few classes are added up again faster than many claims are read, most of which concern other patterns.
+    const isCheaper = end - this.#applied > CLAIMS_PER_CLASS * this.fitting.length;
+    if (isCheaper || freeChanges.hasLost(this.#applied))
+      for (const domain of this.list) this.#invalidate(domain);
     else for (let at = this.#applied; at < end; at++) this.#apply(freeChanges.at(at));
     this.#applied = end;
   }

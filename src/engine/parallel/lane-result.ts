@@ -6,7 +6,6 @@ import type { Domains } from '../../fleet/index.ts';
 import type { ClaimRange } from '../assign/claims.ts';
 import { domainsOf } from '../assign/gang.ts';
 import { NONE } from '../assign/ranked-rows.ts';
-import type { LanePart } from '../assign/sharing.ts';
 import { spreadDomains } from '../assign/skew.ts';
 import type { Cycle } from '../cycle.ts';
 import { type CycleStats, MODES, type ModeStats, PATHS, type PathStats } from '../stats.ts';
@@ -26,7 +25,6 @@ export interface LaneResult {
   readonly restamped: readonly number[];
   readonly infeasible: readonly number[];
   readonly takenClasses: readonly number[];
-  readonly shared: LanePart;
   readonly paths: readonly PathStats[];
   readonly modes: readonly LaneModeStats[];
   /** Names of domains by gang or strict-spread row, in place of their numbers; null on the thread of the cycle. */
@@ -37,7 +35,7 @@ type LaneModeStats = Pick<ModeStats, 'proposals' | 'commits' | 'conflicts' | 'ex
 
 /** The result of a lane; `named`: it is read on another thread. */
 export function resultOf({ cycle, claimsStart }: Lane, named: boolean): LaneResult {
-  const { blockers, claims, pass, result, sharing, stats } = cycle;
+  const { blockers, claims, pass, result, stats } = cycle;
   return {
     rankedRows: pass.rankedRow.slice(0, pass.count),
     positions: pass.position.slice(0, pass.count),
@@ -49,7 +47,6 @@ export function resultOf({ cycle, claimsStart }: Lane, named: boolean): LaneResu
     restamped: result.restampedInPass,
     infeasible: result.infeasible,
     takenClasses: blockers.takenClasses,
-    shared: sharing.lanePart,
     paths: PATHS.map((path) => stats.paths[path]),
     modes: MODES.map((mode) => {
       const { commits, conflicts, exhausted, proposals } = stats.modes[mode];
@@ -80,12 +77,11 @@ function namesOf(cycle: Cycle): ReadonlyMap<number, readonly string[]> {
 
 /** Adds the results of other lanes to the cycle of the pass, in which lane 0 served its rows. */
 export function mergeResults(cycle: Cycle, results: readonly LaneResult[]): void {
-  const { blockers, claims, pass, rankedRows, result, sharing } = cycle;
+  const { blockers, claims, pass, rankedRows, result } = cycle;
   claims.adopt(results.map((lane) => lane.claims));
   for (const lane of results) {
     pass.merge(lane.rankedRows, lane.positions);
     blockers.merge(lane.takenClasses);
-    sharing.merge(lane.shared);
     result.addRestamped(lane.restamped);
     for (const gang of lane.infeasible) result.addInfeasible(gang);
     for (const [fold, members] of lane.hosted) result.setHosted(fold, members);

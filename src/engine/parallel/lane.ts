@@ -21,6 +21,8 @@ export interface LaneWork {
   readonly claimsStart: readonly number[];
   /** The order of free machines; a cycle on another thread has no options. */
   readonly poolOptions: PoolOptions;
+  /** By cluster: machines that drain for a row which is gone. */
+  readonly adoptable: ReadonlyMap<number, readonly number[]>;
   /** How often a lane that must wait reads the numbers of another before it parks. */
   readonly retries: number;
 }

@@ -131,6 +131,7 @@ export class Lanes {
       control: turnsMemory(claimsStart),
       claimsStart,
       poolOptions: { accelerators, ignoredAccelerators, poolOrder },
+      adoptable: cycle.adoptable.byCluster,
       retries: this.#options.retries,
     };
     // A lane without rows has served them all.

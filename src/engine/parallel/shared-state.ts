@@ -155,7 +155,7 @@ export class LaneCycles {
   open(work: LaneWork, numbers: readonly number[], hasBegun: boolean): readonly Lane[] {
     return numbers.map((number, i) => {
       const cycle = i === 0 ? this.#cycle : this.#otherAt(i - 1);
-      if (i > 0 || !hasBegun) cycle.beginLane(work.claimsStart[number]!, work.poolOptions);
+      if (i > 0 || !hasBegun) cycle.beginLane(work.claimsStart[number]!, work.poolOptions, work.adoptable);
       return new Lane(cycle, work, number, hasBegun);
     });
   }

@@ -68,13 +68,16 @@ class PhaseTwo {
   /** Victims by (pattern, priority): rows that share both share the list. */
   readonly #victims = new Map<string, VictimList>();
   #availability: VictimAvailability | null = null;
-  /** By cluster: what machines that drain for its rows will leave over. */
-  readonly #secondLists = new Map<number, Remainders>();
+  /** By cluster: its list of what machines that drain for its rows will leave over. */
+  readonly #secondLists = new Map<number, number>();
+  readonly #remainders: Remainders;
 
   constructor(cycle: Cycle) {
     this.#cycle = cycle;
     cycle.result.reservePicks(cycle.fleet.machines.size);
     this.#picked = cycle.result.picked;
+    this.#remainders = new Remainders(cycle.fleet);
+    this.#remainders.clear();
   }
 
   serve(unmet: Unmet): Preemption {
@@ -91,7 +94,7 @@ class PhaseTwo {
     const { sharing } = this.#cycle;
     const lends = sharing.lends(rankedRow);
     unfilled.restore(rankedRows.row[rankedRow]!, unmet.shortage);
-    if (lends) sharing.borrowArriving(rankedRow, this.#secondListOf(rankedRow));
+    if (lends) sharing.borrowArriving(rankedRow, this.#remainders, this.#secondListOf(rankedRow));
     const want = lends ? unfilled.deficit() : null;
     const test = this.#spreadTestOf(unmet);
     const arriving = drainingFor(this.#cycle, rankedRow, true).slice();
@@ -105,7 +108,7 @@ class PhaseTwo {
     if (this.#cycle.canBind(rankedRow)) this.#pick(rankedRow, this.#victimsOf(rankedRow), null, test, picks);
     if (want !== null) {
       for (const { slot } of picks) arriving.push(slot);
-      sharing.lendArriving(rankedRow, arriving, want, this.#secondListOf(rankedRow));
+      this.#lendArriving(rankedRow, arriving, want);
     }
     return picks.length === 0 && !unfilled.covered
       ? NOTHING
@@ -116,14 +119,19 @@ class PhaseTwo {
   lendDrains(rankedRow: number): void {
     const want = new Float64Array(this.#cycle.fleet.dimensions.count);
     const drains = drainingFor(this.#cycle, rankedRow, true);
-    this.#cycle.sharing.lendArriving(rankedRow, drains, want, this.#secondListOf(rankedRow));
+    this.#lendArriving(rankedRow, drains, want);
   }
 
-  #secondListOf(rankedRow: number): Remainders {
+  #lendArriving(rankedRow: number, arriving: readonly number[], want: Float64Array): void {
+    const list = this.#secondListOf(rankedRow);
+    this.#cycle.sharing.lendArriving(rankedRow, arriving, want, this.#remainders, list);
+  }
+
+  #secondListOf(rankedRow: number): number {
     const cluster = this.#cycle.rankedRows.cluster[rankedRow]!;
     let list = this.#secondLists.get(cluster);
     if (list === undefined) {
-      list = new Remainders(this.#cycle.fleet);
+      list = this.#remainders.open();
       this.#secondLists.set(cluster, list);
     }
     return list;

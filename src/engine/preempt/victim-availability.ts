@@ -1,15 +1,18 @@
 // What rows might lose: Configured machines by class and by the loss they cause. Machines equal in both are equally
-// good victims for any row, so only their ids order them. Claimed machines of a class are scanned by id, once for all
-// readers, and only as far as one reads. Used by victims.ts and preempt.ts.
+// good victims for any row, so only their ids order them. Machines of a class are scanned by id, once for all readers,
+// and only as far as one reads; unclaimed ones are listed at once where they are few. Used by victims.ts and preempt.ts.
 
-import type { SliceView } from '../../fleet/index.ts';
+import type { SliceView, StampedLoss } from '../../fleet/index.ts';
 import { dollarsOfBucket } from '../../model/index.ts';
 import { NONE } from '../assign/ranked-rows.ts';
+import { bucketsIn } from '../assign/sharing.ts';
 import type { Cycle } from '../cycle.ts';
 
-/** Above every penalty bucket plus one. */
-const BUCKETS = 32;
-const BUCKET_PAIRS = BUCKETS * BUCKETS;
+/**
+ * Unclaimed machines are listed if they are at most this part of all machines: listing one costs several times as much as
+ * reading one in a scan, but a scan for machines that hardly exist reads all of a class.
+ */
+const FEW = 1 / 64;
 
 /** The cost of losing a machine: to the row that claims it, or by its stamp if no row does. */
 export interface Loss {
@@ -27,28 +30,12 @@ export interface VictimGroup {
 }
 
 /** Unclaimed machines that differ only in their class. */
-export class UnclaimedVictims {
-  /** By their stamp; the priority is null if that is unknown. */
-  readonly loss: Omit<Loss, 'priority'> & { readonly priority: number | null };
+export interface UnclaimedKind {
+  readonly number: number;
+  /** By their stamp. */
+  readonly loss: StampedLoss;
   /** Their cluster has reported, and its rows do not claim them. */
   readonly excess: boolean;
-  readonly byClass = new Map<number, SortedGroup>();
-
-  constructor(loss: UnclaimedVictims['loss'], excess: boolean) {
-    this.loss = loss;
-    this.excess = excess;
-  }
-
-  add(cycle: Cycle, slot: number): void {
-    const { classOf, idOrder } = cycle.fleet.machines;
-    const c = classOf[slot]!;
-    let group = this.byClass.get(c);
-    if (group === undefined) {
-      group = new SortedGroup(idOrder);
-      this.byClass.set(c, group);
-    }
-    group.add(slot);
-  }
 }
 
 /** Sorted at the first read; nothing is added after that. */
@@ -76,56 +63,79 @@ class SortedGroup implements VictimGroup {
   }
 }
 
-/** Claimed machines of one class, by the loss to their claimants. */
-class ClaimedOfClass {
-  readonly #availability: VictimAvailability;
-  readonly #slice: SliceView;
-  #read = 0;
-  readonly #byLoss: number[][];
+/** Machines of one class, in groups by a number that the reader defines. */
+class ScannedClass {
+  readonly #slots: ArrayLike<number>;
+  readonly #end: number;
+  #next: number;
+  /** Number of the group of a machine; NONE if it is in none. */
+  readonly #numberOf: (slot: number) => number;
+  readonly #groups: (number[] | undefined)[] = [];
 
-  constructor(availability: VictimAvailability, slice: SliceView) {
-    this.#availability = availability;
-    this.#slice = slice;
-    this.#byLoss = availability.losses.map(() => []);
+  constructor(slots: ArrayLike<number>, { offset, length }: SliceView, numberOf: (slot: number) => number) {
+    this.#slots = slots;
+    this.#next = offset;
+    this.#end = offset + length;
+    this.#numberOf = numberOf;
   }
 
-  groupOf(loss: number): VictimGroup {
-    const slots = this.#byLoss[loss]!;
+  groupOf(number: number): VictimGroup {
+    this.#groups[number] ??= [];
+    const slots = this.#groups[number];
     return {
       at: (i) => {
-        while (slots.length <= i && this.#read < this.#slice.length) this.#readOne();
+        while (slots.length <= i && this.#next < this.#end) this.#readOne();
         return slots[i] ?? NONE;
       },
       count: () => {
-        while (this.#read < this.#slice.length) this.#readOne();
+        while (this.#next < this.#end) this.#readOne();
         return slots.length;
       },
     };
   }
 
   #readOne(): void {
-    const { cycle } = this.#availability;
-    const slot = cycle.fleet.machines.arena.data[this.#slice.offset + this.#read++]!;
-    const claimant = cycle.claims.claimedBy[slot]! - 1;
-    if (claimant !== NONE) this.#byLoss[this.#availability.lossOf(slot, claimant)]!.push(slot);
+    const slot = this.#slots[this.#next++]!;
+    const number = this.#numberOf(slot);
+    if (number === NONE) return;
+    this.#groups[number] ??= [];
+    this.#groups[number].push(slot);
   }
 }
 
 export class VictimAvailability {
   readonly cycle: Cycle;
   /** Distinct losses of claimants, by number. */
-  readonly losses: Loss[] = [];
+  readonly #losses: Loss[] = [];
+  readonly #numbers = new Map<string, number>();
   readonly #lossOfProfile: number[] = [];
-  /** Losses of claimants together with rows that borrow from their machines, by claimant's loss and buckets. */
-  readonly #sharedLosses = new Map<number, number>();
-  readonly #claimed: (ClaimedOfClass | undefined)[] = [];
-  readonly unclaimed: readonly UnclaimedVictims[];
+  /** By claimant's loss and buckets of the rows that borrow: the loss of all of them. Null until a reader asks. */
+  #sharedLosses: Map<number, number> | null = null;
+  readonly #claimed: (ScannedClass | undefined)[] = [];
+  /** By cluster: 1 if it has reported. */
+  readonly #isReady: Uint8Array;
+  readonly #allReady: boolean;
+  /** By class, then by kind; null if unclaimed machines are many. */
+  readonly #listed: ReadonlyMap<number, ReadonlyMap<number, SortedGroup>> | null;
+  readonly #unclaimed: (ScannedClass | undefined)[] = [];
+  readonly unclaimedKinds: readonly UnclaimedKind[];
 
-  constructor(cycle: Cycle) {
+  /** `few`: the largest number of unclaimed machines that are listed; the victims are the same for any. */
+  constructor(cycle: Cycle, few = FEW * cycle.fleet.machines.size) {
+    const { clusters, demand } = cycle.fleet;
     this.cycle = cycle;
-    this.#numberLosses();
-    if (cycle.sharing.isActive) this.#numberSharedLosses();
-    this.unclaimed = this.#unclaimed();
+    for (const [profile, entry] of demand.profiles.entries.entries()) {
+      if (entry === undefined) continue;
+      const { interruptionDollars, reclamationDollars } = entry;
+      const loss = { priority: entry.profile.priority, interruptionDollars, reclamationDollars };
+      this.#lossOfProfile[profile] = this.#numberOf(loss);
+    }
+    this.#isReady = Uint8Array.from({ length: clusters.size }, (_, cluster) =>
+      cycle.isReady(cluster) ? 1 : 0,
+    );
+    this.#allReady = cycle.options.readyClusters === null || !this.#isReady.includes(0, 1);
+    this.#listed = this.#countUnclaimed() <= few ? this.#listUnclaimed() : null;
+    this.unclaimedKinds = this.#kinds();
   }
 
   /** Whether unclaimed machines of reported clusters are on hold: victims of any row that they fit, whatever their stamp. */
@@ -133,100 +143,142 @@ export class VictimAvailability {
     return this.cycle.options.reclaimHoldSeconds > 0;
   }
 
-  /** Number of the loss of a machine to the ranked row that claims it and to those that borrow from it. */
-  lossOf(slot: number, claimant: number): number {
-    const alone = this.#lossOfProfile[this.cycle.rankedRows.profile[claimant]!]!;
-    const buckets = this.#bucketsOf(slot);
-    return buckets === 0 ? alone : this.#sharedLosses.get(alone * BUCKET_PAIRS + buckets)!;
+  /** Distinct losses of claimants together with rows that borrow from their machines, by number. */
+  get losses(): readonly Loss[] {
+    this.#sharedLosses ??= this.#numberSharedLosses();
+    return this.#losses;
   }
 
-  /** Buckets of the rows that borrow from a machine, as one number; 0 for none. */
-  #bucketsOf(slot: number): number {
-    const { interruptionBucket, isActive, reclamationBucket } = this.cycle.sharing;
-    return isActive ? interruptionBucket[slot]! * BUCKETS + reclamationBucket[slot]! : 0;
+  #numberOf(loss: Loss): number {
+    const text = `${loss.priority}/${loss.interruptionDollars}/${loss.reclamationDollars}`;
+    const known = this.#numbers.get(text);
+    if (known !== undefined) return known;
+    this.#numbers.set(text, this.#losses.length);
+    return this.#losses.push(loss) - 1;
   }
 
   /** The two dollar figures are each the largest of claimant and borrowers; the priority is the claimant's. */
-  #numberSharedLosses(): void {
-    const { claims, fleet, rankedRows } = this.cycle;
-    for (let slot = 0; slot < fleet.machines.size; slot++) {
-      const claimant = claims.claimedBy[slot]! - 1;
-      const buckets = this.#bucketsOf(slot);
-      if (claimant === NONE || buckets === 0) continue;
-      const alone = this.#lossOfProfile[rankedRows.profile[claimant]!]!;
-      const memo = alone * BUCKET_PAIRS + buckets;
-      if (this.#sharedLosses.has(memo)) continue;
-      const { priority, interruptionDollars, reclamationDollars } = this.losses[alone]!;
-      const dollars = (bucket: number): number => (bucket === 0 ? 0 : dollarsOfBucket(bucket - 1));
-      this.#sharedLosses.set(memo, this.losses.length);
-      this.losses.push({
-        priority,
-        interruptionDollars: Math.max(interruptionDollars, dollars(Math.floor(buckets / BUCKETS))),
-        reclamationDollars: Math.max(reclamationDollars, dollars(buckets % BUCKETS)),
-      });
-    }
-  }
-
-  /** Claimed machines of a class with a numbered loss; null if the class has no Configured machines. */
-  claimed(classNumber: number, loss: number): VictimGroup | null {
-    const slice = this.cycle.fleet.machines.configuredSlices[classNumber];
-    if (slice === undefined || slice.length === 0) return null;
-    this.#claimed[classNumber] ??= new ClaimedOfClass(this, slice);
-    return this.#claimed[classNumber].groupOf(loss);
-  }
-
-  /** Profiles equal in precedence are equal in all fields of a loss. */
-  #numberLosses(): void {
+  #numberSharedLosses(): Map<number, number> {
+    const { claims, fleet, sharing } = this.cycle;
     const numbers = new Map<number, number>();
-    for (const [profile, entry] of this.cycle.fleet.demand.profiles.entries.entries()) {
-      if (entry === undefined) continue;
-      let number = numbers.get(entry.precedence);
-      if (number === undefined) {
-        const { interruptionDollars, reclamationDollars } = entry;
-        number = this.losses.length;
-        numbers.set(entry.precedence, number);
-        this.losses.push({ priority: entry.profile.priority, interruptionDollars, reclamationDollars });
-      }
-      this.#lossOfProfile[profile] = number;
-    }
-  }
-
-  #unclaimed(): UnclaimedVictims[] {
-    const { cycle } = this;
-    const { clusters, machines } = cycle.fleet;
-    const { stamps } = machines;
-    const found = new Map<number, UnclaimedVictims>();
-    for (let cluster = 1; cluster < clusters.size; cluster++) {
-      const end = cycle.credits.unclaimedConfiguredEnd[cluster] ?? 0;
-      let i = cycle.credits.start[cluster] ?? 0;
-      if (i === end) continue;
-      const ready = cycle.isReady(cluster);
-      for (; i < end; i++) {
-        const slot = cycle.credits.unclaimed[i]!;
-        const stamp = machines.stamp[slot]!;
-        // A blocked machine could not be acquired once it has drained.
-        if (!cycle.claims.isFree(slot) || machines.blocked[slot] === 1) continue;
-        // One without a known priority is a victim only on hold.
-        if (stamps.hasPriority[stamp] === 0 && !(ready && this.hasHold)) continue;
-        const memo = stamp * 2 + (ready ? 1 : 0);
-        let victims = found.get(memo);
-        if (victims === undefined) {
-          victims = new UnclaimedVictims(this.#stamped(stamp), ready);
-          found.set(memo, victims);
-        }
-        victims.add(cycle, slot);
+    for (let cluster = 1; cluster < fleet.clusters.size; cluster++) {
+      const slice = sharing.lendsIn(cluster) ? fleet.machines.boundOf(cluster)?.configured : undefined;
+      if (slice === undefined) continue;
+      for (let i = slice.offset; i < slice.offset + slice.length; i++) {
+        const slot = fleet.machines.arena.data[i]!;
+        const buckets = sharing.bucketsOf(slot);
+        const claimant = claims.claimedBy[slot]! - 1;
+        if (buckets === 0 || claimant === NONE) continue;
+        const memo = this.#memoOf(claimant, buckets);
+        if (!numbers.has(memo)) numbers.set(memo, this.#numberOf(this.#shared(claimant, buckets)));
       }
     }
-    return [...found.values()];
+    return numbers;
   }
 
-  #stamped(stamp: number): UnclaimedVictims['loss'] {
-    const { hasPriority, priority, interruptionDollars, reclamationDollars } =
-      this.cycle.fleet.machines.stamps;
+  #aloneOf(claimant: number): number {
+    return this.#lossOfProfile[this.cycle.rankedRows.profile[claimant]!]!;
+  }
+
+  #memoOf(claimant: number, buckets: number): number {
+    return buckets * this.#lossOfProfile.length + this.#aloneOf(claimant);
+  }
+
+  #shared(claimant: number, buckets: number): Loss {
+    const { priority, interruptionDollars, reclamationDollars } = this.#losses[this.#aloneOf(claimant)]!;
+    const { interruption, reclamation } = bucketsIn(buckets);
     return {
-      priority: hasPriority[stamp] === 0 ? null : priority[stamp]!,
-      interruptionDollars: interruptionDollars[stamp]!,
-      reclamationDollars: reclamationDollars[stamp]!,
+      priority,
+      interruptionDollars: Math.max(interruptionDollars, dollarsOfBucket(interruption)),
+      reclamationDollars: Math.max(reclamationDollars, dollarsOfBucket(reclamation)),
     };
   }
+
+  /** Claimed machines of a class with a loss of `losses`; null if the class has no Configured machines. */
+  claimed(classNumber: number, loss: number): VictimGroup | null {
+    this.#claimed[classNumber] ??= this.#scan(classNumber, (slot) => this.#claimedNumberOf(slot));
+    return this.#claimed[classNumber]?.groupOf(loss) ?? null;
+  }
+
+  #claimedNumberOf(slot: number): number {
+    const claimant = this.cycle.claims.claimedBy[slot]! - 1;
+    if (claimant === NONE) return NONE;
+    const buckets = this.cycle.sharing.bucketsOf(slot);
+    if (buckets === 0) return this.#aloneOf(claimant);
+    return this.#sharedLosses!.get(this.#memoOf(claimant, buckets))!;
+  }
+
+  /** Unclaimed machines of a class and kind; null if it has none, as far as that is known without a scan. */
+  unclaimed(classNumber: number, kind: number): VictimGroup | null {
+    if (this.#listed !== null) return this.#listed.get(classNumber)?.get(kind) ?? null;
+    this.#unclaimed[classNumber] ??= this.#scan(classNumber, (slot) => this.#kindOf(slot));
+    return this.#unclaimed[classNumber]?.groupOf(kind) ?? null;
+  }
+
+  #scan(classNumber: number, numberOf: (slot: number) => number): ScannedClass | undefined {
+    const { arena, configuredSlices } = this.cycle.fleet.machines;
+    const slice = configuredSlices[classNumber];
+    return slice === undefined ? undefined : new ScannedClass(arena.data, slice, numberOf);
+  }
+
+  /** Number of the kind of an unclaimed machine; NONE if it is claimed. */
+  #kindOf(slot: number): number {
+    if (!this.cycle.claims.isFree(slot)) return NONE;
+    const { cluster, stamp, stamps } = this.cycle.fleet.machines;
+    const isReady = this.#allReady || this.#isReady[cluster[slot]!] === 1;
+    return 2 * stamps.loss[stamp[slot]!]! + (isReady ? 1 : 0);
+  }
+
+  /** Kinds of unclaimed machines; if these were not listed, all that stamps and clusters allow. */
+  #kinds(): UnclaimedKind[] {
+    const { losses } = this.cycle.fleet.machines.stamps;
+    const listed = this.#listed && new Set([...this.#listed.values()].flatMap((kinds) => [...kinds.keys()]));
+    const kinds: UnclaimedKind[] = [];
+    for (const [i, loss] of losses.entries()) {
+      if (loss === undefined) continue;
+      for (const excess of [false, true]) {
+        const number = 2 * i + (excess ? 1 : 0);
+        const exists = listed === null ? excess || !this.#allReady : listed.has(number);
+        if (exists) kinds.push({ number, loss, excess });
+      }
+    }
+    return kinds;
+  }
+
+  /** Bound machines that no row was credited with; the pass may have claimed some. */
+  #countUnclaimed(): number {
+    const { start, unclaimedConfiguredEnd } = this.cycle.credits;
+    let count = 0;
+    for (let cluster = 1; cluster < this.cycle.fleet.clusters.size; cluster++)
+      count += (unclaimedConfiguredEnd[cluster] ?? 0) - (start[cluster] ?? 0);
+    return count;
+  }
+
+  #listUnclaimed(): Map<number, Map<number, SortedGroup>> {
+    const { credits, fleet } = this.cycle;
+    const { blocked, classOf, idOrder } = fleet.machines;
+    const found = new Map<number, Map<number, SortedGroup>>();
+    for (let cluster = 1; cluster < fleet.clusters.size; cluster++) {
+      const end = credits.unclaimedConfiguredEnd[cluster] ?? 0;
+      for (let i = credits.start[cluster] ?? 0; i < end; i++) {
+        const slot = credits.unclaimed[i]!;
+        const kind = this.#kindOf(slot);
+        // A blocked machine could not be acquired once it has drained.
+        if (kind === NONE || blocked[slot] === 1) continue;
+        const ofClass = entryOf(found, classOf[slot]!, () => new Map<number, SortedGroup>());
+        entryOf(ofClass, kind, () => new SortedGroup(idOrder)).add(slot);
+      }
+    }
+    return found;
+  }
+}
+
+/** The entry of a key, which is made if there is none. */
+function entryOf<T>(map: Map<number, T>, key: number, make: () => T): T {
+  let entry = map.get(key);
+  if (entry === undefined) {
+    entry = make();
+    map.set(key, entry);
+  }
+  return entry;
 }

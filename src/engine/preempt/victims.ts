@@ -45,8 +45,13 @@ export class Victims implements VictimList {
   readonly #slots: number[] = [];
   readonly #from: Batch[] = [];
   #first = 0;
-  /** Best first; those before `#opened` are in the heap or fully read. */
-  readonly #batches: readonly Batch[];
+  readonly #bySeconds: ReadonlyMap<number, readonly number[]>;
+  /**
+   * Best first; those before `#opened` are in the heap or fully read. Victims other than excess ones are added when these are
+   * read: finding the losses of claimed machines takes a scan, and mostly excess ones suffice.
+   */
+  readonly #batches: Batch[];
+  #hasInversions = false;
   #opened = 0;
   /** Groups of equal score, the smallest id on top. */
   readonly #heap: Reading[] = [];
@@ -57,10 +62,16 @@ export class Victims implements VictimList {
     this.#availability = availability;
     this.#preemptor = preemptor;
     const fitting = patterns.patternOf(patternNumber).fittingClasses();
-    const bySeconds = Map.groupBy(fitting, (c) => classes.drainSeconds[c]!);
-    this.#batches = [...this.#unclaimed(bySeconds), ...this.#claimed(bySeconds)].sort(
-      (a, b) => Number(b.excess) - Number(a.excess) || b.score - a.score,
-    );
+    this.#bySeconds = Map.groupBy(fitting, (c) => classes.drainSeconds[c]!);
+    this.#batches = [...this.#unclaimed(true)].sort(byScore);
+  }
+
+  /** Adds victims that are not excess; returns false if they were added before. */
+  #addInversions(): boolean {
+    if (this.#hasInversions) return false;
+    this.#hasInversions = true;
+    this.#batches.push(...[...this.#unclaimed(false), ...this.#claimed()].sort(byScore));
+    return true;
   }
 
   get classes(): readonly number[] {
@@ -93,29 +104,34 @@ export class Victims implements VictimList {
     return this.#from[i]!.excess;
   }
 
-  *#unclaimed(bySeconds: ReadonlyMap<number, readonly number[]>): Generator<Batch> {
-    const { hasHold, unclaimed } = this.#availability;
-    for (const { loss: stamped, excess, byClass } of unclaimed) {
+  *#unclaimed(excess: boolean): Generator<Batch> {
+    const { hasHold, unclaimedKinds } = this.#availability;
+    for (const { number, loss: stamped, excess: isExcess } of unclaimedKinds) {
       const loss = { ...stamped, priority: stamped.priority ?? this.#preemptor };
-      if (loss.priority >= this.#preemptor && !(excess && hasHold)) continue;
-      for (const [seconds, classes] of bySeconds) {
-        const groups = () => classes.flatMap((c) => (byClass.has(c) ? [[c, byClass.get(c)!] as const] : []));
-        yield { loss, excess, score: this.#scoreOf(loss, seconds), groups };
-      }
+      if (isExcess !== excess || (loss.priority >= this.#preemptor && !(excess && hasHold))) continue;
+      yield* this.#batchesOf(loss, excess, (c) => this.#availability.unclaimed(c, number));
     }
   }
 
-  *#claimed(bySeconds: ReadonlyMap<number, readonly number[]>): Generator<Batch> {
+  *#claimed(): Generator<Batch> {
     for (const [number, loss] of this.#availability.losses.entries()) {
       if (loss.priority >= this.#preemptor) continue;
-      for (const [seconds, classes] of bySeconds) {
-        const groups = () =>
-          classes.flatMap((c) => {
-            const group = this.#availability.claimed(c, number);
-            return group === null ? [] : [[c, group] as const];
-          });
-        yield { loss, excess: false, score: this.#scoreOf(loss, seconds), groups };
-      }
+      yield* this.#batchesOf(loss, false, (c) => this.#availability.claimed(c, number));
+    }
+  }
+
+  *#batchesOf(
+    loss: Loss,
+    excess: boolean,
+    groupOf: (classNumber: number) => VictimGroup | null,
+  ): Generator<Batch> {
+    for (const [seconds, classes] of this.#bySeconds) {
+      const groups = () =>
+        classes.flatMap((c) => {
+          const group = groupOf(c);
+          return group === null ? [] : [[c, group] as const];
+        });
+      yield { loss, excess, score: this.#scoreOf(loss, seconds), groups };
     }
   }
 
@@ -126,6 +142,7 @@ export class Victims implements VictimList {
   #counted(): Map<number, number> {
     if (this.#counts !== null) return this.#counts;
     this.#counts = new Map();
+    this.#addInversions();
     for (const { groups } of this.#batches) {
       for (const [c, group] of groups()) {
         const count = group.count();
@@ -138,14 +155,18 @@ export class Victims implements VictimList {
   /** Refills the heap with the next best batches; false if there is no victim left. */
   #fill(): boolean {
     const batches = this.#batches;
-    while (this.#heap.length === 0 && this.#opened < batches.length) {
-      const { excess, score } = batches[this.#opened]!;
-      while (batches[this.#opened]?.score === score && batches[this.#opened]!.excess === excess) {
+    while (this.#heap.length === 0) {
+      const best = batches[this.#opened];
+      if (best === undefined) {
+        if (this.#addInversions()) continue;
+        return false;
+      }
+      while (batches[this.#opened]?.score === best.score && batches[this.#opened]!.excess === best.excess) {
         this.#open(batches[this.#opened++]!);
       }
       for (let i = (this.#heap.length >> 1) - 1; i >= 0; i--) this.#sink(i);
     }
-    return this.#heap.length > 0;
+    return true;
   }
 
   #open(batch: Batch): void {
@@ -197,6 +218,10 @@ export class Victims implements VictimList {
     }
     heap[at] = reading;
   }
+}
+
+function byScore(a: Batch, b: Batch): number {
+  return b.score - a.score;
 }
 
 export const NO_VICTIMS: VictimList = {

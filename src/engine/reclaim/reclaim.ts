@@ -12,17 +12,13 @@ import { AwaitingRows } from './awaiting-rows.ts';
  */
 export function reclaims(cycle: Cycle): number[] {
   const holdMs = cycle.options.reclaimHoldSeconds * 1000;
-  const slots = unclaimed(cycle);
-  if (holdMs === 0) return slots;
+  if (holdMs === 0) return unclaimed(cycle, null);
   const { cluster, unclaimedSinceMs } = cycle.fleet.machines;
-  let rows: AwaitingRows | null = null;
-  return slots.filter((slot) => {
-    // Without a clock the hold begins now.
-    if (!(cycle.nowMs - unclaimedSinceMs[slot]! >= holdMs) || !cycle.bindable.has(cluster[slot]!))
-      return false;
-    rows ??= new AwaitingRows(cycle);
-    return !rows.matches(slot);
-  });
+  // Without a clock the hold begins now. Of many machines on hold few are due, so this is read first.
+  const due = unclaimed(cycle, (slot) => cycle.nowMs - unclaimedSinceMs[slot]! >= holdMs);
+  if (due.length === 0) return due;
+  const rows = new AwaitingRows(cycle);
+  return due.filter((slot) => cycle.bindable.has(cluster[slot]!) && !rows.matches(slot));
 }
 
 /**
@@ -32,11 +28,11 @@ export function reclaims(cycle: Cycle): number[] {
 export function onHold(cycle: Cycle): number[] {
   if (cycle.options.reclaimHoldSeconds === 0) return [];
   const { cluster } = cycle.fleet.machines;
-  return unclaimed(cycle).filter((slot) => cycle.bindable.has(cluster[slot]!));
+  return unclaimed(cycle, null).filter((slot) => cycle.bindable.has(cluster[slot]!));
 }
 
-/** Configured machines of reported clusters that are neither claimed nor picked: by cluster, then keep order. */
-function unclaimed(cycle: Cycle): number[] {
+/** Configured machines of reported clusters that are neither claimed nor picked and pass a test: by cluster, then keep order. */
+function unclaimed(cycle: Cycle, test: ((slot: number) => boolean) | null): number[] {
   const slots: number[] = [];
   for (const cluster of cycle.fleet.clusters.sorted()) {
     const start = cycle.credits.start[cluster] ?? 0;
@@ -44,6 +40,7 @@ function unclaimed(cycle: Cycle): number[] {
     if (start === end || !cycle.isReady(cluster)) continue;
     for (let i = start; i < end; i++) {
       const slot = cycle.credits.unclaimed[i]!;
+      if (test !== null && !test(slot)) continue;
       if (cycle.claims.isFree(slot) && cycle.result.picked[slot] !== 1) slots.push(slot);
     }
   }

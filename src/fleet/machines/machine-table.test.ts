@@ -13,7 +13,7 @@ import {
   type NeedKey,
   type Stamp,
 } from '../../model/index.ts';
-import { Fleet, type MachineStatus } from '../index.ts';
+import { Fleet, type MachineStatus, type MachineTable, type StampedLoss } from '../index.ts';
 
 const { Idle, Speculative, Configuring, Configured } = MachineState;
 
@@ -153,9 +153,28 @@ function expectTables(fleet: Fleet, model: Model): void {
   }
   const stamps = all.filter((m) => m.stamp !== null).map((m) => JSON.stringify(Object.values(m.stamp!)));
   expect(machines.stamps.count).toBe(new Set(stamps).size);
+  for (const machine of all) expect(lossOf(machines, machine.id)).toEqual(expectedLoss(machine));
+  const losses = [expectedLoss(undefined), ...all.map((machine) => expectedLoss(machine))].map((loss) =>
+    JSON.stringify(loss),
+  );
+  const inUse = machines.stamps.losses.filter((loss) => loss !== undefined);
+  expect(new Set(inUse.map((loss) => JSON.stringify(loss)))).toEqual(new Set(losses));
 }
 
 const key = fc.constantFrom(...KEYS);
+function lossOf(machines: MachineTable, id: string): StampedLoss | undefined {
+  return machines.stamps.losses[machines.stamps.loss[machines.stamp[machines.slotOf(id)!]!]!];
+}
+
+function expectedLoss(machine: LedgerMachine | undefined): StampedLoss {
+  const stamp = machine?.stamp;
+  return {
+    priority: stamp?.priority ?? null,
+    interruptionDollars: stamp?.interruptionPenaltyDollars ?? 0,
+    reclamationDollars: stamp?.reclamationPenaltyDollars ?? 0,
+  };
+}
+
 const stamp: fc.Arbitrary<Stamp> = fc.record({
   priority: fc.constantFrom(null, 0, 5),
   interruptionPenaltyDollars: fc.constantFrom(0, 1),

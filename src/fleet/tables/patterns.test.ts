@@ -63,4 +63,41 @@ describe('the classes of a pattern', () => {
     expect(fleet.classes.size).toBe(1);
     expect(kept.matches(0)).toBe(true);
   });
+
+  it('given classes and more requirements than a mask has bits, then a class that matches has all bits of the pattern', () => {
+    const zones = Array.from({ length: 40 }, (_, i) => `z${i}`);
+    const steps = fc.array(
+      fc.record({
+        id: fc.constantFrom('a', 'b', 'c', 'd'),
+        machineIn: fc.constantFrom(...zones),
+        wanted: fc.constantFrom(...zones),
+        isAdded: fc.boolean(),
+      }),
+      { maxLength: 60 },
+    );
+    fc.assert(
+      fc.property(steps, (all) => {
+        const fleet = new Fleet();
+        const numbers = new Map<string, number>();
+        for (const { id, machineIn, wanted, isAdded } of all) {
+          fleet.machines.put(aMachine(id, MachineState.Idle, { zone: machineIn }));
+          const known = numbers.get(wanted);
+          if (known !== undefined) fleet.patterns.drop(known);
+          numbers.delete(wanted);
+          if (isAdded) {
+            const inZone = { key: 'topology.kubernetes.io/zone', operator: Operator.In, values: [wanted] };
+            numbers.set(wanted, fleet.patterns.retain([inZone], resources({}), ''));
+          }
+          for (const c of fleet.classes.attributes.keys()) {
+            if (fleet.classes.attributes[c] === undefined) continue;
+            for (const number of numbers.values()) {
+              const pattern = fleet.patterns.patternOf(number);
+              const passes = (fleet.patterns.maskOf(c) & pattern.mask) === pattern.mask;
+              expect(passes || !pattern.matches(c)).toBe(true);
+            }
+          }
+        }
+      }),
+    );
+  });
 });

@@ -47,6 +47,11 @@ export class PatternTable {
     return this.#patterns[number]!;
   }
 
+  /** The bits of all requirements that a class meets; a pattern matches no class without the bits of its own mask. */
+  maskOf(classNumber: number): number {
+    return this.#conditions.maskOf(classNumber);
+  }
+
   /** Incremented whenever a pattern is added or removed. */
   version = 0;
 
@@ -133,6 +138,8 @@ export class Pattern {
   readonly hasUnit: boolean;
   /** Those of its requirements, in their order, and that of its smallest unit as the last one. */
   readonly conditions: readonly Condition[];
+  /** Bits that `PatternTable.maskOf` has for every class that matches: a test that reads nothing of the pattern. */
+  readonly mask: number;
   /** Its entry in the table; null in a worker thread, whose table is a copy. */
   readonly place: { readonly set: RequirementSet; readonly amounts: string } | null;
   holders = 0;
@@ -156,6 +163,7 @@ export class Pattern {
     this.minUnit = minUnit;
     this.hasUnit = [...minUnit.values()].some((amount) => amount > 0);
     this.conditions = conditions;
+    this.mask = conditions.reduce((mask, { bit }) => mask | bit, 0);
     this.place = place;
   }
 

@@ -1,8 +1,17 @@
-// Interned stamps in columns. There are few distinct stamps, so a machine stores the number of its stamp. Part of
-// machine-table.ts.
+// Interned stamps in columns. There are few distinct stamps, so a machine stores the number of its stamp. There are even
+// fewer distinct losses, because rows of all clusters share priorities and penalties. Part of machine-table.ts.
 
 import { ColumnGroup } from '../../collections/table.ts';
 import type { Stamp } from '../../model/index.ts';
+
+/** What losing a machine costs by its stamp; the priority is null if it is unknown. */
+export interface StampedLoss {
+  readonly priority: number | null;
+  readonly interruptionDollars: number;
+  readonly reclamationDollars: number;
+}
+
+const NO_LOSS: StampedLoss = { priority: null, interruptionDollars: 0, reclamationDollars: 0 };
 
 export class StampTable {
   /** By fingerprint, then by the text of the other fields: avoids building texts that contain the long fingerprint. */
@@ -11,6 +20,12 @@ export class StampTable {
   readonly #stamps: (Stamp | undefined)[] = [undefined];
   readonly #holders: number[] = [0];
   readonly #free: number[] = [];
+  /** Distinct losses by number, undefined for a number that is not in use; entry 0 is the absence of a stamp. */
+  readonly losses: (StampedLoss | undefined)[] = [NO_LOSS];
+  readonly #lossNumbers = new Map<string, number>();
+  /** By loss: the number of stamps with it. */
+  readonly #lossHolders: number[] = [1];
+  readonly #freeLosses: number[] = [];
   /** Entry 0 is the absence of a stamp. */
   readonly byNumber = new ColumnGroup(this, 1);
   /** 1 if the priority is known; a stamp without priority does not make its machine a victim. */
@@ -18,6 +33,8 @@ export class StampTable {
   readonly priority = this.byNumber.i32();
   readonly interruptionDollars = this.byNumber.f64();
   readonly reclamationDollars = this.byNumber.f64();
+  /** Number of its loss. */
+  readonly loss = this.byNumber.u32();
 
   /** Adds a reference to a stamp and returns its number; 0 for null. */
   retain(stamp: Stamp | null): number {
@@ -36,6 +53,7 @@ export class StampTable {
       this.priority[number] = stamp.priority ?? 0;
       this.interruptionDollars[number] = stamp.interruptionPenaltyDollars;
       this.reclamationDollars[number] = stamp.reclamationPenaltyDollars;
+      this.loss[number] = this.#retainLoss(stamp);
     }
     this.#holders[number]!++;
     return number;
@@ -56,6 +74,31 @@ export class StampTable {
     this.#count--;
     this.#stamps[number] = undefined;
     this.#free.push(number);
+    this.#dropLoss(this.loss[number]!, stamp);
+  }
+
+  #retainLoss(stamp: Stamp): number {
+    const text = lossText(stamp);
+    let number = this.#lossNumbers.get(text);
+    if (number === undefined) {
+      number = this.#freeLosses.pop() ?? this.losses.length;
+      this.#lossNumbers.set(text, number);
+      this.#lossHolders[number] = 0;
+      this.losses[number] = {
+        priority: stamp.priority,
+        interruptionDollars: stamp.interruptionPenaltyDollars,
+        reclamationDollars: stamp.reclamationPenaltyDollars,
+      };
+    }
+    this.#lossHolders[number]!++;
+    return number;
+  }
+
+  #dropLoss(number: number, stamp: Stamp): void {
+    if (--this.#lossHolders[number]! > 0) return;
+    this.#lossNumbers.delete(lossText(stamp));
+    this.losses[number] = undefined;
+    this.#freeLosses.push(number);
   }
 
   stampOf(number: number): Stamp | null {
@@ -73,11 +116,10 @@ export class StampTable {
 }
 
 /** All fields of a stamp except the fingerprint. */
-function stampText({
-  priority,
-  interruptionPenaltyDollars,
-  reclamationPenaltyDollars,
-  group,
-}: Stamp): string {
-  return `${priority}/${interruptionPenaltyDollars}/${reclamationPenaltyDollars}/${group}`;
+function stampText(stamp: Stamp): string {
+  return `${lossText(stamp)}/${stamp.group}`;
+}
+
+function lossText({ priority, interruptionPenaltyDollars, reclamationPenaltyDollars }: Stamp): string {
+  return `${priority}/${interruptionPenaltyDollars}/${reclamationPenaltyDollars}`;
 }
