@@ -127,7 +127,7 @@ export function shareColumns(from: object, to: object): void {
 /** A column that its reader must not write. */
 export type ReadonlyColumn<T extends Column = Column> = Pick<
   T,
-  'length' | 'slice' | 'filter' | typeof Symbol.iterator
+  'length' | 'slice' | 'filter' | 'includes' | typeof Symbol.iterator
 > & {
   readonly [index: number]: number;
   subarray(start?: number, end?: number): ReadonlyColumn<T>;

@@ -51,7 +51,7 @@ export class CycleResult {
     return this.#blockers;
   }
 
-  /** Bound machines that a gang claims without their stamp naming it; those of a gang in claim order. */
+  /** Bound machines that a gang or a lender claims without their stamp naming it; those of a row in claim order. */
   allRestamped(): number[] {
     return [...this.#restamped, ...[...this.#settledRestamps.values()].flat()];
   }
@@ -106,12 +106,12 @@ export class CycleResult {
     this.#blockers.set(explained, blocker);
   }
 
-  /** Records machines that a gang of the pass restamps. */
+  /** Records machines that a row of the pass restamps. */
   addRestamped(slots: readonly number[]): void {
     for (const slot of slots) this.#restamped.push(slot);
   }
 
-  /** Records all machines that gangs of a cluster restamp which were covered before the pass. */
+  /** Records all machines that rows of a cluster restamp which were covered before the pass. */
   settleRestamps(cluster: number, slots: readonly number[]): void {
     if (slots.length === 0) this.#settledRestamps.delete(cluster);
     else this.#settledRestamps.set(cluster, slots);

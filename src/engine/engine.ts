@@ -144,7 +144,7 @@ export class Decision {
     );
   }
 
-  /** Bound machines that a gang took over. */
+  /** Bound machines that a gang or a lender took over. */
   restamps(): Map<string, NeedKey> {
     const cycle = this.#current;
     const { claims, rankedRows } = cycle;

@@ -317,7 +317,7 @@ export interface Plan {
   readonly verdicts: readonly Verdict[];
   /** By machine id: the row or fold that claims it. */
   readonly claims: ReadonlyMap<string, NeedKey>;
-  /** By machine id: the gang that took over a bound machine, whose stamp now names the gang. */
+  /** By machine id: the row that took over a bound machine, whose stamp now names the row. */
   readonly restamps: ReadonlyMap<string, NeedKey>;
   /** By id of a draining machine whose target's row is gone: the row it drains for from now on. By id. */
   readonly retargets: ReadonlyMap<string, NeedKey>;

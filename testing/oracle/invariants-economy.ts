@@ -5,6 +5,7 @@ import {
   compareText,
   covers,
   effectiveAllocatable,
+  isBound,
   isPurchased,
   isZero,
   keyText,
@@ -20,7 +21,7 @@ import {
   subtract,
   type Verdict,
 } from '../../src/model/index.ts';
-import type { Check, Scene } from './invariants-scene.ts';
+import { type Check, ownersOf, type Scene } from './invariants-scene.ts';
 
 /** A clock runs for machines on hold in clusters that can bind, and only those leave whose hold has run out. */
 export function checkClock(
@@ -144,5 +145,27 @@ export function checkPurchases(scene: Scene, plan: Plan, check: Check): void {
   for (const [name, left] of purchaseBudget.clusters) {
     const own = bought.filter(({ cluster }) => cluster === name);
     check(isWithin(left, own), `ceiling: ${name} spends more than its budget`);
+  }
+}
+
+/** With sharing a plain row re-stamps what it claims of another Need; without, plain rows re-stamp nothing. */
+export function checkRestamps(scene: Scene, plan: Plan, check: Check): void {
+  for (const verdict of plan.verdicts) {
+    const need = scene.needs.get(keyText(verdict.key))!;
+    if (!mayLend(need)) continue;
+    for (const id of verdict.claimed) {
+      const machine = scene.machine(id);
+      const owners = isBound(machine.state) ? ownersOf(machine) : [];
+      const isAnothers =
+        !owners.includes(keyText(verdict.key)) && owners.some((owner) => scene.needs.has(owner));
+      const restamp = plan.restamps.get(id);
+      const isShared = scene.input.options.sharing === 'on';
+      check(!isAnothers || !isShared || restamp !== undefined, `restamp: ${id} keeps the stamp of another`);
+      check(restamp === undefined || isShared, `restamp: ${id} without sharing`);
+    }
+  }
+  for (const [id, key] of plan.restamps) {
+    const claimant = plan.claims.get(id);
+    check(claimant !== undefined && keyText(claimant) === keyText(key), `restamp: ${id} serves another row`);
   }
 }

@@ -52,3 +52,12 @@ export class Scene {
     );
   }
 }
+
+/** Key texts of the rows whose own a machine is. */
+export function ownersOf({ cluster, stamp, target }: LedgerMachine): readonly string[] {
+  const owners: string[] = [];
+  if (stamp !== null && cluster !== '')
+    owners.push(keyText({ cluster, fingerprint: stamp.fingerprint, group: stamp.group }));
+  if (target !== null) owners.push(keyText(target));
+  return owners;
+}

@@ -22,8 +22,14 @@ import {
   sameTermOf,
   type Verdict,
 } from '../../src/model/index.ts';
-import { checkClock, checkPurchases, checkRetargets, checkShares } from './invariants-economy.ts';
-import { type Check, Scene } from './invariants-scene.ts';
+import {
+  checkClock,
+  checkPurchases,
+  checkRestamps,
+  checkRetargets,
+  checkShares,
+} from './invariants-economy.ts';
+import { type Check, ownersOf, Scene } from './invariants-scene.ts';
 
 /** A plan as one text: equal texts are equal plans, order and all. */
 export function planText(plan: Plan): string {
@@ -65,6 +71,7 @@ export function brokenProperties(input: DecisionInput, plan: Plan): readonly str
   checkShares(scene, plan, check);
   checkRetargets(scene, plan, check);
   checkPurchases(scene, plan, check);
+  checkRestamps(scene, plan, check);
   return broken;
 }
 
@@ -204,15 +211,6 @@ function checkSetAside(scene: Scene, verdict: Verdict, plan: Plan, check: Check)
     );
   }
   check(!plan.actions.some(({ need }) => need !== null && keyText(need) === text), `set aside: ${name} acts`);
-}
-
-/** Key texts of the rows whose own a machine is. */
-function ownersOf({ cluster, stamp, target }: LedgerMachine): readonly string[] {
-  const owners: string[] = [];
-  if (stamp !== null && cluster !== '')
-    owners.push(keyText({ cluster, fingerprint: stamp.fingerprint, group: stamp.group }));
-  if (target !== null) owners.push(keyText(target));
-  return owners;
 }
 
 /** Gangs acquire and pick whole or not at all, and all their bound machines are re-stamped. */

@@ -15,7 +15,7 @@ import {
   RECLAIM_GRACE_SECONDS,
 } from '../../src/model/index.ts';
 import { foldNeeds } from './fold.ts';
-import { makeOracleState, type OracleState, type Row, type Slot } from './ledger.ts';
+import { isOthersOwn, makeOracleState, type OracleState, type Row, type Slot } from './ledger.ts';
 import { obstaclesOf } from './obstacles.ts';
 import { graceOf, isExcess, preemptFor } from './preempt.ts';
 import { onHold, reclaims, releases } from './reclaim.ts';
@@ -52,8 +52,12 @@ export function decide(input: DecisionInput): Plan {
   for (const row of rows) {
     for (const slot of row.claims) {
       claims.set(slot.id, row.key);
-      // "Bound machines it [a gang] claims are re-stamped with its fingerprint and group" (R39).
-      const foreign = row.kind === 'gang' && isBound(slot.machine.state) && slot.stampKey !== row.text;
+      // "Bound machines it [a gang] claims are re-stamped with its fingerprint and group" (R39), and what a lender claims of
+      // another's (R112).
+      const foreign =
+        isBound(slot.machine.state) &&
+        slot.stampKey !== row.text &&
+        (row.kind === 'gang' || (row.lends && isOthersOwn(oracleState, row, slot)));
       if (foreign) restamps.set(slot.id, row.key);
     }
   }

@@ -225,6 +225,7 @@ function walkOthers(
     if (!rest.adds(classNumber, true)) continue;
     if (early && cycle.credits.contended.has(classNumber, slot)) return false;
     cycle.credits.credit(rankedRow, slot, true);
+    if (cycle.sharing.isActive) cycle.credits.noteRestamp(cluster);
     if (firstUnit) return true;
     rest = cycle.beyond(rankedRow, drains);
   }

@@ -41,7 +41,7 @@ export class Credits {
   readonly unclaimedConfiguredEnd = this.byCluster.u32();
   readonly unclaimedEnd = this.byCluster.u32();
   readonly pendingEnd = this.byCluster.u32();
-  /** 1 if a gang was credited with a machine whose stamp does not name it. */
+  /** 1 if a gang or a lender was credited with a machine whose stamp does not name it. */
   readonly restamps = this.byCluster.u8();
   /** 1 if it is credited only after the ranked rows of all clusters are made. */
   readonly deferred = this.byCluster.u8();
@@ -163,7 +163,7 @@ export class Credits {
     if (this.#listedAt > this.#claims.count) this.#listedAt = NONE;
   }
 
-  /** Records that a gang of a cluster was credited with a machine whose stamp does not name it. */
+  /** Records that a gang or a lender of a cluster was credited with a machine whose stamp does not name it. */
   noteRestamp(cluster: number): void {
     this.restamps[cluster] = 1;
   }

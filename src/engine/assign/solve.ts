@@ -7,7 +7,7 @@ import type { Cycle } from '../cycle.ts';
 import type { Lanes } from '../parallel/lanes.ts';
 import { ParallelStep } from '../parallel/parallel-step.ts';
 import type { WorkerPool } from '../parallel/worker-pool.ts';
-import { settleRestamps } from './restamps.ts';
+import { restampInPass, settleRestamps } from './restamps.ts';
 import { addSetAside } from './set-aside.ts';
 
 /** Parts of a cycle that are timed, in the order they end: the first three are Phase 1, `plan` follows Phase 3. */
@@ -41,6 +41,7 @@ export function solve(
   cycle.stats.credited(served.length, rows);
   cycle.pass.open();
   lanes.serve();
+  restampInPass(cycle);
   addSetAside(cycle);
   probe('acquire');
 }

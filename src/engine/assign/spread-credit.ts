@@ -19,6 +19,8 @@ export class EvenList {
   #rankedRow = 0;
   #domains!: Domains;
   #pattern!: Pattern;
+  /** Whether the machines are those of other live rows. */
+  #areOthers = false;
   #length = 0;
   /** By position in the walk: the machine, and the position of the next one in its domain. */
   #slots = new Uint32Array(0);
@@ -49,6 +51,7 @@ export class EvenList {
   /** Collects the row's own machines and orphans that match. */
   collectOwnAndOrphans(): void {
     this.#clear();
+    this.#areOthers = false;
     const walk = this.#cycle.ownAndOrphans.begin(this.#rankedRow);
     for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.#add(slot);
   }
@@ -56,6 +59,7 @@ export class EvenList {
   /** Collects machines of other live rows that fit. With `early`, the cluster is still being credited. */
   collectOthers(early: boolean): void {
     this.#clear();
+    this.#areOthers = true;
     const cycle = this.#cycle;
     const key = cycle.rankedRows.key[this.#rankedRow]!;
     const cluster = cycle.rankedRows.cluster[this.#rankedRow]!;
@@ -135,6 +139,8 @@ export class EvenList {
     const c = this.#classOf(slot);
     if (early && this.#cycle.credits.contended.has(c, slot)) return false;
     this.#cycle.credits.credit(this.#rankedRow, slot, this.#pattern.fits(c));
+    if (this.#areOthers && this.#cycle.sharing.isActive)
+      this.#cycle.credits.noteRestamp(this.#cycle.rankedRows.cluster[this.#rankedRow]!);
     this.#counts[this.#queueOf[this.#domains.of(c) + 1]! - 1]!++;
     return true;
   }
