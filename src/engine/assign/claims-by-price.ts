@@ -9,6 +9,9 @@ import type { Remainders } from './remainders.ts';
 /** Lists up to this length are sorted by insertion: they are mostly in order, or nearly so. */
 const SHORT = 32;
 
+/** Receives what was taken of a machine. */
+export type Filled = (slot: number, amount: Float64Array) => void;
+
 export class ClaimsByPrice {
   readonly #cycle: Cycle;
   #slots = new Uint32Array(SHORT);
@@ -59,7 +62,7 @@ export class ClaimsByPrice {
     lists: Remainders,
     list: number,
     want: Float64Array,
-    filled?: (slot: number, amount: Float64Array) => void,
+    filled?: Filled,
   ): void {
     if (this.#count > 1) {
       this.#sort();

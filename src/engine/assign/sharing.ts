@@ -7,7 +7,7 @@ import { ColumnGroup } from '../../collections/table.ts';
 import { MAX_DIMENSIONS } from '../../fleet/index.ts';
 import { NO_REMAINDERS, type RemainderCounts } from '../../model/index.ts';
 import type { Cycle } from '../cycle.ts';
-import { ClaimsByPrice } from './claims-by-price.ts';
+import { ClaimsByPrice, type Filled } from './claims-by-price.ts';
 import { Credit } from './credits.ts';
 import { drainingFor } from './in-flight.ts';
 import { NONE, RowKind } from './ranked-rows.ts';
@@ -321,7 +321,7 @@ export class Sharing {
   }
 
   /** What the row takes of each of its claims depends only on their set, not on the order of claiming. */
-  #enter(rankedRow: number, filled?: LenderVisitor['filled']): void {
+  #enter(rankedRow: number, filled?: Filled): void {
     const count = this.#claims.load(rankedRow);
     if (count === 0) return;
     if (this.#machines === 0) this.#loadWant(rankedRow);
@@ -360,6 +360,8 @@ export class Sharing {
   /** Repeats `borrow` and `lend` of the cluster's rows from their claims; with `untilPass`, of those before the pass. */
   #replay(cluster: number, untilPass: boolean, visitor: LenderVisitor | null): void {
     const { credits, rankedRows } = this.#cycle;
+    const filled: Filled | undefined =
+      visitor?.filled === undefined ? undefined : (slot, amount) => visitor.filled!(slot, amount);
     for (let rankedRow = rankedRows.start[cluster]!; rankedRow < rankedRows.end[cluster]!; rankedRow++) {
       if (!this.lends(rankedRow)) continue;
       if (untilPass && credits.outcome[rankedRow] !== Credit.Covered) return;
@@ -368,7 +370,7 @@ export class Sharing {
         visitor.row(rankedRow);
         for (const { slot, amount } of this.sharesOfTurn()) visitor.borrowed(slot, amount);
       }
-      this.#enter(rankedRow, visitor?.filled);
+      this.#enter(rankedRow, filled);
     }
   }
 
