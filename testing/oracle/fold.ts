@@ -5,6 +5,7 @@ import {
   canonicalResources,
   compareText,
   covers,
+  isZero,
   keyOf,
   keyText,
   MachineState,
@@ -47,6 +48,8 @@ export function foldNeeds(oracleState: OracleState, needs: readonly Need[]): rea
  * profile and covers its whole aggregate." Ownership is by stamp or target in any state (R2, R14).
  */
 function folds(oracleState: OracleState, row: Row): boolean {
+  // Folded, it would be served by a machine that cannot host its largest piece (R113).
+  if (!isZero(row.aggregate) && !covers(row.aggregate, row.minUnit)) return false;
   if (oracleState.slots.some((slot) => isOwn(row, slot))) return false;
   return oracleState.slots.some(
     (slot) =>
