@@ -24,18 +24,29 @@ export class ClaimsByPrice {
 
   /** Loads the claims of a ranked row, and returns their number. */
   load(rankedRow: number): number {
-    const { creditEnd, creditStart, laterEnd, laterStart, slots } = this.#cycle.claims;
-    const { classOf } = this.#cycle.fleet.machines;
-    const creditsFrom = creditStart[rankedRow]!;
-    const laterFrom = laterStart[rankedRow]!;
-    const credits = creditEnd[rankedRow]! - creditsFrom;
-    this.#begin(credits + laterEnd[rankedRow]! - laterFrom);
-    for (let i = 0; i < this.#count; i++) {
-      const slot = slots[i < credits ? creditsFrom + i : laterFrom + i - credits]!;
-      this.#slots[i] = slot;
-      this.#classes[i] = classOf[slot]!;
+    const credits = this.#loadCredits(rankedRow);
+    const { laterStart, slots } = this.#cycle.claims;
+    for (let i = credits; i < this.#count; i++) this.#set(i, slots[laterStart[rankedRow]! + i - credits]!);
+    return this.#count;
+  }
+
+  /** The result of `load` for the ranked row being served: the classes of what it acquired are at hand. */
+  loadServed(rankedRow: number): number {
+    const credits = this.#loadCredits(rankedRow);
+    const { claims, pass } = this.#cycle;
+    for (let i = credits; i < this.#count; i++) {
+      this.#slots[i] = claims.slots[claims.laterStart[rankedRow]! + i - credits]!;
+      this.#classes[i] = pass.acquiredClassAt(i - credits);
     }
     return this.#count;
+  }
+
+  #loadCredits(rankedRow: number): number {
+    const { creditEnd, creditStart, laterEnd, laterStart, slots } = this.#cycle.claims;
+    const credits = creditEnd[rankedRow]! - creditStart[rankedRow]!;
+    this.#begin(credits + laterEnd[rankedRow]! - laterStart[rankedRow]!);
+    for (let i = 0; i < credits; i++) this.#set(i, slots[creditStart[rankedRow]! + i]!);
+    return credits;
   }
 
   /** Loads a list of machines. */

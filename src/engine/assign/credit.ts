@@ -86,7 +86,8 @@ function creditLender(
 ): Credit {
   const { sharing } = cycle;
   let credit: Credit = Credit.Waits;
-  if (sharing.mustWait(rankedRow)) {
+  // Without bound machines there is nothing to credit or to contend for, whatever earlier rows acquire.
+  if (creditOf !== creditNothing && sharing.mustWait(rankedRow)) {
     cycle.claims.openCredits(rankedRow);
     cycle.credits.contended.add(cycle.rankedRows.pattern[rankedRow]!, true);
   } else credit = creditOf(cycle, rankedRow);

@@ -62,7 +62,7 @@ export class Sharing {
   readonly hasFloors = this.byCluster.u8();
 
   readonly byRankedRow = new ColumnGroup(this);
-  /** Of lenders of the pass: 1 if it borrowed there. */
+  /** Of lenders of the pass with machines in flight: 1 if it borrowed there. */
   readonly borrowedInPass = this.byRankedRow.u8();
 
   readonly byFloor = new ColumnGroup(this);
@@ -240,9 +240,9 @@ export class Sharing {
   prefetch(rankedRow: number): number {
     const { demand, dimensions } = this.#cycle.fleet;
     const { cluster, row } = this.#cycle.rankedRows;
-    const unit = demand.minUnit.data[row[rankedRow]! * dimensions.stride]!;
+    const seen = demand.minUnit.data[row[rankedRow]! * dimensions.stride]! + demand.grouped[row[rankedRow]!]!;
     const list = this.#listedPass === this.passNumber[0] ? this.#listOf[cluster[rankedRow]!]! : NONE;
-    return list === NONE ? unit : unit + this.#inPass.prefetch(list);
+    return list === NONE ? seen : seen + this.#inPass.prefetch(list);
   }
 
   /**
@@ -255,7 +255,8 @@ export class Sharing {
     const borrows = this.#borrows(rankedRow);
     if (borrows && this.#cycle.explains && this.#cycle.isExplained(rankedRow)) this.#count(rankedRow);
     this.#machines = borrows ? this.#borrowFrom(rankedRow) : 0;
-    if (isPass) this.borrowedInPass[rankedRow] = this.#machines > 0 ? 1 : 0;
+    if (isPass && this.#cycle.rankedRows.hasInFlight[rankedRow] === 1)
+      this.borrowedInPass[rankedRow] = this.#machines > 0 ? 1 : 0;
     if (this.#machines === 0) return;
     this.#cycle.unfilled.borrow(this.#lists.borrowed);
     this.#raiseBuckets(rankedRow, isPass);
@@ -317,12 +318,11 @@ export class Sharing {
 
   /** Enters what the claims of the row just served leave over. Follows `borrow` for the same row. */
   lend(rankedRow: number): void {
-    if (this.#list !== NONE) this.#enter(rankedRow);
+    if (this.#list !== NONE) this.#enter(rankedRow, this.#claims.loadServed(rankedRow));
   }
 
   /** What the row takes of each of its claims depends only on their set, not on the order of claiming. */
-  #enter(rankedRow: number, filled?: Filled): void {
-    const count = this.#claims.load(rankedRow);
+  #enter(rankedRow: number, count: number, filled?: Filled): void {
     if (count === 0) return;
     if (this.#machines === 0) this.#loadWant(rankedRow);
     this.#claims.fill(rankedRow, this.#machines > 0, this.#lists, this.#list, this.#want, filled);
@@ -370,7 +370,7 @@ export class Sharing {
         visitor.row(rankedRow);
         for (const { slot, amount } of this.sharesOfTurn()) visitor.borrowed(slot, amount);
       }
-      this.#enter(rankedRow, filled);
+      this.#enter(rankedRow, this.#claims.load(rankedRow), filled);
     }
   }
 
@@ -469,16 +469,17 @@ export class Sharing {
     this.#reduce(this.#cycle.unfilled, lists, list, rankedRow, true);
   }
 
-  /** Phase 2: enters what machines that drain for a row of the pass will leave over. */
+  /** Phase 2: enters what machines that drain for a row of the pass will leave over; `hasBorrowed`: in the pass. */
   lendArriving(
     rankedRow: number,
+    hasBorrowed: boolean,
     arriving: readonly number[],
     want: Float64Array,
     lists: Remainders,
     list: number,
   ): void {
     this.#claims.loadList(arriving);
-    this.#claims.fill(rankedRow, this.borrowedInPass[rankedRow] === 1, lists, list, want);
+    this.#claims.fill(rankedRow, hasBorrowed, lists, list, want);
   }
 }
 

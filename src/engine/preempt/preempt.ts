@@ -108,7 +108,7 @@ class PhaseTwo {
     if (this.#cycle.canBind(rankedRow)) this.#pick(rankedRow, this.#victimsOf(rankedRow), null, test, picks);
     if (want !== null) {
       for (const { slot } of picks) arriving.push(slot);
-      this.#lendArriving(rankedRow, arriving, want);
+      this.#lendArriving(rankedRow, unmet.shares.length > 0, arriving, want);
     }
     return picks.length === 0 && !unfilled.covered
       ? NOTHING
@@ -119,12 +119,17 @@ class PhaseTwo {
   lendDrains(rankedRow: number): void {
     const want = new Float64Array(this.#cycle.fleet.dimensions.count);
     const drains = drainingFor(this.#cycle, rankedRow, true);
-    this.#lendArriving(rankedRow, drains, want);
+    this.#lendArriving(rankedRow, this.#cycle.sharing.borrowedInPass[rankedRow] === 1, drains, want);
   }
 
-  #lendArriving(rankedRow: number, arriving: readonly number[], want: Float64Array): void {
+  #lendArriving(
+    rankedRow: number,
+    hasBorrowed: boolean,
+    arriving: readonly number[],
+    want: Float64Array,
+  ): void {
     const list = this.#secondListOf(rankedRow);
-    this.#cycle.sharing.lendArriving(rankedRow, arriving, want, this.#remainders, list);
+    this.#cycle.sharing.lendArriving(rankedRow, hasBorrowed, arriving, want, this.#remainders, list);
   }
 
   #secondListOf(rankedRow: number): number {
