@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { optionsGiven } from '../bench/options.ts';
 import { type DecisionInput, formatResources, stateName } from '../src/model/index.ts';
-import { LOOP_PROPERTIES, type LoopProperty } from '../testing/oracle/loop-properties.ts';
+import { hasUnevenDelays, LOOP_PROPERTIES, type LoopProperty } from '../testing/oracle/loop-properties.ts';
 
 const HELP = `verify:sharing: the promises of sharing over many cycles, on random fleets
 
@@ -47,7 +47,9 @@ function holds(property: LoopProperty): boolean {
     if (problems.length > 0) broken.push({ input, seed, problems });
   }
   const allowed = Math.ceil((runs * property.knownPerThousand) / 1000);
-  console.log(`${property.name}: ${broken.length} of ${runs} fleets, known ${allowed}, seed ${values.seed}`);
+  const uneven = broken.filter(({ seed }) => hasUnevenDelays(seed)).length;
+  const counts = `${broken.length} of ${runs} fleets (${uneven} with moves of unequal length)`;
+  console.log(`${property.name}: ${counts}, known ${allowed}, seed ${values.seed}`);
   const [smallest] = broken.sort((a, b) => sizeOf(a.input) - sizeOf(b.input));
   if (smallest !== undefined) print(reduced(property, smallest));
   return broken.length <= allowed;

@@ -16,6 +16,7 @@ import {
   meetsAll,
   type Need,
   type Plan,
+  SHARED_OPTIONS,
   sameTermOf,
   type Verdict,
 } from '../../src/model/index.ts';
@@ -30,7 +31,7 @@ import {
   startLoop,
   withEvent,
 } from '../../testing/loop/loop.ts';
-import { fleets, resources } from '../../testing/support/fleets.ts';
+import { anyFleets, fleets, resources } from '../../testing/support/fleets.ts';
 import { difference, onBoth, onEngine } from './compare.ts';
 import {
   equalFleets,
@@ -57,26 +58,41 @@ function delaysFrom(seed: number): Delays {
  * Delays under which counts are exact: any, if every row has a cluster to itself. Waiting rows of one cluster are
  * credited with each other's machines, and no record says which row claimed which; if replacements arrive at different
  * times such a claim jumps to the newest machine, and occasionally one machine too many is bought or preempted. So
- * there all moves take the same time.
+ * there all moves take the same time, unless rows share machines: then a claim leaves a stamp.
  */
-function exactDelays(input: DecisionInput, seed: number): Delays {
-  const apart = new Set(input.needs.map(({ cluster }) => cluster)).size === input.needs.length;
-  return delaysFrom(apart ? seed : 2 * seed);
+function exactDelays({ needs, options }: DecisionInput, seed: number): Delays {
+  const apart = new Set(needs.map(({ cluster }) => cluster)).size === needs.length;
+  return delaysFrom(apart || options.sharing === 'on' ? seed : 2 * seed);
+}
+
+function withSharing(input: DecisionInput): DecisionInput {
+  return { ...input, options: { ...input.options, ...SHARED_OPTIONS } };
 }
 
 export const CHECKS: readonly FleetCheck[] = [
   {
     name: 'engine equals oracle',
-    fleets,
+    fleets: anyFleets,
     problems: (input) => [difference(input)].filter((text) => text !== null),
   },
   { name: 'plan', fleets, problems: (input) => planProblems(input, onEngine(input)) },
-  { name: 'engine equals oracle in a loop', fleets, problems: agreesInLoop },
-  { name: 'incremental equals full in a loop', fleets, problems: keepsNothingWrong },
+  { name: 'engine equals oracle in a loop', fleets: anyFleets, problems: agreesInLoop },
+  { name: 'incremental equals full in a loop', fleets: anyFleets, problems: keepsNothingWrong },
   { name: 'settles', fleets, problems: comesToRest },
   { name: 'settles within the bound', fleets: () => equalFleets().map(withoutGangs), problems: restsInTime },
   { name: 'replaces what is lost', fleets: plentifulFleets, problems: replacesLosses },
   { name: 'preempts what is short', fleets: fullFleets, problems: preemptsExactly },
+  // With sharing the count is exact with any delays: a row keeps to a machine that it took over.
+  {
+    name: 'replaces what is lost, shared',
+    fleets: () => plentifulFleets().map(withSharing),
+    problems: replacesLosses,
+  },
+  {
+    name: 'preempts what is short, shared',
+    fleets: () => fullFleets().map(withSharing),
+    problems: preemptsExactly,
+  },
   {
     name: 'one row never binds and reclaims',
     fleets: () => fleets({ machines: 24, needs: 1 }).map(withNothingInFlight),

@@ -45,6 +45,12 @@ describe('the closed loop', { timeout: 600_000 }, () => {
   it('given equal machines and k short, then k are preempted in total, with uneven delays if rows share no cluster', () =>
     holds('preempts what is short', 200));
 
+  it('given rows that share machines and k machines lost, then k are acquired, whatever the delays', () =>
+    holds('replaces what is lost, shared', 150));
+
+  it('given rows that share machines and k short, then k are preempted in total, whatever the delays', () =>
+    holds('preempts what is short, shared', 150));
+
   // P23 of the specification.
   it('given one row with nothing in flight at first, then it never acquires while a machine leaves that would add to it', () =>
     holds('one row never binds and reclaims', 200));

@@ -4,7 +4,9 @@
 
 import type fc from 'fast-check';
 import {
+  compareRank,
   type DecisionInput,
+  type EconomyOptions,
   keyOf,
   keyText,
   type LedgerMachine,
@@ -28,7 +30,8 @@ import {
   stepLoop,
   withEvent,
 } from '../loop/loop.ts';
-import { sharedFleets } from '../support/fleets.ts';
+import { anyFleets, resources } from '../support/fleets.ts';
+import { isPurchase } from './budgets.ts';
 import { brokenProperties } from './invariants.ts';
 import { acquirable, makeOracleState, rowOf } from './ledger.ts';
 import { ALIKE, catalogueFleets, LOW_CLUSTER, MIXED, pressureFleets } from './loop-fleets.ts';
@@ -88,8 +91,12 @@ function hashOf(text: string, seed: number): number {
 }
 
 /** For every second seed all moves take equally long; otherwise each takes its own time. */
+export function hasUnevenDelays(seed: number): boolean {
+  return seed % 2 === 1;
+}
+
 function delaysFrom(seed: number): Delays {
-  if (seed % 2 === 0) return hashOf('uniform', seed) % 4;
+  if (!hasUnevenDelays(seed)) return hashOf('uniform', seed) % 4;
   return (machine, cycle) => hashOf(`${machine.id}/${machine.state}/${cycle}`, seed) % 5;
 }
 
@@ -140,7 +147,10 @@ function settlesInTime(input: DecisionInput, seed: number): readonly string[] {
   return cyclesToRest > promised ? [`P21: rest after ${cyclesToRest}, promised ${promised}`] : [];
 }
 
-/** Rows without a constraint on location that miss something although a free machine would add to it. */
+/**
+ * Rows without a constraint on location that miss something although a free machine would add to it. What may not be bought is
+ * not free.
+ */
 function starvedIn({ input, plan }: LoopStep): readonly string[] {
   const state = makeOracleState(input);
   return input.needs.flatMap((need: Need) => {
@@ -156,6 +166,7 @@ function starvedIn({ input, plan }: LoopStep): readonly string[] {
     for (const { amount } of verdict.shares) short.borrow(amount);
     return acquirable(state, row)
       .filter((slot) => !plan.claims.has(slot.id) && short.adds(slot))
+      .filter((slot) => input.options.purchaseBudget === undefined || !isPurchase(slot))
       .map((slot) => `starved: ${text} beside ${slot.id}`);
   });
 }
@@ -168,25 +179,65 @@ function keptIn({ plan }: LoopStep): readonly string[] {
 
 /** P22: of a fleet at rest, with all rows met and machines alike, k are lost and exactly k are acquired. */
 function replaces(input: DecisionInput, seed: number): readonly string[] {
+  const run = afterLosses(input, seed);
+  if (run === null) return [];
+  const { lost, acquired, steps } = run;
+  const problems = acquired === lost ? [] : [`P22: ${lost} lost, ${acquired} acquired`];
+  if (countIn(steps, 'Preempt') > 0) problems.push('P22: a replacement preempts');
+  return problems;
+}
+
+/** P22 right after rows have shrunk, while machines are on hold: at most k are acquired. */
+function replacesOnHold(input: DecisionInput, seed: number): readonly string[] {
+  const shrunk = input.needs.map((need, i) =>
+    hashOf(`shrinks ${i}`, seed) % 2 === 0 ? { ...need, aggregate: need.minUnit } : need,
+  );
+  const run = afterLosses(input, seed, shrunk);
+  if (run === null || run.acquired <= run.lost) return [];
+  return [`P22: ${run.lost} lost, ${run.acquired} acquired`];
+}
+
+/** Losses of a fleet at rest whose rows are all met; null if there is no such rest, or too few replacements. */
+function afterLosses(input: DecisionInput, seed: number, needs = input.needs) {
   const calm = runToRest(startLoop(input), { decide, delays: 0, cycleMs: CYCLE_MS });
   const last = calm.steps.at(-1)!;
   const isMet = last.plan.verdicts.every(({ satisfied }) => satisfied);
   // There must be a replacement for each of them.
   const isPlentiful = last.input.machines.length - last.plan.claims.size >= 2 * MOST_LOST;
-  if (!calm.rested || !isMet || !isPlentiful) return [];
+  if (!calm.rested || !isMet || !isPlentiful) return null;
   const lost = last.input.machines
     .map(({ id }) => id)
     .filter((id) => last.plan.claims.has(id) && hashOf(id, seed) % 4 === 0)
     .slice(0, MOST_LOST);
-  const { steps } = runToRest(withEvent(calm.end, { lost }), {
-    decide,
-    delays: delaysFrom(seed),
-    cycleMs: 1,
+  const rules = { decide, delays: delaysFrom(seed), cycleMs: 1 };
+  const { steps } = runToRest(withEvent(calm.end, { lost, needs }), rules);
+  return { lost: lost.length, acquired: acquiredIn(steps).size, steps };
+}
+
+/** The Phase 1 outcome of rows does not depend on the demand of plain rows that are ranked after them. */
+function ignoresWorseRows(input: DecisionInput, seed: number): readonly string[] {
+  const inRank = input.needs.toSorted(compareRank);
+  const pivot = hashOf('pivot', seed) % (inRank.length + 1);
+  const changed = inRank.map((need, i): Need => {
+    if (i < pivot || sameTermOf(need.profile) !== undefined || need.setAside === true) return need;
+    const cpu = [0, 1, 3, 50][hashOf(`demand ${i}`, seed) % 4]!;
+    const minUnit = hashOf(`unit ${i}`, seed) % 2 === 0 ? need.minUnit : resources({ cpu: Math.min(cpu, 2) });
+    return { ...need, aggregate: resources({ cpu }), minUnit };
   });
-  const acquired = acquiredIn(steps).size;
-  const problems = acquired === lost.length ? [] : [`P22: ${lost.length} lost, ${acquired} acquired`];
-  if (countIn(steps, 'Preempt') > 0) problems.push('P22: a replacement preempts');
-  return problems;
+  const outcomes = (needs: readonly Need[]): readonly string[] =>
+    decide({ ...input, needs })
+      .verdicts.slice(0, pivot)
+      .map(({ key, claimed, shares, deficit, domain }) =>
+        JSON.stringify([
+          keyText(key),
+          claimed,
+          shares.map((of) => [of.machine, ...of.amount]),
+          [...deficit],
+          domain,
+        ]),
+      );
+  const [before, after] = [outcomes(inRank), outcomes(changed)];
+  return before.flatMap((text, i) => (text === after[i] ? [] : [`worse rows change ${text} to ${after[i]}`]));
 }
 
 /** When a high row leaves while victims drain, no other high row that was covered picks another victim. */
@@ -212,60 +263,44 @@ function departs(input: DecisionInput, seed: number): readonly string[] {
 
 const SCARCE = { minLength: 2, maxLength: 10 };
 const anyFleet = () =>
-  sharedFleets().map((input) => ({
+  anyFleets().map((input) => ({
     ...input,
     options: { ...input.options, releaseHoldSeconds: new Map() },
   }));
 
+/** A property of fleets with each setting of the switches. `known`: with sharing, and without. */
+function both(
+  name: string,
+  fleets: (options: EconomyOptions) => fc.Arbitrary<DecisionInput>,
+  problems: LoopProperty['problems'],
+  known: readonly [shared: number, unshared: number] = [0, 0],
+): readonly LoopProperty[] {
+  return [
+    { name, fleets: () => fleets(SHARED_OPTIONS), problems, knownPerThousand: known[0] },
+    {
+      name: `${name}, unshared`,
+      fleets: () => fleets(UNSHARED_OPTIONS),
+      problems,
+      knownPerThousand: known[1],
+    },
+  ];
+}
+
+const plenty = (options: EconomyOptions) => catalogueFleets(MIXED, options);
+const scarce = (options: EconomyOptions) => catalogueFleets(MIXED, options, SCARCE);
+const alike = (options: EconomyOptions) => catalogueFleets(ALIKE, options);
+const anyWith = (options: EconomyOptions) =>
+  anyFleet().map((input) => ({ ...input, options: { ...input.options, ...options } }));
+
 export const LOOP_PROPERTIES: readonly LoopProperty[] = [
-  { name: 'sound, any fleet', fleets: anyFleet, problems: isSound, knownPerThousand: 0 },
-  {
-    name: 'sound, plenty',
-    fleets: () => catalogueFleets(MIXED, {}),
-    problems: isSound,
-    knownPerThousand: 0,
-  },
-  {
-    name: 'sound, scarce',
-    fleets: () => catalogueFleets(MIXED, {}, SCARCE),
-    problems: isSound,
-    knownPerThousand: 0,
-  },
-  {
-    name: 'settles in time, plenty',
-    fleets: () => catalogueFleets(MIXED, {}),
-    problems: settlesInTime,
-    knownPerThousand: 0,
-  },
-  {
-    name: 'settles in time, plenty, unshared',
-    fleets: () => catalogueFleets(MIXED, UNSHARED_OPTIONS),
-    problems: settlesInTime,
-    knownPerThousand: 3,
-  },
-  {
-    name: 'settles in time, scarce',
-    fleets: () => catalogueFleets(MIXED, {}, SCARCE),
-    problems: settlesInTime,
-    knownPerThousand: 0,
-  },
-  {
-    name: 'replaces',
-    fleets: () => catalogueFleets(ALIKE, {}),
-    problems: replaces,
-    knownPerThousand: 0,
-  },
-  {
-    name: 'replaces, unshared',
-    fleets: () => catalogueFleets(ALIKE, UNSHARED_OPTIONS),
-    problems: replaces,
-    knownPerThousand: 6,
-  },
-  { name: 'departs', fleets: () => pressureFleets({}), problems: departs, knownPerThousand: 3 },
-  {
-    name: 'departs, unshared',
-    fleets: () => pressureFleets(UNSHARED_OPTIONS),
-    problems: departs,
-    knownPerThousand: 2,
-  },
+  ...both('sound, any fleet', anyWith, isSound),
+  ...both('sound, plenty', plenty, isSound),
+  ...both('sound, scarce', scarce, isSound),
+  ...both('settles in time, any fleet', anyWith, settlesInTime),
+  ...both('settles in time, plenty', plenty, settlesInTime, [0, 3]),
+  ...both('settles in time, scarce', scarce, settlesInTime),
+  ...both('replaces', alike, replaces, [0, 6]),
+  ...both('replaces at most, on hold', alike, replacesOnHold, [0, 6]),
+  ...both('departs', pressureFleets, departs, [3, 2]),
+  { name: 'ignores worse rows', fleets: anyFleets, problems: ignoresWorseRows, knownPerThousand: 0 },
 ];
