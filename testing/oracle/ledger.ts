@@ -237,6 +237,11 @@ export function isOthersOwn(oracleState: OracleState, row: Row, slot: Slot): boo
   );
 }
 
+/** "A lender with a group takes no other row's machines." */
+export function takesOver(row: Row): boolean {
+  return !row.lends || row.key.group === '';
+}
+
 /** "Free = not blocked, not claimed by a better-ranked row", and not beyond the ceiling on spending. */
 export function isFree(row: Row, slot: Slot): boolean {
   if (slot.machine.blocked || !isWithinReach(row, slot)) return false;

@@ -17,6 +17,7 @@ import {
   type Row,
   rowOf,
   type Slot,
+  takesOver,
 } from './ledger.ts';
 import { poolOrder } from './pool-order.ts';
 import { borrow, countRemainders, enterRemainders, remaindersFor } from './remainders.ts';
@@ -145,7 +146,7 @@ function credit(
   walkBound(mine, NOTHING_COMING);
   walkInFlight(idleInFlight(oracleState, row));
   walkInFlight(creatingInFlight(oracleState, row));
-  walkBound(others, coming);
+  if (takesOver(row)) walkBound(others, coming);
 }
 
 /** Step 2: free fitting machines until covered, in pool order, which changes with each machine taken (E3). */

@@ -21,6 +21,7 @@ import {
   type OracleState,
   type Row,
   type Slot,
+  takesOver,
 } from './ledger.ts';
 import { poolOrder } from './pool-order.ts';
 import type { Shortage } from './shortage.ts';
@@ -110,7 +111,7 @@ export function creditSpread(
   const inFlightOnes = [...idleInFlight(oracleState, row), ...creatingInFlight(oracleState, row)];
   takeWhileOpen(oracleState, row, short, claim, coming, () => inFlightOnes);
   // Other rows' machines only for what machines Draining for this row will not cover (R81).
-  walkByDomain(row, others, short, claim, coming);
+  if (takesOver(row)) walkByDomain(row, others, short, claim, coming);
 }
 
 /**

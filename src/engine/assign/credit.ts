@@ -140,6 +140,7 @@ export function creditRow(cycle: Cycle, rankedRow: number, early: boolean): Cred
     creditInFlight(cycle, rankedRow);
     if (cycle.unfilled.covered) return Credit.Covered;
   }
+  if (!cycle.sharing.takesOver(rankedRow)) return Credit.Short;
   if (!creditOthers(cycle, rankedRow, pattern, early)) return Credit.Waits;
   return cycle.unfilled.covered ? Credit.Covered : Credit.Short;
 }

@@ -164,6 +164,16 @@ export class Sharing {
     return this.isActive && (kind === RowKind.Plain || kind === RowKind.Spread);
   }
 
+  /**
+   * Whether a row may be credited with machines of other rows. A lender with a group may not: its cluster reports it to get
+   * further machines.
+   */
+  takesOver(rankedRow: number): boolean {
+    return (
+      !this.lends(rankedRow) || this.#cycle.fleet.demand.grouped[this.#cycle.rankedRows.row[rankedRow]!] === 0
+    );
+  }
+
   /** A borrower is a lender without strict spread and without a group. */
   #borrows(rankedRow: number): boolean {
     const { kind, row } = this.#cycle.rankedRows;

@@ -57,6 +57,7 @@ export function creditSpread(cycle: Cycle, rankedRow: number, early: boolean): C
     creditInFlight(cycle, rankedRow, cycle.domainCandidates.test);
     if (unfilled.covered) return Credit.Covered;
   }
+  if (!cycle.sharing.takesOver(rankedRow)) return Credit.Short;
   list.collectOthers(early);
   if (!list.credit(hasInFlight ? drainingFor(cycle, rankedRow, true) : [], early)) return Credit.Waits;
   return unfilled.covered ? Credit.Covered : Credit.Short;
