@@ -150,7 +150,7 @@ class Account implements TakingsVisitor {
       const isOfRows = (credits.outcome[rankedRow] === Credit.Covered) === isSettled;
       if (isOfRows) lenders.push(rankedRow);
       // Settled rows borrow from settled ones only.
-      else if (isSettled) break;
+      else if (isSettled) continue;
       hardware = this.#hardwareServing(rankedRow, hardware);
       if (hardware === MIXED) return false;
     }

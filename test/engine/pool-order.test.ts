@@ -226,10 +226,10 @@ describe('accelerators last', () => {
     const row = aNeed({ aggregate: resources({ cpu: 8 }), minUnit: resources({ [GPU]: 1 }) });
     expect(acquired(machines, [row], LAST)).toEqual([['gpu']]);
     const racked = machines.map((machine) => ({ ...machine, labels: new Map([[RACK_KEY, 'r1']]) }));
-    // The largest piece of a fold is a whole gang, and not a pod of it.
+    // A row whose largest piece is above its total does not fold, so its piece counts too.
     const { aggregate, minUnit } = row;
-    const fold = aNeed({ aggregate, minUnit, requirements: [same(RACK_KEY)], group: 'f' });
-    expect(acquired(racked, [fold], LAST)).toEqual([['cpu']]);
+    const gang = aNeed({ aggregate, minUnit, requirements: [same(RACK_KEY)], group: 'f' });
+    expect(acquired(racked, [gang], LAST)).toEqual([['gpu']]);
   });
 
   it('given a gang, a fold and a strict spread, then they take GPU hosts last too', () => {

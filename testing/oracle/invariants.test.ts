@@ -74,7 +74,7 @@ describe('any plan of the oracle with sharing', () => {
   it('given many fleets, then shares, new targets and machines on hold occur', () => {
     const seen = new Map<string, number>();
     const see = (what: string, times: number): void => void seen.set(what, (seen.get(what) ?? 0) + times);
-    for (const input of fc.sample(sharedFleets(), { numRuns: 400, seed: 7 })) {
+    for (const input of fc.sample(sharedFleets(), { numRuns: 800, seed: 7 })) {
       const plan = decide(input);
       see('shares', plan.verdicts.filter(({ shares }) => shares.length > 0).length);
       see('several shares', plan.verdicts.filter(({ shares }) => shares.length > 1).length);

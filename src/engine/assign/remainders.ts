@@ -213,7 +213,7 @@ export class Remainders {
       this.#left = longer(this.#left, entries * this.#dimensions);
   }
 
-  /** Whether a list has become so long that sweeping it pays off. */
+  /** Whether a list has enough entries for sweeping it to pay off. */
   isLong(list: number): boolean {
     return this.#lists[list + END]! - this.#lists[list + START]! > this.#lists[list + SWEEP_ABOVE]!;
   }

@@ -374,7 +374,8 @@ export class Sharing {
       visitor?.filled === undefined ? undefined : (slot, amount) => visitor.filled!(slot, amount);
     for (let rankedRow = rankedRows.start[cluster]!; rankedRow < rankedRows.end[cluster]!; rankedRow++) {
       if (!this.lends(rankedRow)) continue;
-      if (untilPass && credits.outcome[rankedRow] !== Credit.Covered) return;
+      // Behind a row that waits only rows that want nothing are covered.
+      if (untilPass && credits.outcome[rankedRow] !== Credit.Covered) continue;
       this.#machines = this.#borrows(rankedRow) ? this.#borrowFrom(rankedRow) : 0;
       if (visitor !== null) {
         visitor.row(rankedRow);
