@@ -24,6 +24,10 @@ class Budget {
     return !this.isSpent;
   }
 
+  hasLeft(micros: number): boolean {
+    return micros <= this.left;
+  }
+
   take(micros: number): void {
     this.left -= micros;
   }
@@ -49,7 +53,7 @@ export class Budgets {
   pay(cluster: string, slots: readonly Slot[]): boolean {
     const purchases = slots.filter(isPurchase);
     if (purchases.length === 0) return true;
-    const micros = purchases.reduce((sum, { machine }) => sum + microsOf(machine.pricePerHour), 0);
+    const micros = priceOf(purchases);
     const budgets = this.of(cluster);
     // Both are asked: a purchase may end two budgets at once.
     if (budgets.filter((budget) => !budget.holds(micros)).length > 0) return false;
@@ -57,8 +61,23 @@ export class Budgets {
     return true;
   }
 
+  /** After Phase 1: whether enough is left for these purchases. */
+  hasLeftFor(cluster: string, purchases: readonly Slot[]): boolean {
+    const micros = priceOf(purchases);
+    return purchases.length === 0 || this.of(cluster).every((budget) => budget.hasLeft(micros));
+  }
+
+  /** After Phase 1: takes off what a row will buy once its victims have drained (R114). */
+  reserve(cluster: string, purchases: readonly Slot[]): void {
+    for (const budget of this.of(cluster)) budget.take(priceOf(purchases));
+  }
+
   private of(cluster: string): readonly Budget[] {
     const own = this.clusters.get(cluster);
     return own === undefined ? [this.shard] : [this.shard, own];
   }
+}
+
+function priceOf(slots: readonly Slot[]): number {
+  return slots.reduce((sum, { machine }) => sum + microsOf(machine.pricePerHour), 0);
 }

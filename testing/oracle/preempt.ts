@@ -11,6 +11,7 @@ import {
   RECLAIM_GRACE_SECONDS,
   victimScore,
 } from '../../src/model/index.ts';
+import { isPurchase } from './budgets.ts';
 import { adoptableBy } from './coming.ts';
 import {
   ascending,
@@ -88,9 +89,13 @@ function preemptForGang(oracleState: OracleState, row: Row): void {
     .map((slot) => domainValue(slot, row.sameKey!)!)
     .filter((name) => !chosenFrom.includes(name));
   for (const name of [...chosenFrom, ...[...new Set(victimsOnly)].sort(compareText)]) {
-    const first = oracleState.slots.filter(
+    const all = oracleState.slots.filter(
       (slot) => countsFirst(row, slot) && domainValue(slot, row.sameKey!) === name,
     );
+    // It would need all of them, or it would need no victim (R114).
+    const purchases = all.filter((slot) => isPurchase(slot) && slot.claimedBy === null);
+    const mayBuy = oracleState.budgets.hasLeftFor(row.key.cluster, purchases);
+    const first = mayBuy ? all : all.filter((slot) => !purchases.includes(slot));
     const short = new Shortage(row, first);
     const picks: Slot[] = [];
     for (const slot of victims) {
@@ -101,6 +106,7 @@ function preemptForGang(oracleState: OracleState, row: Row): void {
     }
     if (!short.covered) continue;
     for (const slot of picks) pick(row, slot);
+    if (mayBuy && picks.length > 0) oracleState.budgets.reserve(row.key.cluster, purchases);
     row.coveredByDrains = true;
     return;
   }

@@ -107,4 +107,29 @@ export class Purchases {
     if (cluster !== undefined) cluster.left -= micros;
     return true;
   }
+
+  /**
+   * After Phase 1: whether budgets hold the price of these machines, a number for each class, that a ranked row will buy once
+   * its victims have drained.
+   */
+  hasLeftFor(rankedRow: number, machines: ReadonlyMap<number, number>): boolean {
+    if (this.#shard === null || machines.size === 0) return true;
+    const micros = this.#priceOf(machines);
+    const cluster = this.#clusters.get(this.#rankedRows.cluster[rankedRow]!);
+    return micros <= this.#shard.left && (cluster === undefined || micros <= cluster.left);
+  }
+
+  /** After Phase 1: takes the price of these machines off the budgets, so that no other row counts on it. */
+  reserve(rankedRow: number, machines: ReadonlyMap<number, number>): void {
+    if (this.#shard === null) return;
+    const cluster = this.#clusters.get(this.#rankedRows.cluster[rankedRow]!);
+    this.#shard.left -= this.#priceOf(machines);
+    if (cluster !== undefined) cluster.left -= this.#priceOf(machines);
+  }
+
+  #priceOf(machines: ReadonlyMap<number, number>): number {
+    let micros = 0;
+    for (const [c, count] of machines) micros += count * microsOf(this.#fleet.classes.price[c]!);
+    return micros;
+  }
 }

@@ -6,6 +6,7 @@ import type { ReadonlyColumn } from '../../collections/table.ts';
 import { compareText, drainGraceSeconds, MachineState, RECLAIM_GRACE_SECONDS } from '../../model/index.ts';
 import { domainsOf } from '../assign/gang.ts';
 import { adoptableBy, drainingFor, targeted } from '../assign/in-flight.ts';
+import { isPurchasedClass } from '../assign/purchases.ts';
 import { NONE, RowKind } from '../assign/ranked-rows.ts';
 import { Remainders } from '../assign/remainders.ts';
 import { type SpreadTest, spreadTestOf } from '../assign/skew.ts';
@@ -30,6 +31,7 @@ export interface Preemption {
   readonly infeasible: boolean;
 }
 
+const NO_PURCHASES: ReadonlyMap<number, number> = new Map();
 const NOTHING: Preemption = { picks: [], covered: false, infeasible: false };
 const INFEASIBLE: Preemption = { picks: [], covered: false, infeasible: true };
 
@@ -204,18 +206,37 @@ class PhaseTwo {
   /** A gang preempts only if that completes it, in the first domain where it does. */
   #serveGang(rankedRow: number): Preemption {
     const cycle = this.#cycle;
+    const { purchases } = cycle;
     const domains = domainsOf(cycle, rankedRow);
     for (const domain of this.#hopeful(rankedRow)) {
-      const counted = this.#countDomain(rankedRow, domain);
+      // It would need all of them, or it would need no victim.
+      const bought = purchases.areLimited ? this.#purchasesIn(rankedRow, domain) : NO_PURCHASES;
+      const mayBuy = purchases.hasLeftFor(rankedRow, bought);
+      const counted = this.#countDomain(rankedRow, domain, mayBuy ? NO_PURCHASES : bought);
       const picks: Pick[] = [];
       const eligible = (slot: number): boolean => {
         return domains.of(this.#classOf(slot)) === domain && !counted.has(slot);
       };
       this.#pick(rankedRow, this.#victimsOfGang(rankedRow), eligible, null, picks);
-      if (cycle.unfilled.covered) return { picks, covered: true, infeasible: false };
+      if (cycle.unfilled.covered) {
+        if (mayBuy && picks.length > 0) purchases.reserve(rankedRow, bought);
+        return { picks, covered: true, infeasible: false };
+      }
       for (const { slot } of picks) cycle.result.unpick(slot);
     }
     return NOTHING;
+  }
+
+  /** By class: purchases that a gang could make in a domain. */
+  #purchasesIn(rankedRow: number, domain: number): ReadonlyMap<number, number> {
+    const { availability, fleet, freeMachines, purchases } = this.#cycle;
+    const found = new Map<number, number>();
+    if (purchases.areWithheld(rankedRow)) return found;
+    for (const c of availability.of(rankedRow).classesIn(domain)) {
+      const machines = isPurchasedClass(fleet, c) ? freeMachines.freeSpeculative(c) : 0;
+      if (machines > 0) found.set(c, machines);
+    }
+    return found;
   }
 
   /**
@@ -270,9 +291,10 @@ class PhaseTwo {
   }
 
   /**
-   * Starts from the whole aggregate of a gang and subtracts what it has or could claim in a domain without a preemption.
+   * Starts from the whole aggregate of a gang and subtracts what it has or could claim in a domain without a preemption, but
+   * for some purchases.
    */
-  #countDomain(rankedRow: number, domain: number): Set<number> {
+  #countDomain(rankedRow: number, domain: number, without: ReadonlyMap<number, number>): Set<number> {
     const cycle = this.#cycle;
     const { machines, patterns } = cycle.fleet;
     const pattern = patterns.patternOf(cycle.rankedRows.pattern[rankedRow]!);
@@ -300,7 +322,7 @@ class PhaseTwo {
     if (!cycle.canBind(rankedRow)) return counted;
     for (const slot of cycle.availability.of(rankedRow).specialIn(domain)) count(slot);
     for (const c of cycle.availability.of(rankedRow).classesIn(domain)) {
-      const free = cycle.freeFor(rankedRow, c);
+      const free = cycle.freeFor(rankedRow, c) - (without.get(c) ?? 0);
       for (let i = 0; i < free && cycle.unfilled.adds(c, true); i++) cycle.unfilled.take(c, true);
     }
     return counted;
