@@ -161,6 +161,14 @@ describe('what is served of what is wanted', () => {
     );
   });
 
+  it('given a row without pods behind one that waits for machines, then both are counted', () => {
+    const waiting = aNeed({ priority: 9, aggregate: resources({ cpu: 4 }), minUnit: resources({ cpu: 1 }) });
+    const empty = aNeed({ aggregate: new Map(), minUnit: new Map() });
+    const { fleet, decision } = decided(anInput([], [waiting, empty], SHARED_OPTIONS));
+
+    expect(shown(fleet, decision.served(new ServedTally()))[0]).toMatchObject({ needs: 2, unmetNeeds: 1 });
+  });
+
   it('given rows that share a machine, then it is used by all of them and serves each', () => {
     const lender = aNeed({
       priority: 9,
