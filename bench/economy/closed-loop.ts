@@ -2,10 +2,11 @@
 // their cluster, and operators open episodes for those that do not fit.
 
 import type { Decision } from '../../src/engine/index.ts';
-import { type Action, type DecisionOptions, keyText, type NeedKey } from '../../src/model/index.ts';
+import { type Action, keyText, type NeedKey } from '../../src/model/index.ts';
 import type { ClusterDemand, PodGroup } from './demand.ts';
 import { Episodes } from './episodes.ts';
 import { Placement, type Pod } from './placement.ts';
+import type { Policy } from './policies.ts';
 import { needOf } from './rows.ts';
 import type { Scenario } from './scenario.ts';
 import { SimulatedFleet } from './simulated-fleet.ts';
@@ -46,12 +47,12 @@ interface Verdicts {
 
 export class ClosedLoop {
   readonly fleet: SimulatedFleet;
-  readonly #policy: DecisionOptions;
+  readonly #policy: Policy;
   readonly #settings: LoopSettings;
   readonly #clusters: readonly ClusterLoop[];
   readonly #byName: ReadonlyMap<string, ClusterLoop>;
 
-  constructor(scenario: Scenario, policy: DecisionOptions, settings: LoopSettings) {
+  constructor(scenario: Scenario, policy: Policy, settings: LoopSettings) {
     this.fleet = new SimulatedFleet(scenario);
     this.#policy = policy;
     this.#settings = settings;

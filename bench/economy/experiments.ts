@@ -1,6 +1,5 @@
 // The experiments of `bench economy` with one policy on one scenario. Each begins with a fleet of its own.
 
-import type { DecisionOptions } from '../../src/model/index.ts';
 import { Random } from '../../src/runtime/random.ts';
 import { ClosedLoop, type CycleFigures } from './closed-loop.ts';
 import type { Costs } from './costs.ts';
@@ -14,6 +13,7 @@ import {
   rounded,
 } from './figures.ts';
 import type { Parameters } from './parameters.ts';
+import type { Policy } from './policies.ts';
 import type { Scenario } from './scenario.ts';
 import { SimulatedFleet } from './simulated-fleet.ts';
 
@@ -25,7 +25,7 @@ const NOISE_STREAM = 103;
 const SERIES_STEP = 20;
 
 /** An empty fleet, until a plan is empty: every row's sum is covered, whether its pods would fit or not. */
-export function runCold(scenario: Scenario, costs: Costs, policy: DecisionOptions): ColdFigures {
+export function runCold(scenario: Scenario, costs: Costs, policy: Policy): ColdFigures {
   const fleet = new SimulatedFleet(scenario);
   const { cycles, unmetRows } = settle(fleet, policy, scenario.parameters.cold);
   return { ...costs.ofHosts(fleet.hosts.values()), cycles, unmetRows };
@@ -35,7 +35,7 @@ export function runCold(scenario: Scenario, costs: Costs, policy: DecisionOption
 export function runEndToEnd(
   scenario: Scenario,
   costs: Costs,
-  policy: DecisionOptions,
+  policy: Policy,
   openEpisodes: number,
   report: Report,
 ): EndToEndFigures {
@@ -67,12 +67,7 @@ export function runEndToEnd(
  * within the amplitude around the number it began with, and rounded at random so that small rows vary as well. Operators do
  * not react to stuck pods here.
  */
-export function runNoise(
-  scenario: Scenario,
-  costs: Costs,
-  policy: DecisionOptions,
-  report: Report,
-): NoiseFigures {
+export function runNoise(scenario: Scenario, costs: Costs, policy: Policy, report: Report): NoiseFigures {
   const { amplitude, cycles: spans, cycleSeconds } = scenario.parameters.noise;
   const loop = new ClosedLoop(scenario, policy, { cycleSeconds, openEpisodes: 0 });
   const random = new Random(scenario.seed, NOISE_STREAM);
@@ -109,11 +104,7 @@ export function runNoise(
 }
 
 /** A fleet bought under an old policy, then left alone under this one until nothing changes any more. */
-export function runConsolidation(
-  scenario: Scenario,
-  policy: DecisionOptions,
-  old: DecisionOptions,
-): ConsolidationFigures {
+export function runConsolidation(scenario: Scenario, policy: Policy, old: Policy): ConsolidationFigures {
   const { cold, consolidation } = scenario.parameters;
   const fresh = new SimulatedFleet(scenario);
   settle(fresh, policy, cold);
@@ -146,7 +137,7 @@ interface Settled {
 /** Runs cycles until nothing has changed for `quietCycles`. */
 function settle(
   fleet: SimulatedFleet,
-  policy: DecisionOptions,
+  policy: Policy,
   { cycleSeconds, mostCycles, quietCycles }: Parameters['cold'],
   afterCycle: () => void = () => {},
 ): Settled {

@@ -12,12 +12,22 @@ import { DEFAULT_RELEASE_HOLD_SECONDS } from '../../src/scenario/scenario.ts';
 const COMMON: Omit<DecisionOptions, keyof EconomyOptions> = {
   readyClusters: null,
   cannotBind: new Set(),
+  retiring: new Set(),
   releaseHoldSeconds: DEFAULT_RELEASE_HOLD_SECONDS,
   weights: DEFAULT_SCORE_WEIGHTS,
 };
 
-/** The first is the one that an old fleet was bought under, and that others are compared with. */
-export const POLICIES: Readonly<Record<string, DecisionOptions>> = {
-  today: { ...COMMON, ...UNSHARED_OPTIONS },
-  shared: { ...COMMON, ...SHARED_OPTIONS },
+export interface Policy extends DecisionOptions {
+  /** Whether machines are replaced by others that cost less. */
+  readonly renews: boolean;
+}
+
+/**
+ * The first is the one that an old fleet was bought under, and that others are compared with. The last one has all rules, and
+ * goals are compared with it.
+ */
+export const POLICIES: Readonly<Record<string, Policy>> = {
+  today: { ...COMMON, ...UNSHARED_OPTIONS, renews: false },
+  shared: { ...COMMON, ...SHARED_OPTIONS, renews: false },
+  renewed: { ...COMMON, ...SHARED_OPTIONS, renews: true },
 };

@@ -2,7 +2,19 @@
 
 import { columnsOf, markdownTable, short, whole } from '../record/markdown.ts';
 import type { EconomyResult, NoiseFigures, PolicyFigures, SeedFigures } from './figures.ts';
-import { MEASURES, meanOf, measured, PACKER_LARGE, PACKER_RANGE, policyNames } from './summary.ts';
+import { POLICIES } from './policies.ts';
+import {
+  MEASURES,
+  type Measure,
+  meanOf,
+  measured,
+  PACKER_LARGE,
+  PACKER_RANGE,
+  packed,
+  policyNames,
+} from './summary.ts';
+
+const LAST_POLICY = Object.keys(POLICIES).at(-1)!;
 
 export function textReport(result: EconomyResult): string {
   return [
@@ -43,15 +55,16 @@ export function summaryTable(result: EconomyResult): string {
       ...values.map((value) => short(value ?? null)),
       modelled === null ? '' : short(modelled),
       ratio,
-      measure.goal ?? '',
+      measure.goal?.about ?? '',
+      goalMet(result, measure),
     ];
   });
-  const packer = meanOf(result, (seed) => seed.packer.all.multiple);
+  const packer = packed(result);
   const packerLarge = meanOf(result, (seed) => seed.packer.large.multiple);
   const range = PACKER_RANGE.map((value) => value.toFixed(2)).join(' to ');
   const blank = policies.slice(1).map(() => '');
   rows.push(
-    ['packer, every pod placed', short(packer ?? null), ...blank, range, '', ''],
+    ['packer, every pod placed', short(packer ?? null), ...blank, range, '', '', ''],
     [
       'packer, only shapes of 16 cores and more',
       short(packerLarge ?? null),
@@ -59,12 +72,20 @@ export function summaryTable(result: EconomyResult): string {
       short(PACKER_LARGE),
       packerLarge === undefined ? '' : short(packerLarge / PACKER_LARGE),
       '',
+      '',
     ],
   );
   return markdownTable(
-    columnsOf(['multiple of the lower bound', ...policies, 'model', 'measured ÷ model', 'goal']),
+    columnsOf(['multiple of the lower bound', ...policies, 'model', 'measured ÷ model', 'goal', 'met']),
     rows,
   );
+}
+
+/** Whether the policy with all rules reaches the goal; empty if it was not run or there is no goal. */
+function goalMet(result: EconomyResult, measure: Measure): string {
+  const value = measured(result, LAST_POLICY, measure);
+  if (value === undefined || measure.goal === null) return '';
+  return measure.goal.isMet(value, result) ? 'yes' : 'no';
 }
 
 /** One line for each seed: the figures of one policy. */

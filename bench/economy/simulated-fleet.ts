@@ -1,12 +1,12 @@
 // A fleet under the engine: machines of a catalogue, decisions cycle by cycle, and every transition completed before the next
 // cycle. It tracks which machines have a host, since those cost money.
 
-import { type Decision, Engine } from '../../src/engine/index.ts';
+import { type Decision, Engine, Renewals } from '../../src/engine/index.ts';
 import { Fleet, type LedgerRecord, type PendingChange, PendingChanges } from '../../src/fleet/index.ts';
 import {
   type Action,
   DEFAULT_DRAIN_SECONDS,
-  type DecisionOptions,
+  DEFAULT_RENEWAL_LIMITS,
   MachineState,
   type Need,
   type NeedKey,
@@ -14,6 +14,7 @@ import {
 import { CarryOut } from '../ladder/carry-out.ts';
 import { sumOf, vectorOf } from './amounts.ts';
 import type { Offering } from './catalogue.ts';
+import type { Policy } from './policies.ts';
 import { needsOf, START_MS } from './rows.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -33,6 +34,7 @@ export class SimulatedFleet {
   readonly #pending = new PendingChanges(this.#fleet);
   readonly #carryOut = new CarryOut(this.#fleet);
   readonly #engine: Engine;
+  readonly #renewals = new Renewals(this.#fleet, DEFAULT_RENEWAL_LIMITS);
   /** By offering: machines of it that are not bought. */
   readonly #left: number[];
   /** Since when no row claims a machine, by id, as the last decision said. */
@@ -66,8 +68,9 @@ export class SimulatedFleet {
   }
 
   /** One cycle. `read` gets the decision before it is carried out; afterwards the decision is no longer valid. */
-  step(options: DecisionOptions, cycleMs: number, read?: (decision: Decision) => void): readonly Action[] {
-    const decision = this.#engine.decide(this.nowMs, options);
+  step(policy: Policy, cycleMs: number, read?: (decision: Decision) => void): readonly Action[] {
+    if (policy.renews) this.#renew(policy, cycleMs);
+    const decision = this.#engine.decide(this.nowMs, { ...policy, retiring: this.#renewals.retiring });
     read?.(decision);
     const actions = decision.actions();
     const changes = [...this.#clocksAfter(decision), ...this.#carryOut.changesOf(decision, this.nowMs)];
@@ -99,6 +102,12 @@ export class SimulatedFleet {
     for (const { cluster, offering } of this.hosts.values())
       if (cluster === '' && offering.owned === null) count++;
     return count;
+  }
+
+  /** Checks a cluster for each second of the cycle, as a shard does. */
+  #renew(policy: Policy, cycleMs: number): void {
+    this.#renewals.settle(this.nowMs);
+    for (let second = 0; second * 1000 < cycleMs; second++) this.#renewals.check(this.nowMs, policy);
   }
 
   /** The clocks of reclaim holds that begin or end with a decision. */

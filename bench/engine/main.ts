@@ -35,6 +35,7 @@ examples:
 const OPTIONS: DecisionOptions = {
   readyClusters: null,
   cannotBind: new Set(),
+  retiring: new Set(),
   releaseHoldSeconds: DEFAULT_RELEASE_HOLD_SECONDS,
   weights: DEFAULT_SCORE_WEIGHTS,
   ...UNSHARED_OPTIONS,

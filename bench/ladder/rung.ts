@@ -84,6 +84,7 @@ export class Rung {
     this.options = {
       readyClusters: null,
       cannotBind: new Set(),
+      retiring: new Set(),
       releaseHoldSeconds: DEFAULT_RELEASE_HOLD_SECONDS,
       weights: DEFAULT_SCORE_WEIGHTS,
       ...RULES[rules],

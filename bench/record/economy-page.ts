@@ -42,10 +42,24 @@ const LIMITS = `- Moves take no time: what a plan asks for has happened before t
 
 /** docs/reference/economy.md as a whole. */
 export function economyPage(): string {
-  const today = readResults()['economy-today'];
+  const { economy: now, 'economy-today': today } = readResults();
   return `${[
     '# Economy',
     INTRODUCTION,
+    '## Now',
+    'Means over the seeds. `renewed` are the defaults of a shard, `shared` the same without renewal, and `today` one row per machine,\ncheapest machine first.',
+    summaryTable(now.result),
+    '### By seed, now',
+    seedTable(now.result, 'renewed'),
+    '### By size of cluster, now',
+    'Multiples of the lower bound; small has fewer than 100 pods, medium fewer than 500.',
+    sizeTable(now.result),
+    '### Noise, now',
+    noiseTable(now.result),
+    '### Consolidation, now',
+    'A fleet that was bought under `today`, left alone under each policy.',
+    consolidationTable(now.result),
+    footer(now),
     '## Before rows shared machines',
     'The engine of commit 59a4487, before any of its rules changed; the present `--policy today` differs from it in one rule, which\nmatters end to end: a row takes machines of another row only if its largest pod fits them.',
     'Means over the seeds. The model is an earlier calculation of the rules, on one seed of a demand of its own, from which the\ngoals come; a goal applies as it is where measured ÷ model is within 10 % of 1.',

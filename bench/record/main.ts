@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<Exclude<ResultName, 'economy-today'>, string>> =
   'worst-frames': 'hostile --attack worst-frames --seconds 20 --settle 80s',
   provider: 'provider',
   startup: 'startup --rounds 15',
+  economy: 'economy --seed 1 --seed 2 --seed 3 --seed 4 --seed 5',
 };
 
 const HELP = `bench record: measures the figures of the pages again, and renders them

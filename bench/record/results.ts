@@ -100,6 +100,7 @@ export interface Results {
   readonly provider: Recorded<RecordedProvider>;
   readonly startup: Recorded<RecordedStartup>;
   readonly 'economy-today': Recorded<EconomyResult>;
+  readonly economy: Recorded<EconomyResult>;
 }
 
 export type ResultName = keyof Results;
@@ -119,6 +120,7 @@ export function readResults(): Results {
     provider: read('provider'),
     startup: read('startup'),
     'economy-today': read('economy-today'),
+    economy: read('economy'),
   };
 }
 

@@ -76,6 +76,7 @@ const input: DecisionInput = {
   options: {
     readyClusters: null,
     cannotBind: new Set(),
+    retiring: new Set(),
     releaseHoldSeconds: new Map(),
     weights: DEFAULT_SCORE_WEIGHTS,
     ...SHARED_OPTIONS,

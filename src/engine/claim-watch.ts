@@ -21,7 +21,10 @@ export class ClaimWatch {
   #cycle: Cycle | null = null;
   #number = 0;
 
-  /** Number of Configured machines that rows of the last cycle no longer claim, though the rows still exist and are met. */
+  /**
+   * Number of Configured machines that rows of the last cycle no longer claim, though the rows still exist and are met.
+   * Machines that are to be replaced are given up on purpose.
+   */
   observe(cycle: Cycle): number {
     const { fleet } = cycle;
     const isNext = cycle === this.#cycle && cycle.number === this.#number + 1;
@@ -44,7 +47,11 @@ export class ClaimWatch {
     return changes;
   }
 
-  #compare({ claims, rankedRows, fleet }: Cycle, slots: Uint32Array, unmet: ReadonlySet<number>): number {
+  #compare(
+    { claims, rankedRows, retiring, fleet }: Cycle,
+    slots: Uint32Array,
+    unmet: ReadonlySet<number>,
+  ): number {
     const { state } = fleet.machines;
     const before = this.#before;
     let changes = 0;
@@ -56,7 +63,7 @@ export class ClaimWatch {
       }
       const rankedRow = claims.claimedBy[slot]! - 1;
       const key = rankedRow < 0 ? 0 : rankedRows.key[rankedRow]!;
-      if (before[slot] !== 0 && before[slot] !== key) {
+      if (before[slot] !== 0 && before[slot] !== key && retiring.marked[slot] !== 1) {
         const owner = rankedRows.ofKey[before[slot]!] ?? NONE;
         if (owner !== NONE && !unmet.has(owner)) changes++;
       }

@@ -19,8 +19,10 @@ import { Infeasible } from './assign/infeasible.ts';
 import { PoolPass, type PoolPassView } from './assign/pool-pass.ts';
 import { Purchases } from './assign/purchases.ts';
 import { NONE, RankedRows, type RankedRowsView, RowKind } from './assign/ranked-rows.ts';
+import { Retiring } from './assign/retiring.ts';
 import { Sharing } from './assign/sharing.ts';
 import { EvenList } from './assign/spread-credit.ts';
+import { TurnsAhead } from './assign/turns-ahead.ts';
 import { Unfilled } from './assign/unfilled.ts';
 import type { CandidateTier, PoolOptions } from './candidates/candidate-tier.ts';
 import { DomainCandidates } from './candidates/domain-candidates.ts';
@@ -57,9 +59,11 @@ export class Cycle {
   readonly bindable: ReadonlyColumns<Bindable>;
   readonly claims: ClaimsView;
   readonly credits: CreditsView;
+  readonly retiring: ReadonlyColumns<Retiring>;
   readonly sharing: ReadonlyColumns<Sharing>;
   readonly pass: PoolPassView;
   readonly purchases: Purchases;
+  readonly turnsAhead: TurnsAhead;
   readonly blockers: Blockers;
   readonly result: CycleResultView;
   readonly actions: ReadonlyColumns<Actions>;
@@ -84,13 +88,15 @@ export class Cycle {
   readonly domainCandidates: DomainCandidates;
   readonly evenList: EvenList;
 
-  /** `owner`: the cycle of the same fleet that this one serves a lane of. */
-  constructor(fleet: FleetView, owner: Cycle | null = null) {
+  /**
+   * `owner`: the cycle of the same fleet that this one serves a lane of. `follows`: it keeps what it found from cycle to cycle,
+   * so it must be told what has changed; a lane has its owner for that.
+   */
+  constructor(fleet: FleetView, owner: Cycle | null = null, follows = owner === null) {
     this.fleet = fleet;
-    // The owner follows the fleet.
-    const changed = owner === null ? fleet.changes.watch() : new Set<number>();
-    const reshaped = owner === null ? fleet.reshaped.watch() : new Set<number>();
-    this.#written = owner === null ? fleet.machines.written.watch() : new Set();
+    const changed = follows ? fleet.changes.watch() : new Set<number>();
+    const reshaped = follows ? fleet.reshaped.watch() : new Set<number>();
+    this.#written = follows ? fleet.machines.written.watch() : new Set();
     this.unfilled = new Unfilled(fleet);
     this.#rest = new Unfilled(fleet);
     // Lanes of one thread number the members that no fold hosts together.
@@ -107,9 +113,11 @@ export class Cycle {
     this.bindable = new Bindable(fleet);
     this.claims = new Claims();
     this.credits = new Credits(fleet, this.rankedRows, this.walk, this.claims, this.unfilled);
+    this.retiring = new Retiring(fleet);
     this.sharing = new Sharing(this);
     this.pass = new PoolPass(this);
     this.purchases = new Purchases(fleet, this.rankedRows);
+    this.turnsAhead = new TurnsAhead(this);
     this.blockers = new Blockers(this);
     this.result = new CycleResult();
     this.actions = new Actions(this);
@@ -213,6 +221,7 @@ export class Cycle {
     this.#options = options;
     const isSwitched = this.sharing.beginCycle(options.sharing === 'on');
     if (isSwitched) this.dirtyClusters.restart();
+    for (const cluster of this.retiring.beginCycle(options)) this.dirtyClusters.add(cluster);
     if (everything) this.#clearClaims();
     this.#undoPass();
     this.availability.beginCycle();
@@ -227,6 +236,38 @@ export class Cycle {
     this.blockers.beginCycle();
     this.bindable.beginCycle(options.cannotBind);
     return dirty;
+  }
+
+  /** Begins a cycle that serves one cluster and no other; `endOnly` ends it. The answers of `foldable` must be up to date. */
+  beginOnly(cluster: number, nowMs: number, options: DecisionOptions): void {
+    this.#nowMs = nowMs;
+    this.#number++;
+    this.#options = options;
+    this.sharing.beginCycle(options.sharing === 'on');
+    this.retiring.beginCycle(options);
+    this.#undoPass();
+    this.availability.beginCycle();
+    this.adoptable.beginCycle();
+    this.dirtyClusters.takeOnly(cluster);
+    this.#served = [cluster];
+    this.infeasible.mark(this.#served);
+    this.#prepare(this.#served);
+    this.credits.undo(cluster);
+    this.freeMachines.begin(this.claims.claimedBy, options);
+    this.purchases.begin(options.purchaseBudget);
+    this.blockers.beginCycle();
+    this.bindable.beginCycle(options.cannotBind);
+  }
+
+  /** Ends a cycle that served one cluster, and drops all that it has found. */
+  endOnly(cluster: number): void {
+    this.#undoPass();
+    const walk = this.walk.begin(cluster);
+    for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.sharing.forget(slot);
+    this.rankedRows.release(cluster);
+    this.bound.release(cluster);
+    this.credits.release(cluster);
+    this.#served = [];
   }
 
   /**

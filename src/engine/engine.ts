@@ -217,6 +217,8 @@ export interface EngineOptions {
    * waking take tens of microseconds; a high bound keeps a core busy that other programs may need.
    */
   readonly retries?: number;
+  /** Milliseconds after which lanes that wait are given up; by default about what one lane would take. */
+  readonly lanePatienceMs?: number;
   /** Runs all lanes on this thread, in the order it returns; used to test interleavings. */
   readonly schedule?: Schedule;
   /** Divides rows between lanes wherever possible, even where all of them wait for each other; used to test lanes. */
@@ -278,10 +280,11 @@ export class Engine {
 
   constructor(fleet: FleetView, options: EngineOptions = {}) {
     const { workers = 1, smallestStep = SMALLEST_STEP, checkEvery = DEFAULT_CHECK_EVERY } = options;
-    const { eagerLanes: isEager, lanes = 'auto', retries = DEFAULT_RETRIES, schedule } = options;
+    const { eagerLanes: isEager, lanes = 'auto', lanePatienceMs: patienceMs } = options;
+    const { retries = DEFAULT_RETRIES, schedule } = options;
     this.#cycle = new Cycle(fleet);
     this.#workerPool = new WorkerPool(this.#cycle, workers, smallestStep);
-    this.#lanes = new Lanes(this.#cycle, this.#workerPool, { lanes, retries, schedule, isEager });
+    this.#lanes = new Lanes(this.#cycle, this.#workerPool, { lanes, retries, patienceMs, schedule, isEager });
     this.#incremental = options.incremental ?? true;
     this.#checkEvery = checkEvery;
     this.#onDifference = options.onDifference;

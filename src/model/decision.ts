@@ -31,6 +31,11 @@ export interface DecisionOptions {
   /** Seconds before an unclaimed Idle machine is released; with an absent or zero entry it is never released. */
   readonly releaseHoldSeconds: ReadonlyMap<CapacityType, number>;
   readonly weights: ScoreWeights;
+  /**
+   * Ids of bound machines that are to be replaced: plain rows without strict spread are served without them, unless that
+   * leaves the row short. Clusters that cannot bind ignore it.
+   */
+  readonly retiring: ReadonlySet<string>;
   /** Whether a row may count on what other rows of its cluster leave over of their machines. */
   readonly sharing: 'on' | 'off';
   /** Seconds that a bound machine stays unclaimed before it is reclaimed; 0: it is reclaimed at once. */

@@ -21,6 +21,8 @@ export { BUCKET_LARGEST, BUCKET_ONE_DOLLAR, isPenaltyBucket } from './penalty.ts
 export { sameTermOf, strictSpreadOf, withoutSame } from './profile.ts';
 export * from './public.ts';
 export { parseDemand } from './quantity.ts';
+export type { RenewalLimits } from './renewal-limits.ts';
+export { DEFAULT_RENEWAL_LIMITS } from './renewal-limits.ts';
 export { attributeOf, isOperator } from './requirement.ts';
 export { canonicalResources, hasForeignAccelerator, isAccelerator } from './resources.ts';
 export type { Result } from './result.ts';
@@ -31,6 +33,7 @@ export type { UnclaimedWait } from './sharing-text.ts';
 export {
   leftOver,
   remaindersText,
+  renewalText,
   sharesText,
   UNCLAIMED_WAITS,
   unclaimedText,

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Share } from './decision.ts';
 import type { ResourceVector } from './resources.ts';
-import { amountText, remaindersText, unclaimedText, usersText, verdictText } from './sharing-text.ts';
+import {
+  amountText,
+  remaindersText,
+  renewalText,
+  unclaimedText,
+  usersText,
+  verdictText,
+} from './sharing-text.ts';
 
 function vector(amounts: Readonly<Record<string, number>>): ResourceVector {
   return new Map(Object.entries(amounts));
@@ -92,6 +99,28 @@ describe('the sentence about an unclaimed machine', () => {
   ] as const)('given %i ms, %i ms left and %s, then it is "%s"', (forMs, leftMs, waitsFor, text) => {
     expect(unclaimedText(forMs, leftMs, waitsFor)).toBe(text);
   });
+});
+
+describe('a machine that is to be replaced', () => {
+  it.each([
+    [
+      ...[240_000, 2_160_000, 0.4, 4],
+      'to be replaced by cheaper machines for 4 min, saves about $0.40 an hour with 3 others, for another 36 min at most',
+    ],
+    [
+      ...[0, 3_600_000, 12.345, 2],
+      'to be replaced by cheaper machines for 0 s, saves about $12.35 an hour with 1 other, for another 1 h 0 min at most',
+    ],
+    [
+      ...[1000, 59_000, 1, 1],
+      'to be replaced by cheaper machines for 1 s, saves about $1.00 an hour, for another 59 s at most',
+    ],
+  ] as [number, number, number, number, string][])(
+    'given %i ms, %i ms left, $%d and %i machines, then it is "%s"',
+    (forMs, leftMs, dollars, machines, text) => {
+      expect(renewalText(forMs, leftMs, dollars, machines)).toBe(text);
+    },
+  );
 });
 
 describe('amounts in sentences', () => {

@@ -36,11 +36,12 @@ export function writeScenario(input: DecisionInput, engine: EngineOptions = DEFA
 }
 
 function optionsJson(options: DecisionOptions, engine: EngineOptions): Json {
-  const { readyClusters, cannotBind, releaseHoldSeconds, weights, purchaseBudget } = options;
+  const { readyClusters, cannotBind, releaseHoldSeconds, retiring, weights, purchaseBudget } = options;
   const holds = [...releaseHoldSeconds].map(([type, seconds]) => [CAPACITY_TYPE_NAMES.format(type), seconds]);
   return {
     ...(readyClusters === null ? {} : { readyClusters: [...readyClusters] }),
     ...(cannotBind.size === 0 ? {} : { canBind: fromEntries([...cannotBind].map((id) => [id, false])) }),
+    ...(retiring.size === 0 ? {} : { retiring: [...retiring] }),
     ...engine,
     releaseHolds: Object.fromEntries(holds) as Json,
     weights: { ...weights },

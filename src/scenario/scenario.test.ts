@@ -33,6 +33,7 @@ const FULL = {
   now: NOW,
   options: {
     readyClusters: ['c1'],
+    retiring: ['m-1'],
     canBind: { c1: true, c2: false },
     retries: 3,
     workers: 4,
@@ -158,6 +159,7 @@ describe('reading a scenario', () => {
     expect(engine).toEqual({ retries: 3, workers: 4 });
     expect(input.options).toEqual({
       readyClusters: new Set(['c1']),
+      retiring: new Set(['m-1']),
       cannotBind: new Set(['c2']),
       releaseHoldSeconds: new Map([[CapacityType.OnDemand, 300]]),
       weights: { priority: 1, drainSpeed: 0.5, interruption: 0.1, reclamation: 0.1 },

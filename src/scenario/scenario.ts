@@ -77,6 +77,7 @@ const weight = (name: keyof typeof DEFAULT_SCORE_WEIGHTS) =>
 
 const OPTIONS = z.strictObject({
   readyClusters: given(z.array(z.string()), null),
+  retiring: given(z.array(z.string()), []),
   canBind: given(mapOf(given(z.boolean(), true)), new Map<string, boolean>()),
   releaseHolds: given(HOLDS, DEFAULT_RELEASE_HOLD_SECONDS),
   weights: given(
@@ -118,7 +119,8 @@ export function readScenario(value: unknown): Result<Scenario> {
     '',
     problems,
     ({ now, options, machines, needs }): Scenario => {
-      const { readyClusters, canBind, releaseHolds, weights, purchaseBudget, retries, workers } = options;
+      const { readyClusters, canBind, releaseHolds, retiring, weights, purchaseBudget, retries, workers } =
+        options;
       return {
         input: {
           nowMs: now ?? 0,
@@ -129,6 +131,7 @@ export function readScenario(value: unknown): Result<Scenario> {
             cannotBind: new Set([...canBind].filter(([, can]) => !can).map(([cluster]) => cluster)),
             releaseHoldSeconds: releaseHolds,
             weights,
+            retiring: new Set(retiring),
             ...economyOptionsOf(options),
             ...(purchaseBudget === null ? {} : { purchaseBudget }),
           },

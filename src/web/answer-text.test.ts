@@ -25,6 +25,11 @@ describe('the answer about a machine', () => {
     ]);
   });
 
+  it('given one that is to be replaced, then it says so', () => {
+    const renewal = { sentence: 'to be replaced by cheaper machines for 4 min' };
+    expect(answerLines({ ...machine, renewal })).toEqual(['m: serving in shop, $2.00/h', renewal.sentence]);
+  });
+
   it('given one that is kept out of decisions, then it says why', () => {
     const held = { why: 'smells of smoke' };
     expect(answerLines({ ...machine, state: 'NEW', cluster: '', held, lastError: 'disk died' })).toEqual([

@@ -25,6 +25,7 @@ function machineLines({
   pricePerHour,
   usage,
   unclaimed,
+  renewal,
   held,
   lastError,
 }: AskedMachine): readonly string[] {
@@ -33,6 +34,7 @@ function machineLines({
     `${id}: ${label}${cluster === '' ? '' : ` in ${cluster}`}, ${perHour(pricePerHour)}`,
     usage?.sentence ?? '',
     unclaimed?.sentence ?? '',
+    renewal?.sentence ?? '',
     held === null ? '' : `kept out of decisions: ${held.why}`,
     lastError,
   ].filter((line) => line !== '');

@@ -273,6 +273,8 @@ export interface AskedMachine {
   readonly lastError: string;
   readonly usage: { readonly sentence: string } | null;
   readonly unclaimed: { readonly sentence: string } | null;
+  /** A shard of an earlier version does not say. */
+  readonly renewal?: { readonly sentence: string } | null;
   readonly held: { readonly why: string } | null;
 }
 

@@ -117,6 +117,16 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     expect(await run('explain', 'machine', 'm-1')).toContain(`note          ${sentence}`);
   });
 
+  it('given a machine that is to be replaced, then its note says so', async () => {
+    const { shard, run } = await served();
+    const sentence = 'to be replaced by cheaper machines for 4 min, saves about $0.40 an hour';
+    const times = { sinceMs: NOW_MS - 240_000, untilMs: NOW_MS + 360_000 };
+    const marked = { ...MACHINES[0]!, renewal: { ...times, machines: 1, savesPerHour: 0.4, sentence } };
+    shard.answers.machines = (ask) => fakePage(ask, [marked], ({ id }) => id);
+    expect(await run('get', 'machines', '-o', 'wide')).toContain(sentence);
+    expect(await run('explain', 'machine', 'm-1')).toContain(`note          ${sentence}`);
+  });
+
   it('given one machine that Needs use, then it says which, also under explain', async () => {
     const { shard, run } = await served();
     const sentence = 'shop/00ff00ff00 takes 6 cpu, shop/11ee11ee11 shares 1.5 cpu, 0.5 cpu left over';

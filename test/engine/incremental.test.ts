@@ -24,6 +24,7 @@ import {
   RACK_KEY,
   resources,
   same,
+  sharedFleets,
   stampOf,
 } from '../../testing/support/fleets.ts';
 import { blend, diceThrow, updateFleet } from './warm.ts';
@@ -98,6 +99,32 @@ describe('incremental cycles', () => {
           expect(changes[0]).toBe(changes[1]);
           seen += changes[1]!;
         }
+      }),
+      { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 150) },
+    );
+    expect(seen).toBeGreaterThan(0);
+  });
+
+  it('given marks of machines that change while all else stays, then the plan equals the oracle’s', {
+    timeout: 600_000,
+  }, () => {
+    let seen = 0;
+    const story = fc.tuple(
+      sharedFleets({ machines: 30, needs: 15 }),
+      fc.array(fc.array(fc.nat({ max: 29 }), { maxLength: 6 }), { minLength: 3, maxLength: 6 }),
+    );
+    fc.assert(
+      fc.property(story, ([input, cycles]) => {
+        const fleet = fleetOf(input);
+        const engine = new Engine(fleet);
+        const texts = [[], ...cycles].map((marks) => {
+          const retiring = new Set(marks.flatMap((i) => input.machines[i]?.id ?? []));
+          const options = { ...input.options, retiring };
+          const text = planText(engine.decide(input.nowMs, options).plan());
+          expect(text).toBe(planText(oracle({ ...input, options })));
+          return text;
+        });
+        if (new Set(texts).size > 1) seen++;
       }),
       { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 150) },
     );

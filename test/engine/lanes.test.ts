@@ -127,7 +127,8 @@ describe('the automatic number of lanes', () => {
     { timeout: 600_000 },
     async (_, regions, count, roaming, lanes) => {
       const input = rowsIn(regions, count, roaming);
-      const engine = new Engine(fleetOf(input), { workers: 2 });
+      // Busy cores do not decide the test.
+      const engine = new Engine(fleetOf(input), { workers: 2, lanePatienceMs: 600_000 });
       await threadsStarted(engine, 2);
       try {
         const plan = engine.decide(input.nowMs, input.options).plan();
@@ -138,6 +139,27 @@ describe('the automatic number of lanes', () => {
       }
     },
   );
+});
+
+describe('lanes that are given up when they wait', () => {
+  it('given no patience and rows that wait for each other, then all rows are served in one lane, and the plan is its', async () => {
+    const input = rowsIn(['ra', 'rb'], 110, 30);
+    const engine = new Engine(fleetOf(input), {
+      workers: 2,
+      lanes: 2,
+      retries: 0,
+      lanePatienceMs: 0,
+      eagerLanes: true,
+    });
+    await threadsStarted(engine, 2);
+    try {
+      const plan = engine.decide(input.nowMs, input.options).plan();
+      expect(engine.lastCycle).toMatchObject({ lanes: 1, laneThreads: 1 });
+      expect(planText(plan)).toBe(planText(planWith(input, { lanes: 1 })));
+    } finally {
+      await engine.close();
+    }
+  });
 });
 
 describe('a forced number of lanes', () => {

@@ -8,6 +8,8 @@ import type { DecisionInput, LedgerMachine, Need } from '../../src/model/index.t
 import type { Decider } from './loop.ts';
 
 export interface IncrementalDecider {
+  /** As of the last decision. */
+  readonly fleet: Fleet;
   readonly decide: Decider;
   readonly metrics: EngineMetrics;
 }
@@ -17,6 +19,7 @@ export function incrementalDecider(options: EngineOptions = {}): IncrementalDeci
   const engine = new Engine(fleet, options);
   let before: Pick<DecisionInput, 'machines' | 'needs'> = { machines: [], needs: [] };
   return {
+    fleet,
     metrics: engine.metrics,
     decide: (input) => {
       changeMachines(fleet, before.machines, input.machines);

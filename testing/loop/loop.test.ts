@@ -151,6 +151,33 @@ describe('a move of the loop', () => {
   });
 });
 
+describe('the mark of a machine that is to be replaced', () => {
+  const rules = { decide: engine, delays: 0 };
+  const row = aNeed();
+
+  /** One bound machine and one that could replace it; the row needs one of them. */
+  const marked = (retiring: readonly string[]): DecisionInput =>
+    anInput([aMachine('bound', Configured, { stamp: stampOf(row) }), aMachine('free', Idle)], [row], {
+      retiring: new Set(retiring),
+    });
+
+  it('given a machine that is replaced, then its mark lasts until it leaves its cluster', () => {
+    const { steps } = runLoop(startLoop(marked(['bound'])), { ...rules, delays: 1 }, 4);
+    expect(steps.map(({ input, acquired }) => [[...input.options.retiring], acquired])).toEqual([
+      [['bound'], ['free']],
+      [[], []],
+      [[], []],
+      [[], []],
+    ]);
+  });
+
+  it('given a free machine with a mark, when it is the replacement, then it is not replaced in turn', () => {
+    const { steps } = runUntilQuiet(startLoop(marked(['bound', 'free'])), rules, 20);
+    expect([...acquiredIn(steps)]).toEqual(['free']);
+    expect(isQuiet(steps.at(-1)!)).toBe(true);
+  });
+});
+
 describe('the target of a machine', () => {
   const inFlight = (need: ReturnType<typeof aNeed>): LedgerMachine =>
     aMachine('m', Creating, { target: keyOf(need) });

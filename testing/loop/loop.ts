@@ -3,7 +3,15 @@
 // events give equal runs. Used by tests of the engine (test/engine) and of the demo's demand; loop-moves.ts carries the
 // moves out.
 
-import type { ActionKind, DecisionInput, LedgerMachine, Need, Plan } from '../../src/model/index.ts';
+import {
+  type ActionKind,
+  type DecisionInput,
+  type DecisionOptions,
+  type LedgerMachine,
+  MachineState,
+  type Need,
+  type Plan,
+} from '../../src/model/index.ts';
 import { acceptPlan, dropStaleTargets, endMove, isMoving, rowsByKey } from './loop-moves.ts';
 
 export type Decider = (input: DecisionInput) => Plan;
@@ -85,8 +93,22 @@ export function stepLoop(state: LoopState, rules: LoopRules): { step: LoopStep; 
   });
   return {
     step: stepOf(cycle, input, plan),
-    next: { input: { ...input, nowMs, machines }, cycle: cycle + 1, waits },
+    next: {
+      input: { ...input, nowMs, machines, options: keepMarks(input, machines) },
+      cycle: cycle + 1,
+      waits,
+    },
   };
+}
+
+/** As in the shard, the mark of a machine that is to be replaced ends when the machine is not Configured in its cluster. */
+function keepMarks({ machines, options }: DecisionInput, next: readonly LedgerMachine[]): DecisionOptions {
+  if (options.retiring.size === 0) return options;
+  const isMarked = ({ id, state }: LedgerMachine) =>
+    state === MachineState.Configured && options.retiring.has(id);
+  const clusters = new Map(machines.filter(isMarked).map(({ id, cluster }) => [id, cluster]));
+  const kept = next.filter((machine) => isMarked(machine) && clusters.get(machine.id) === machine.cluster);
+  return { ...options, retiring: new Set(kept.map(({ id }) => id)) };
 }
 
 function delayOf(delays: Delays, machine: LedgerMachine, cycle: number): number {

@@ -31,11 +31,17 @@ class Budget {
   take(micros: number): void {
     this.left -= micros;
   }
+
+  copy(): Budget {
+    const copy = new Budget(this.left);
+    copy.isSpent = this.isSpent;
+    return copy;
+  }
 }
 
 export class Budgets {
-  private readonly shard: Budget;
-  private readonly clusters: ReadonlyMap<string, Budget>;
+  private shard: Budget;
+  private clusters: ReadonlyMap<string, Budget>;
 
   constructor(
     { shard, clusters }: PurchaseBudget = { shard: Number.POSITIVE_INFINITY, clusters: new Map() },
@@ -70,6 +76,17 @@ export class Budgets {
   /** After Phase 1: takes off what a row will buy once its victims have drained (R114). */
   reserve(cluster: string, purchases: readonly Slot[]): void {
     for (const budget of this.of(cluster)) budget.take(priceOf(purchases));
+  }
+
+  /** What is left now, to return to after an attempt that is undone. */
+  save(): { readonly shard: Budget; readonly clusters: ReadonlyMap<string, Budget> } {
+    const clusters = new Map([...this.clusters].map(([name, budget]) => [name, budget.copy()]));
+    return { shard: this.shard.copy(), clusters };
+  }
+
+  restore({ shard, clusters }: ReturnType<Budgets['save']>): void {
+    this.shard = shard;
+    this.clusters = clusters;
   }
 
   private of(cluster: string): readonly Budget[] {

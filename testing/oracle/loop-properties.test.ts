@@ -4,12 +4,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MachineState, SHARED_OPTIONS, UNSHARED_OPTIONS, ZONE_KEY } from '../../src/model/index.ts';
-import { acquiredIn, startLoop } from '../loop/loop.ts';
+import { acquiredIn, startLoop, withEvent } from '../loop/loop.ts';
 import { aMachine, aNeed, anInput, resources, stampOf, strictSpread } from '../support/fleets.ts';
 import { LOOP_PROPERTIES, runToRest } from './loop-properties.ts';
 import { decide } from './oracle.ts';
 
 const cpu = (amount: number) => resources({ cpu: amount });
+const BOTH = [SHARED_OPTIONS, UNSHARED_OPTIONS];
 
 describe('the closed loop of the oracle', () => {
   it.each(LOOP_PROPERTIES.map((property) => [property.name, property] as const))('%s', (_, property) => {
@@ -39,7 +40,7 @@ describe('the closed loop of the oracle', () => {
       ),
     ];
     // Two priority levels promise 4 cycles and one machine would do.
-    const outcomes = [SHARED_OPTIONS, UNSHARED_OPTIONS].map((options) => {
+    const outcomes = BOTH.map((options) => {
       const input = anInput(machines, [best, owner, buyer], options);
       const { steps, cyclesToRest } = runToRest(startLoop(input), { decide, delays: 0 });
       return [cyclesToRest, acquiredIn(steps).size];
@@ -48,5 +49,49 @@ describe('the closed loop of the oracle', () => {
       [1, 1],
       [5, 5],
     ]);
+  });
+
+  it('given machines of several sizes, when a large one is lost, then several small ones may replace it', () => {
+    const row = aNeed({ aggregate: cpu(8), minUnit: cpu(2) });
+    const machines = [
+      aMachine('large', MachineState.Configured, { resources: cpu(8), pricePerHour: 4, stamp: stampOf(row) }),
+      ...['s1', 's2', 's3', 's4'].map((id) =>
+        aMachine(id, MachineState.Idle, { resources: cpu(2), pricePerHour: 0.25 }),
+      ),
+    ];
+    const counts = BOTH.map((options) => {
+      const { end } = runToRest(startLoop(anInput(machines, [row], options)), { decide, delays: 0 });
+      const { steps } = runToRest(withEvent(end, { lost: ['large'] }), { decide, delays: 0 });
+      return acquiredIn(steps).size;
+    });
+    expect(counts).toEqual([4, 4]);
+  });
+
+  // The machine of a row that left has no owner. Better-ranked rows take it in turn as it becomes Configured, each gives up
+  // what it had, and what was on its way to one of them is bound for a low row meanwhile.
+  it('given moves of unequal length, when a row leaves with its machine on the way, then one more victim may be picked', () => {
+    const high = [
+      aNeed({ priority: 200, aggregate: cpu(4), minUnit: cpu(4) }),
+      aNeed({ priority: 200, aggregate: cpu(6), minUnit: cpu(2), group: 'g1' }),
+      aNeed({ priority: 100, interruptionBucket: 2, aggregate: cpu(1), minUnit: cpu(1), group: 'g2' }),
+      aNeed({ priority: 100, interruptionBucket: 3, aggregate: cpu(2), minUnit: cpu(1), group: 'g3' }),
+    ];
+    const low = ['low1', 'low3'].map((group) =>
+      aNeed({ cluster: 'c2', aggregate: cpu(16), minUnit: cpu(16), group }),
+    );
+    const machines = [4, 16, 4, 16].map((size, i) =>
+      aMachine(`v${i}`, MachineState.Configured, {
+        cluster: 'c2',
+        resources: cpu(size),
+        pricePerHour: 1 + (i % 2),
+        // The row of the small ones is gone.
+        stamp: size === 4 ? stampOf(aNeed({ group: 'gone' })) : stampOf(low[(i - 1) / 2]!),
+      }),
+    );
+    const { problems } = LOOP_PROPERTIES.find(({ name }) => name === 'departs')!;
+    for (const options of BOTH) {
+      const input = anInput(machines, [...high, ...low], { releaseHoldSeconds: new Map(), ...options });
+      expect(problems(input, 224_722_273)).toEqual(['departure: 1 more victims']);
+    }
   });
 });

@@ -67,23 +67,47 @@ function keepOwn(oracleState: OracleState, row: Row): void {
 
 /** Plain rows and folds: machines add up. */
 function solveSums(oracleState: OracleState, row: Row): void {
-  const short = new Shortage(row);
+  const borrowed = new Shortage(row);
+  if (row.borrows) share(oracleState, row, borrowed);
+  // E8: "In a cluster that can bind and has retiring machines, a plain row without strict spread is first served without
+  // these and without machines of other rows. If that does not cover it, it is served as ever instead."
+  const { retiring } = row.options;
+  const leavesOut =
+    row.kind === 'plain' &&
+    row.spread === undefined &&
+    row.canBind &&
+    oracleState.slots.some(
+      (slot) => isBoundSlot(slot) && slot.machine.cluster === row.key.cluster && retiring.has(slot.id),
+    );
+  const { mayBuy } = row;
+  const budgets = oracleState.budgets.save();
+  if (!leavesOut || !serveSums(oracleState, row, borrowed.copy(), true)) {
+    for (const slot of row.claims.splice(0)) slot.claimedBy = null;
+    // What it paid comes back, and a budget that it would have spent is not (R117).
+    oracleState.budgets.restore(budgets);
+    row.mayBuy = mayBuy;
+    serveSums(oracleState, row, borrowed, false);
+  }
+  if (row.lends) lend(oracleState, row);
+}
+
+/** Credits a row and acquires what it lacks; returns whether that covers it. */
+function serveSums(oracleState: OracleState, row: Row, short: Shortage, withoutRetiring: boolean): boolean {
   const claim = (slot: Slot): void => {
     slot.claimedBy = row;
     row.claims.push(slot);
     short.take(slot);
   };
-  if (row.borrows) share(oracleState, row, short);
   const coming = comingTo(oracleState, row);
   if (row.spread !== undefined) creditSpread(oracleState, row, short, claim, coming);
-  else credit(oracleState, row, short, claim, coming);
+  else credit(oracleState, row, short, claim, coming, withoutRetiring);
   // "Rows of a cluster that cannot bind now are credited, and acquire and preempt nothing."
   if (row.canBind) {
     if (row.spread !== undefined) acquireSpread(oracleState, row, short, claim, coming);
     else acquire(oracleState, row, short, claim, coming);
     row.isStopped = !short.covered && wouldBuy(oracleState, row, short, coming);
   }
-  if (row.lends) lend(oracleState, row);
+  return short.covered;
 }
 
 /** E1a: the row counts on what better-ranked rows of its cluster leave over, before anything of its own. */
@@ -114,10 +138,12 @@ function credit(
   short: Shortage,
   claim: (slot: Slot) => void,
   coming: Coming,
+  withoutRetiring: boolean,
 ): void {
   // "Counts bound ones below min_unit too"; but "gangs and folds count only what fits".
   const bound = creditableBound(oracleState, row)
     .filter((slot) => row.kind === 'plain' || coversMinUnit(row, slot))
+    .filter((slot) => !withoutRetiring || !row.options.retiring.has(slot.id))
     .sort(boundOrder(oracleState, row));
   const mine = bound.filter((slot) => !isOthersOwn(oracleState, row, slot));
   // "Another live row's own machines are taken only if they fit" (R87).
@@ -146,7 +172,7 @@ function credit(
   walkBound(mine, NOTHING_COMING);
   walkInFlight(idleInFlight(oracleState, row));
   walkInFlight(creatingInFlight(oracleState, row));
-  if (takesOver(row)) walkBound(others, coming);
+  if (!withoutRetiring && takesOver(row)) walkBound(others, coming);
 }
 
 /** Step 2: free fitting machines until covered, in pool order, which changes with each machine taken (E3). */

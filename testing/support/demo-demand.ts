@@ -23,6 +23,7 @@ export async function coldInput(supply: Supply, needs: readonly Need[]): Promise
     options: {
       readyClusters: null,
       cannotBind: new Set(),
+      retiring: new Set(),
       releaseHoldSeconds: new Map(),
       weights: DEFAULT_SCORE_WEIGHTS,
       ...SHARED_OPTIONS,

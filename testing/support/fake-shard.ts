@@ -84,6 +84,7 @@ const M1: MachineView = {
   need: CHECKOUT,
   usage: null,
   idleSinceMs: null,
+  renewal: null,
   unclaimed: null,
   held: null,
   quarantine: null,

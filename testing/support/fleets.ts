@@ -127,6 +127,7 @@ export function anInput(
     options: {
       readyClusters: null,
       cannotBind: new Set(),
+      retiring: new Set(),
       releaseHoldSeconds: HOLDS,
       weights: DEFAULT_SCORE_WEIGHTS,
       ...UNSHARED_OPTIONS,
@@ -202,14 +203,15 @@ const roughShare = fc.record({
     { cpu: 10, memory: 7 },
   ),
   unclaimedForSeconds: fc.constantFrom(null, 0, 599, 600, 9000),
+  isRetiring: fc.constantFrom(true, false, false, false),
 });
 
 /** Fleets with any options in which rows have something to share, machines may be on hold and some have accelerators. */
 export function sharedFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
   const extras = fc.array(roughShare, { minLength: 1, maxLength: 20, size: 'max' });
   return fc
-    .record({ input: fleets(size), extras, options: economyOptions })
-    .map(({ input, extras, options }) => {
+    .record({ input: fleets(size), extras, options: economyOptions, renews: fc.boolean() })
+    .map(({ input, extras, options, renews }) => {
       const extraOf = (i: number) => extras[i % extras.length]!;
       const keys = new Set(input.needs.map((need) => keyText(keyOf(need))));
       /** By the text of the former key: the group under which the row is reported now. */
@@ -245,13 +247,20 @@ export function sharedFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
             age === null || machine.state !== MachineState.Configured ? null : input.nowMs - age * 1000,
         };
       });
-      return { ...input, machines, needs, options: { ...input.options, ...options } };
+      const retiring = new Set(
+        machines.filter((_, i) => renews && extraOf(i).isRetiring).map(({ id }) => id),
+      );
+      return { ...input, machines, needs, options: { ...input.options, ...options, retiring } };
     });
 }
 
 /** Fleets with and without something to share, or a ceiling on spending, for comparisons of engine and oracle. */
 export function anyFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
-  return fc.oneof(fleets(size), sharedFleets(size), budgetedFleets(size));
+  return fc.oneof(
+    { arbitrary: fleets(size), weight: 3 },
+    { arbitrary: sharedFleets(size), weight: 3 },
+    { arbitrary: budgetedFleets(size), weight: 1 },
+  );
 }
 
 /** Machines cost 0, 1 or 2 dollars an hour. */

@@ -18,6 +18,7 @@ import type { CycleView, ShardEvent } from '../../src/shard/views.ts';
 export const ALL_READY: DecisionOptions = {
   readyClusters: null,
   cannotBind: new Set(),
+  retiring: new Set(),
   releaseHoldSeconds: new Map(),
   weights: DEFAULT_SCORE_WEIGHTS,
   ...UNSHARED_OPTIONS,

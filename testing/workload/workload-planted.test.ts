@@ -14,6 +14,7 @@ import type { ExpectedActions } from './workload-planted.ts';
 const OPTIONS: DecisionOptions = {
   readyClusters: null,
   cannotBind: new Set(),
+  retiring: new Set(),
   releaseHoldSeconds: new Map(),
   weights: DEFAULT_SCORE_WEIGHTS,
   ...UNSHARED_OPTIONS,

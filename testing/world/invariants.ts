@@ -28,6 +28,9 @@ export const INVARIANTS = {
   'collapse-is-quarantined':
     'A roll-up that loses nearly everything is not accepted before its third repetition.',
   'claimed-or-reclaimed': 'No machine has two actions in a cycle, and none is reclaimed that a row claims.',
+  'replaced-before-reclaimed':
+    'With a reclaim hold, no machine is reclaimed while a row that it matches counts on one that is not Configured yet.',
+  'marks-expire': 'No machine is to be replaced by cheaper ones for longer than it was when that began.',
   'shares-fit': 'What rows take of a machine, by claim and by share, is never more than it has.',
   'frozen-is-frozen': 'No action begins or is sent in a frozen scope, also after a restart.',
   'reclaim-cap':
@@ -134,6 +137,8 @@ class ProcessFacts {
 export class Watch implements ProviderWatch, ProcessWatch {
   readonly violations: Violation[] = [];
   readonly machines = new Map<string, Truth>();
+  /** Renewals that processes of the shard have begun, and ended. */
+  readonly renewals = { begun: 0, finished: 0 };
   readonly begun: Record<ActionKind, number> = {
     Bootstrap: 0,
     Provision: 0,
@@ -318,6 +323,9 @@ export class Watch implements ProviderWatch, ProcessWatch {
       case 'log':
         if (event.event === 'incremental-difference')
           this.fail('incremental-equals-full', JSON.stringify(event.fields));
+        if (event.event === 'renewal-begun') this.renewals.begun++;
+        if (event.event === 'renewal-ended' && event.fields['outcome'] === 'finished')
+          this.renewals.finished++;
         if (event.event === 'entry-refused') this.fail('entries-apply', JSON.stringify(event.fields));
         break;
       case 'loss':
@@ -481,10 +489,47 @@ export class Watch implements ProviderWatch, ProcessWatch {
     }
   }
 
+  /** Marks are set and dropped in cycles, so at the end of one none may be over. */
+  #checkMarks(process: ShardProcess): void {
+    const { renewal: plan, shared } = process.plan;
+    if (plan === null || shared === null) return;
+    const nowMs = this.#clock.now();
+    const longestMs = shared.reclaimHoldSeconds * 1000 + plan.markMs;
+    const ask = { where: { state: 'CONFIGURED' }, limit: 100_000 };
+    for (const { id, renewal } of process.controller.controller.ask('machines', ask).items) {
+      if (renewal === null) continue;
+      // A process that was started at calm has the times of production.
+      if (renewal.untilMs <= nowMs)
+        this.fail('marks-expire', `${id} was to be replaced until ${renewal.untilMs}`);
+      if (!process.isCalm && renewal.untilMs - renewal.sinceMs > longestMs)
+        this.fail('marks-expire', `${id} is to be replaced for ${renewal.untilMs - renewal.sinceMs} ms`);
+    }
+  }
+
+  #checkReplacements(
+    process: ShardProcess,
+    cluster: string,
+    reclaims: readonly ActionView[],
+    claimed: ReadonlySet<string>,
+  ): void {
+    if (process.plan.shared === null) return;
+    const reclaimed = reclaims.find((action) => action.cluster === cluster && isGeneral(action.machine));
+    if (reclaimed === undefined) return;
+    for (const id of claimed) {
+      const [view] = process.controller.controller.ask('machines', { where: { id }, limit: 1 }).items;
+      if (view === undefined || view.state === 'CONFIGURED' || !isGeneral(id)) continue;
+      this.fail(
+        'replaced-before-reclaimed',
+        `${reclaimed.machine} is reclaimed from ${cluster}, where a row counts on ${id}, which is ${view.state}`,
+      );
+    }
+  }
+
   #cycleEnded(process: ShardProcess): void {
     const facts = this.#of(process);
     const { cycle } = facts;
     this.#checkShares(process, facts);
+    this.#checkMarks(process);
     if (cycle.length === 0) return;
     facts.cycle = [];
     const twice = cycle.find(({ machine }, i) => cycle.findIndex((other) => other.machine === machine) !== i);
@@ -492,6 +537,7 @@ export class Watch implements ProviderWatch, ProcessWatch {
     const reclaims = cycle.filter(({ kind }) => kind === 'Reclaim');
     for (const cluster of new Set(reclaims.map((action) => action.cluster))) {
       const claimed = claimedBy(process, cluster);
+      this.#checkReplacements(process, cluster, reclaims, claimed);
       const both = reclaims.find(({ machine }) => claimed.has(machine));
       if (both !== undefined)
         this.fail(
@@ -505,6 +551,11 @@ export class Watch implements ProviderWatch, ProcessWatch {
 /** Machines claimed by the rows of a cluster, as of the last cycle. */
 function claimedBy(process: ShardProcess, cluster: string): ReadonlySet<string> {
   return new Set(rowsOf(process.controller, cluster).flatMap(({ claimed }) => claimed));
+}
+
+/** Whether rows of the plan may use a machine; others are those of the tail row. */
+function isGeneral(id: string): boolean {
+  return !id.includes('-tail-');
 }
 
 /** Derived from the name of the offering, which is part of the id. */

@@ -104,10 +104,18 @@ interface SharedRules {
   readonly reclaimHoldSeconds: number;
 }
 
+/** How fast machines are replaced by cheaper ones during the storm. */
+interface RenewalPlan {
+  readonly waitMs: number;
+  readonly markMs: number;
+}
+
 export interface WorldPlan {
   readonly seed: number;
   /** null: one row per machine, and unclaimed machines are given back at once. */
   readonly shared: SharedRules | null;
+  /** null: as in production, where nothing is replaced within the time of a world. */
+  readonly renewal: RenewalPlan | null;
   readonly clusters: readonly ClusterPlan[];
   /** By provider. */
   readonly machines: readonly number[];
@@ -172,6 +180,7 @@ export function drawPlan(seed: number): WorldPlan {
   return {
     seed,
     shared,
+    renewal: shared === null ? null : drawRenewal(seed),
     clusters: shared === null ? clusters : withSharing(seed, clusters),
     machines,
     weather: drawWeather(random),
@@ -220,6 +229,13 @@ function drawRow(random: Random, group: string, isSmall: boolean): RowPlan {
 function drawShared(seed: number): SharedRules | null {
   const random = new Random(seed, 0x3076d);
   return random.chance(0.5) ? { reclaimHoldSeconds: random.between(10, 40) } : null;
+}
+
+/** From a random stream of its own. Cheaper machines replace others within some tens of seconds. */
+function drawRenewal(seed: number): RenewalPlan | null {
+  const random = new Random(seed, 0x3078d);
+  if (!random.chance(0.6)) return null;
+  return { waitMs: random.between(1, 4) * 1000, markMs: random.between(1, 12) * 1000 };
 }
 
 /** Most plain rows may borrow, and rows that are not gangs leave something over. */

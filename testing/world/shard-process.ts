@@ -39,6 +39,8 @@ export interface ProcessWatch {
 export interface ProcessParts {
   readonly epoch: bigint;
   readonly plan: WorldPlan;
+  /** Whether the storm is over. */
+  readonly isCalm: boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly disk: Disk;
@@ -84,13 +86,18 @@ export class ShardProcess {
       clock: this.#clock,
       monotonicMs: () => this.#clock.now(),
       store: this.#store,
-      options: optionsOf(plan, epoch),
+      options: optionsOf(plan, epoch, parts.isCalm),
       onEffect: (effect) => this.#carryOut(effect),
     });
     this.controller.listen((event) => {
       if (this.isAlive) parts.watch.published(this, event);
     });
     this.#providers = new ProviderCalls(this.#ends(), (event) => this.#post(event));
+  }
+
+  /** Whether it was started after the storm. */
+  get isCalm(): boolean {
+    return this.#parts.isCalm;
   }
 
   get isAlive(): boolean {
@@ -246,7 +253,7 @@ export class ShardProcess {
 }
 
 /** Production's rules, with the delays of clouds and people at a tenth. */
-function optionsOf(plan: WorldPlan, epoch: bigint): ControllerOptions {
+function optionsOf(plan: WorldPlan, epoch: bigint, isCalm: boolean): ControllerOptions {
   const { Creating, Configuring, Draining, Deleting } = MachineState;
   return {
     ...DEFAULT_CONTROLLER,
@@ -260,6 +267,7 @@ function optionsOf(plan: WorldPlan, epoch: bigint): ControllerOptions {
     },
     releaseHoldSeconds: HOLD_SECONDS,
     economy: plan.shared === null ? UNSHARED_OPTIONS : { ...SHARED_OPTIONS, ...plan.shared },
+    renewal: { ...DEFAULT_CONTROLLER.renewal, ...(isCalm ? {} : plan.renewal) },
     actuation: {
       ...ACTUATION_LIMITS,
       bootstrapMs: 6000,

@@ -31,7 +31,7 @@ async function withFewerEvents(plan: WorldPlan, stillFails: StillFails): Promise
 }
 
 function simplifications(plan: WorldPlan): readonly Partial<WorldPlan>[] {
-  const { weather, clouds, events, stormMs, tailCrashMs, maxActionsPerCycle, shared } = plan;
+  const { weather, clouds, events, stormMs, tailCrashMs, maxActionsPerCycle, renewal, shared } = plan;
   const lastMs = Math.max(5000, ...events.map(({ atMs, forMs }) => atMs + forMs));
   const stillWeather = { lostCalls: 0, lostAnswers: 0, doubled: 0, blocked: 0, partialLists: 0, stalls: 0 };
   const simpler: Partial<WorldPlan>[] = Object.entries(stillWeather)
@@ -40,7 +40,8 @@ function simplifications(plan: WorldPlan): readonly Partial<WorldPlan>[] {
   for (const [name, value] of Object.entries(clouds))
     if (value > 0) simpler.push({ clouds: { ...clouds, [name]: 0 } });
   // The rows keep what they want, so a fault that remains without sharing shows in the same fleet.
-  if (shared !== null) simpler.push({ shared: null });
+  if (shared !== null) simpler.push({ shared: null, renewal: null });
+  if (renewal !== null) simpler.push({ renewal: null });
   if (tailCrashMs !== null) simpler.push({ tailCrashMs: null });
   if (maxActionsPerCycle > 0) simpler.push({ maxActionsPerCycle: 0 });
   if (lastMs < stormMs) simpler.push({ stormMs: lastMs });

@@ -98,6 +98,22 @@ describe('shared machines of a world', () => {
   });
 });
 
+describe('machines of a world that are replaced by cheaper ones', () => {
+  it('given a plan with it, then renewals begin and finish during the storm, and every invariant holds', async () => {
+    const plan = drawPlan(21);
+    expect(plan.renewal).not.toBeNull();
+    const { renewals, violations } = await runWorld(plan);
+    expect(violations).toEqual([]);
+    expect(renewals.begun).toBeGreaterThan(0);
+    expect(renewals.finished).toBeGreaterThan(0);
+  });
+
+  it('given a plan without it, then the waits of production are longer than the world', async () => {
+    const plan = { ...drawPlan(21), renewal: null };
+    expect((await runWorld(plan)).renewals.begun).toBe(0);
+  });
+});
+
 describe('the plan of a fault', () => {
   it('given a plan in which one event suffices, then it shrinks to that event', async () => {
     const plan = drawPlan(1);

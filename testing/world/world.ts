@@ -21,6 +21,7 @@ export interface WorldResult {
   readonly digest: string;
   /** Virtual time that passed. */
   readonly lastedMs: number;
+  readonly renewals: Watch['renewals'];
 }
 
 export interface WorldOptions {
@@ -35,6 +36,8 @@ const STEP_MS = 1000;
 const REST_MS = 32_000;
 /** A hanging drain fails after its grace period of ten minutes. */
 const LONGEST_UNREST_MS = 900_000;
+/** How long the shard is down when it gets the waits of production at calm. */
+const RENEWAL_DOWN_MS = 1000;
 /** From calm to the end of the next full List, which repairs the effect of partial Lists. */
 const CATCH_UP_MS = 15_000;
 /** From the end of a hold to the release: covers the List, the cycle and the call. */
@@ -99,8 +102,9 @@ class World {
         error instanceof Error ? (error.stack ?? error.message) : String(error),
       );
     }
-    const { violations } = this.#watch;
-    return { violations, digest: this.#trace.digest(), lastedMs: this.#clock.now() - START_MS };
+    const { renewals, violations } = this.#watch;
+    const lastedMs = this.#clock.now() - START_MS;
+    return { violations, digest: this.#trace.digest(), lastedMs, renewals };
   }
 
   async #live(): Promise<void> {
@@ -340,7 +344,10 @@ class World {
       ]),
     );
     const epoch = ++this.#epoch;
-    const shard = new ShardProcess({ epoch, plan, clock, random, disk, transports, watch: this.#watch });
+    const shard = new ShardProcess({
+      ...{ epoch, plan, clock, random, disk, transports, watch: this.#watch },
+      isCalm: this.#isCalm,
+    });
     this.#shard = shard;
     this.#watch.started(shard);
     shard.start().catch((error: unknown) => this.#watch.fail('no-exception', String(error)));
@@ -381,6 +388,8 @@ class World {
     for (const end of [...this.#spells]) end();
     for (const simProvider of this.#providers) simProvider.set(CALM_CLOUD);
     for (const cluster of this.#clusters) cluster.wantAsPlanned();
+    // As prices change for ever, a process that replaces machines within seconds would never rest.
+    if (this.#plan.renewal !== null) this.#crash(0, false, RENEWAL_DOWN_MS);
   }
 
   async #checkRest(): Promise<void> {

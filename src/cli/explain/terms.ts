@@ -71,6 +71,13 @@ export const TERMS: Readonly<Record<string, Meaning>> = {
       'See the note in "bigfleet get machines"; until it is given back, any Need that is short may use it.',
     synonyms: ['hold', 'unclaimed', 'onHold'],
   },
+  renewal: {
+    summary:
+      'Some machines of a cluster are replaced by cheaper ones that serve the same Needs; they leave once these are Configured.',
+    remedy:
+      'See the note in "bigfleet get machines"; a freeze of the cluster stops it, and so does the setting "renewal: off".',
+    synonyms: ['renewed', 'retiring', 'to be replaced'],
+  },
   guardrail: {
     summary:
       'A limit on how much of a plan is carried out in one cycle; it never changes which Need comes first.',

@@ -113,6 +113,8 @@ function notesOf(machine: MachineView, nowMs: number): readonly string[] {
   if (lastError !== '') notes.push(lastError);
   if (idleSinceMs !== null) notes.push(`idle for ${age(nowMs - idleSinceMs)}`);
   if (unclaimed !== null) notes.push(unclaimed.sentence);
+  // A shard of an earlier version does not say.
+  if (machine.renewal != null) notes.push(machine.renewal.sentence);
   if (isForgotten) notes.push('forgotten');
   return notes;
 }

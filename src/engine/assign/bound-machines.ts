@@ -52,6 +52,11 @@ export class BoundIndex {
     this.entries.reserve(this.#regions.end);
   }
 
+  /** Returns the room of a cluster's index. */
+  release(cluster: number): void {
+    this.region[cluster] = this.#regions.reserve(cluster, 0);
+  }
+
   /**
    * Rebuilds the index of a cluster whose ranked rows are made. Unless the ranked rows of all clusters are made
    * (`allMade`), returns false if a machine is on its way to a row that is not the cluster's.

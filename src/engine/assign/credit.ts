@@ -121,8 +121,22 @@ function creditRankedRow(cycle: Cycle, rankedRow: number): Credit {
 
 /** Credits a row that is not a gang. With `early`, the pass has not begun: returns Waits at anything that depends on it. */
 export function creditRow(cycle: Cycle, rankedRow: number, early: boolean): Credit {
+  const leavesOut = leavesOutRetiring(cycle, rankedRow);
   cycle.beginUnfilled(rankedRow);
   cycle.sharing.borrow(rankedRow);
+  cycle.retiring.leaveOutFor(leavesOut ? cycle.unfilled.save() : null);
+  const credit = creditUnfilled(cycle, rankedRow, early);
+  // Whether it can do without the machines that it leaves out depends on the free machines.
+  return early && leavesOut && credit === Credit.Short ? Credit.Waits : credit;
+}
+
+/** Whether a row is first served without machines that are to be replaced: its cluster has some, and its kind allows it. */
+function leavesOutRetiring({ rankedRows, retiring }: Cycle, rankedRow: number): boolean {
+  return rankedRows.kind[rankedRow] === RowKind.Plain && retiring.isIn[rankedRows.cluster[rankedRow]!] === 1;
+}
+
+/** Credits a row with what it lacks according to `cycle.unfilled`. */
+export function creditUnfilled(cycle: Cycle, rankedRow: number, early: boolean): Credit {
   if (cycle.unfilled.covered) return Credit.Covered;
   const spread = cycle.rankedRows.kind[rankedRow] === RowKind.Spread;
   // A single machine cannot be uneven.
@@ -140,6 +154,8 @@ export function creditRow(cycle: Cycle, rankedRow: number, early: boolean): Cred
     creditInFlight(cycle, rankedRow);
     if (cycle.unfilled.covered) return Credit.Covered;
   }
+  // It would take what its neighbours need, and they would acquire in its place, cycle after cycle.
+  if (cycle.retiring.areLeftOut) return Credit.Short;
   if (!cycle.sharing.takesOver(rankedRow)) return Credit.Short;
   if (!creditOthers(cycle, rankedRow, pattern, early)) return Credit.Waits;
   return cycle.unfilled.covered ? Credit.Covered : Credit.Short;
@@ -163,7 +179,7 @@ function creditMine(
   let seeksUnit = unitFirst;
   let leftOut = false;
   for (let slot = walk.next(); slot !== NONE; slot = walk.next()) {
-    if (!cycle.claims.isFree(slot)) continue;
+    if (!cycle.claims.isFree(slot) || cycle.retiring.leavesOut(slot)) continue;
     const classNumber = classOf[slot]!;
     const serves = pattern.servesAs(classNumber);
     if (serves === Serves.Not) continue;

@@ -136,6 +136,13 @@ export class Credits {
     this.deferred[cluster] = 0;
   }
 
+  /** Undoes all credits of a cluster whose ranked rows were released, and returns their room. */
+  release(cluster: number): void {
+    this.undo(cluster);
+    this.start[cluster] = this.#regions.reserve(cluster, 0);
+    this.pendingEnd[cluster] = this.#rankedRows.start[cluster]!;
+  }
+
   settle(rankedRow: number, outcome: Credit): void {
     this.outcome[rankedRow] = outcome;
     if (outcome !== Credit.Covered)

@@ -56,6 +56,12 @@ export class DirtyClusters {
     return taken;
   }
 
+  /** Makes a cycle serve one cluster, whose ranked rows are made again. */
+  takeOnly(cluster: number): void {
+    this.byCluster.reserve(this.#fleet.clusters.size);
+    this.keeps[cluster] = 0;
+  }
+
   /**
    * Of the changed clusters, those that can be served again while others report: only their machines changed, so their
    * ranked rows are unchanged. They are served again in the cycle only if they change once more.

@@ -39,6 +39,12 @@ export class Foldable {
 
   /** Brings the answers up to date. Returns the clusters with rows whose answer has changed. */
   refresh(): Set<number> {
+    const flipped = this.refreshAnswers();
+    return flipped.size === 0 ? flipped : this.#clustersWith(flipped);
+  }
+
+  /** Brings the answers up to date. Returns the patterns whose answer has changed. */
+  refreshAnswers(): Set<number> {
     this.byPattern.reserve(this.#fleet.patterns.size);
     const flipped = new Set<number>();
     for (let number = 0; number < this.#patterns.length; number++) {
@@ -52,7 +58,7 @@ export class Foldable {
       } else if (this.#isSupplied(pattern) && this.#look(number)) flipped.add(number);
     }
     this.#supplied.clear();
-    return flipped.size === 0 ? flipped : this.#clustersWith(flipped);
+    return flipped;
   }
 
   /** Computes the answers that rows are waiting for. */

@@ -24,6 +24,13 @@ interface Budget {
   isSpent: boolean;
 }
 
+/** What budgets of a row were when it began to buy. */
+interface SavedBudgets {
+  readonly shard: Budget;
+  readonly cluster: Budget | undefined;
+  readonly isWithheld: boolean;
+}
+
 export class Purchases {
   readonly #fleet: FleetView;
   readonly #rankedRows: RankedRowsView;
@@ -106,6 +113,22 @@ export class Purchases {
     shard.left -= micros;
     if (cluster !== undefined) cluster.left -= micros;
     return true;
+  }
+
+  /** The budgets of a ranked row, so that purchases can be undone; null without a ceiling. */
+  save(rankedRow: number): SavedBudgets | null {
+    if (this.#shard === null) return null;
+    const cluster = this.#clusters.get(this.#rankedRows.cluster[rankedRow]!);
+    const isWithheld = this.#withheld.has(rankedRow);
+    return { shard: { ...this.#shard }, cluster: cluster && { ...cluster }, isWithheld };
+  }
+
+  /** Undoes all purchases since the budgets were saved; the ranked row alone has bought since. */
+  restore(rankedRow: number, saved: SavedBudgets | null): void {
+    if (saved === null) return;
+    this.#shard = saved.shard;
+    if (saved.cluster !== undefined) this.#clusters.set(this.#rankedRows.cluster[rankedRow]!, saved.cluster);
+    if (!saved.isWithheld) this.#withheld.delete(rankedRow);
   }
 
   /**

@@ -112,6 +112,12 @@ export class RankedRows {
     this.byRankedRow.reserve(this.limit);
   }
 
+  /** Drops the ranked rows of a cluster and returns their room. */
+  release(cluster: number): void {
+    this.forget(cluster);
+    this.start[cluster] = this.end[cluster] = this.#regions.reserve(cluster, 0);
+  }
+
   /**
    * Makes the ranked rows of a cluster; idempotent. Writes nothing that belongs to another cluster. Returns false if it is
    * not yet known which rows fold.

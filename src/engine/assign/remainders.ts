@@ -8,6 +8,8 @@ import { type FleetView, MAX_DIMENSIONS, type Pattern } from '../../fleet/index.
 
 /** Entries that a list has room for at first; it doubles with every move. */
 const FIRST_ROOM = 16;
+/** Masks in a line of the CPU cache, of 64 bytes. */
+const MASKS_PER_LINE = 16;
 /** A list of this many entries is never swept. */
 const LEAST_SWEPT = 16;
 
@@ -19,28 +21,60 @@ const ROOM = 2;
 const SWEEP_ABOVE = 3;
 const NUMBERS = 4;
 
+/** What a row borrows: machines, what it takes of each by dimension, and the sum of that. */
+export class Borrowed {
+  /** Number of machines. */
+  count = 0;
+  #slots = new Uint32Array(4);
+  #amounts = new Float64Array(4 * MAX_DIMENSIONS);
+  /** Valid if there is a machine. */
+  readonly sum = new Float64Array(MAX_DIMENSIONS);
+
+  clear(): void {
+    this.count = 0;
+  }
+
+  /** Adds a machine, of which a row takes the first `dimensions` numbers of `amount`. */
+  add(slot: number, amount: Float64Array, dimensions: number): void {
+    const place = this.count++;
+    if (place === this.#slots.length) {
+      this.#slots = longer(this.#slots, this.count);
+      this.#amounts = longer(this.#amounts, this.count * MAX_DIMENSIONS);
+    }
+    this.#slots[place] = slot;
+    for (let d = 0; d < dimensions; d++) {
+      this.#amounts[place * dimensions + d] = amount[d]!;
+      this.sum[d] = place === 0 ? amount[d]! : this.sum[d]! + amount[d]!;
+    }
+  }
+
+  /** Machine number `i`, in the order borrowed. */
+  slotAt(i: number): number {
+    return this.#slots[i]!;
+  }
+
+  /** What the row takes of machine number `i`. */
+  amountAt(i: number, dimensions: number): Float64Array {
+    return this.#amounts.slice(i * dimensions, (i + 1) * dimensions);
+  }
+}
+
 export class Remainders {
   readonly #fleet: FleetView;
   #lists = new Uint32Array(0);
-  /** Numbers used in `#lists`, and entries used in all other arrays. */
+  /** Numbers used in `#lists`, and entries used in the other arrays. */
   #listsEnd = 0;
   #entriesEnd = 0;
   /** Dimensions of the fleet when all lists were cleared. */
   #dimensions = 0;
   /** By entry: the mask of the machine's class. Most entries are left out by it, so it is all that is read of them. */
   #masks = new Int32Array(0);
-  #classes = new Uint32Array(0);
-  #slots = new Uint32Array(0);
-  /** By entry and dimension. */
-  #left = new Float64Array(0);
+  /** By entry: what is left by dimension, then class and slot as two numbers of 32 bits, which `#ids` reads. */
+  #entries = new Float64Array(0);
+  #ids = new Uint32Array(0);
 
   readonly #rest = new Float64Array(MAX_DIMENSIONS);
-  readonly #needed = new Float64Array(MAX_DIMENSIONS);
-  // The last `borrow`: machines, what was taken of each by dimension, and the sum of that.
-  #found = 0;
-  #foundSlots = new Uint32Array(FIRST_ROOM);
-  #foundAmounts = new Float64Array(FIRST_ROOM * MAX_DIMENSIONS);
-  readonly borrowed = new Float64Array(MAX_DIMENSIONS);
+  readonly #amount = new Float64Array(MAX_DIMENSIONS);
 
   constructor(fleet: FleetView) {
     this.#fleet = fleet;
@@ -58,7 +92,7 @@ export class Remainders {
     const list = this.#listsEnd;
     this.#listsEnd += NUMBERS;
     if (this.#lists.length < this.#listsEnd) this.#lists = longer(this.#lists, this.#listsEnd);
-    this.#lists.fill(0, list, this.#listsEnd);
+    for (let i = list; i < this.#listsEnd; i++) this.#lists[i] = 0;
     this.#lists[list + SWEEP_ABOVE] = LEAST_SWEPT;
     return list;
   }
@@ -70,49 +104,49 @@ export class Remainders {
   /** Reads what `borrow` will read first, so that it is in the CPU cache; returns a number without meaning. */
   prefetch(list: number): number {
     const start = this.#lists[list + START]!;
-    return start < this.#entriesEnd ? this.#masks[start]! + this.#left[start * this.#dimensions]! : 0;
+    const end = this.#lists[list + END]!;
+    let seen = 0;
+    for (let entry = start; entry < end; entry += MASKS_PER_LINE) seen += this.#masks[entry]!;
+    return seen;
   }
 
   /**
    * Lets a row take what it may use of the remainders of a list, until nothing of `want` is left; `want` shrinks by it and,
-   * with `takes`, the remainders. `dollars` are those of its interruption bucket. Returns the number of machines: until the
-   * next call, `machineAt` and `amountOf` have them, and `borrowed` the sum.
+   * with `takes`, the remainders. `needed` is the smallest remainder that it can use, `dollars` those of its interruption
+   * bucket. What it takes is added to `borrowed`.
    */
   borrow(
     list: number,
-    row: number,
     pattern: Pattern,
     dollars: number,
+    needed: Float64Array,
     want: Float64Array,
     takes: boolean,
-  ): number {
+    borrowed: Borrowed,
+  ): void {
     const dimensions = this.#dimensions;
     const masks = this.#masks;
-    const left = this.#left;
+    const entries = this.#entries;
     const end = this.#lists[list + END]!;
     const { mask } = pattern;
-    const needed = this.#neededBy(row);
-    this.#found = 0;
     for (let entry = this.#lists[list + START]!; entry < end; entry++) {
       if ((masks[entry]! & mask) !== mask) continue;
-      const at = entry * dimensions;
+      const at = entry * (dimensions + 1);
       let d = 0;
-      while (d < dimensions && left[at + d]! >= needed[d]!) d++;
-      if (d < dimensions || !this.#mayUse(pattern, dollars, this.#classes[entry]!)) continue;
-      if (this.#take(entry, want, takes) && !isAboveZero(want, dimensions)) break;
+      while (d < dimensions && entries[at + d]! >= needed[d]!) d++;
+      if (d < dimensions || !this.#mayUse(pattern, dollars, this.#classAt(at))) continue;
+      if (!this.#take(at, want, takes)) continue;
+      borrowed.add(this.#slotAt(at), this.#amount, dimensions);
+      if (!isAboveZero(want, 0, dimensions)) return;
     }
-    return this.#found;
   }
 
-  /** The smallest remainder that a row can use: it holds its largest pod, and has some of everything that it wants. */
-  #neededBy(row: number): Float64Array {
-    const { demand, dimensions } = this.#fleet;
-    const unit = demand.minUnit.data;
-    const aggregate = demand.aggregate.data;
-    const needed = this.#needed;
-    const from = row * dimensions.stride;
-    for (let d = 0; d < this.#dimensions; d++) needed[d] = neededOf(unit[from + d]!, aggregate[from + d]!);
-    return needed;
+  #classAt(at: number): number {
+    return this.#ids[2 * (at + this.#dimensions)]!;
+  }
+
+  #slotAt(at: number): number {
+    return this.#ids[2 * (at + this.#dimensions) + 1]!;
   }
 
   /** Whether the machine matches a row, and an interruption would not cost the row more than the machine. */
@@ -123,42 +157,19 @@ export class Remainders {
     return probability === 0 || probability * dollars <= classes.price[classNumber]!;
   }
 
-  /** Takes the lesser of an entry and `want`, without `takes` only from `want`; returns whether it is anything. */
-  #take(entry: number, want: Float64Array, takes: boolean): boolean {
-    const dimensions = this.#dimensions;
-    const left = this.#left;
-    const at = entry * dimensions;
-    const place = this.#found;
-    if (place === this.#foundSlots.length) this.#makeRoom();
+  /** Moves the lesser of remainder and `want` to `#amount`, without `takes` only from `want`; returns whether it is anything. */
+  #take(at: number, want: Float64Array, takes: boolean): boolean {
+    const entries = this.#entries;
     let isAny = false;
-    for (let d = 0; d < dimensions; d++) {
-      const amount = Math.min(left[at + d]!, want[d]!);
-      this.#foundAmounts[place * dimensions + d] = amount;
-      this.borrowed[d] = place === 0 ? amount : this.borrowed[d]! + amount;
+    for (let d = 0; d < this.#dimensions; d++) {
+      const amount = Math.min(entries[at + d]!, want[d]!);
+      this.#amount[d] = amount;
       if (amount === 0) continue;
       isAny = true;
       want[d]! -= amount;
-      if (takes) left[at + d]! -= amount;
+      if (takes) entries[at + d]! -= amount;
     }
-    if (!isAny) return false;
-    this.#foundSlots[place] = this.#slots[entry]!;
-    this.#found++;
-    return true;
-  }
-
-  #makeRoom(): void {
-    this.#foundSlots = longer(this.#foundSlots, this.#found + 1);
-    this.#foundAmounts = longer(this.#foundAmounts, (this.#found + 1) * MAX_DIMENSIONS);
-  }
-
-  /** Machine number `i` of the last `borrow`, in the order borrowed. */
-  machineAt(i: number): number {
-    return this.#foundSlots[i]!;
-  }
-
-  /** What the last `borrow` took of machine number `i`. */
-  amountOf(i: number): Float64Array {
-    return this.#foundAmounts.slice(i * this.#dimensions, (i + 1) * this.#dimensions);
+    return isAny;
   }
 
   /** Takes the machine's part of `want`, and enters what is left over of it. */
@@ -181,11 +192,12 @@ export class Remainders {
     const lists = this.#lists;
     if (lists[list + END] === lists[list + ROOM]) this.#move(list);
     const entry = lists[list + END]!++;
+    const at = entry * (this.#dimensions + 1);
+    const id = 2 * (at + this.#dimensions);
     this.#masks[entry] = this.#fleet.patterns.maskOf(classNumber);
-    this.#classes[entry] = classNumber;
-    this.#slots[entry] = slot;
-    const at = entry * this.#dimensions;
-    for (let d = 0; d < this.#dimensions; d++) this.#left[at + d] = this.#rest[d]!;
+    this.#ids[id] = classNumber;
+    this.#ids[id + 1] = slot;
+    for (let d = 0; d < this.#dimensions; d++) this.#entries[at + d] = this.#rest[d]!;
   }
 
   /** Moves a list to a place with twice its room; the old place is not used again before `clear`. */
@@ -196,21 +208,18 @@ export class Remainders {
     const to = this.#entriesEnd;
     this.#entriesEnd += Math.max(FIRST_ROOM, 2 * (end - start));
     this.#reserve(this.#entriesEnd);
-    for (const column of [this.#masks, this.#classes, this.#slots]) column.copyWithin(to, start, end);
-    this.#left.copyWithin(to * this.#dimensions, start * this.#dimensions, end * this.#dimensions);
+    for (let i = 0; i < end - start; i++) this.#copy(start + i, to + i);
     lists[list + START] = to;
     lists[list + END] = to + end - start;
     lists[list + ROOM] = this.#entriesEnd;
   }
 
   #reserve(entries: number): void {
-    if (this.#masks.length < entries) {
-      this.#masks = longer(this.#masks, entries);
-      this.#classes = longer(this.#classes, entries);
-      this.#slots = longer(this.#slots, entries);
-    }
-    if (this.#left.length < entries * this.#dimensions)
-      this.#left = longer(this.#left, entries * this.#dimensions);
+    if (this.#masks.length < entries) this.#masks = longer(this.#masks, entries);
+    const needed = entries * (this.#dimensions + 1);
+    if (this.#entries.length >= needed) return;
+    this.#entries = longer(this.#entries, needed);
+    this.#ids = new Uint32Array(this.#entries.buffer);
   }
 
   /** Whether a list has enough entries for sweeping it to pay off. */
@@ -222,9 +231,10 @@ export class Remainders {
   sweep(list: number, floors: ReadonlyColumn<Float64Array>, at: number): void {
     const lists = this.#lists;
     const start = lists[list + START]!;
+    const stride = this.#dimensions + 1;
     let kept = start;
     for (let entry = start; entry < lists[list + END]!; entry++) {
-      if (!covers(this.#left, entry * this.#dimensions, floors, at, this.#dimensions)) continue;
+      if (!covers(this.#entries, entry * stride, floors, at, this.#dimensions)) continue;
       if (entry !== kept) this.#copy(entry, kept);
       kept++;
     }
@@ -234,10 +244,12 @@ export class Remainders {
 
   #copy(from: number, to: number): void {
     const dimensions = this.#dimensions;
+    const [at, target] = [from * (dimensions + 1), to * (dimensions + 1)];
     this.#masks[to] = this.#masks[from]!;
-    this.#classes[to] = this.#classes[from]!;
-    this.#slots[to] = this.#slots[from]!;
-    for (let d = 0; d < dimensions; d++) this.#left[to * dimensions + d] = this.#left[from * dimensions + d]!;
+    for (let d = 0; d < dimensions; d++) this.#entries[target + d] = this.#entries[at + d]!;
+    // Not as a double: some bit patterns are not preserved.
+    this.#ids[2 * (target + dimensions)] = this.#classAt(at);
+    this.#ids[2 * (target + dimensions) + 1] = this.#slotAt(at);
   }
 
   /** Remainders that match a row, and how many of them hold its largest pod. */
@@ -246,31 +258,23 @@ export class Remainders {
     row: number,
     pattern: Pattern,
   ): { readonly matching: number; readonly holdingUnit: number } {
-    const dimensions = this.#dimensions;
-    const {
-      demand,
-      dimensions: { stride },
-    } = this.#fleet;
+    const count = this.#dimensions;
+    const { demand, dimensions } = this.#fleet;
+    const from = row * dimensions.stride;
     let matching = 0;
     let holdingUnit = 0;
     for (let entry = this.#lists[list + START]!; entry < this.#lists[list + END]!; entry++) {
-      const at = entry * dimensions;
-      const left = this.#left.subarray(at, at + dimensions);
-      if (!isAboveZero(left, dimensions) || !pattern.matches(this.#classes[entry]!)) continue;
+      const at = entry * (count + 1);
+      if (!isAboveZero(this.#entries, at, count) || !pattern.matches(this.#classAt(at))) continue;
       matching++;
-      if (covers(left, 0, demand.minUnit.data, row * stride, dimensions)) holdingUnit++;
+      if (covers(this.#entries, at, demand.minUnit.data, from, count)) holdingUnit++;
     }
     return { matching, holdingUnit };
   }
 }
 
-/** The smallest remainder of a dimension that is of use: it must hold the largest pod, and have some of what is wanted. */
-export function neededOf(unit: number, wanted: number): number {
-  return unit === 0 && wanted > 0 ? 1 : unit;
-}
-
-function isAboveZero(amounts: Float64Array, dimensions: number): boolean {
-  for (let d = 0; d < dimensions; d++) if (amounts[d]! > 0) return true;
+function isAboveZero(amounts: Float64Array, at: number, dimensions: number): boolean {
+  for (let d = 0; d < dimensions; d++) if (amounts[at + d]! > 0) return true;
   return false;
 }
 

@@ -11,7 +11,8 @@ import { ClaimsByPrice, type Filled } from './claims-by-price.ts';
 import { Credit } from './credits.ts';
 import { drainingFor } from './in-flight.ts';
 import { NONE, RowKind } from './ranked-rows.ts';
-import { neededOf, Remainders } from './remainders.ts';
+import { Borrowed, Remainders } from './remainders.ts';
+import { SmallestRemainders } from './smallest-remainders.ts';
 import type { Unfilled } from './unfilled.ts';
 
 /** A part of a machine that a row borrows. */
@@ -28,12 +29,13 @@ export interface LenderVisitor {
   filled?(slot: number, amount: Float64Array): void;
 }
 
-/** Two penalty buckets as one number: each plus one, in this many bits. */
+/** Two penalty buckets are one number: each plus one, in this many bits. */
 const BUCKET_BITS = 5;
 const ONE_BUCKET = (1 << BUCKET_BITS) - 1;
 const BUCKETS_BITS = 2 * BUCKET_BITS;
-/** Passes are numbered below this, beside two buckets in 32 bits. */
-const PASSES = 1 << (32 - BUCKETS_BITS);
+const BUCKETS = (1 << BUCKETS_BITS) - 1;
+/** Passes that have different bits, which are not 0, beside two times two buckets in 32 bits. */
+const PASSES = (1 << (32 - 2 * BUCKETS_BITS)) - 1;
 
 /** Floors are kept for every 16th ranked row: more would not drop much more, and each is a read that waits for memory. */
 const FLOOR_BITS = 4;
@@ -50,14 +52,17 @@ export class Sharing {
   readonly passNumber = this.byOption.u32();
 
   readonly bySlot = new ColumnGroup(this);
-  /** Highest buckets of the rows that borrow from the machine, pass excluded; 0 for none. A loss would cost them as well. */
-  readonly creditBuckets = this.bySlot.u32();
-  /** The same with the pass, if rows of the pass borrow from it: the number of the pass, then the buckets. */
-  readonly passBuckets = this.bySlot.u32();
+  /**
+   * Highest buckets of the rows that borrow from the machine, since a loss would cost them as well: those of rows that do not
+   * wait for the pass in the lowest bits, then those of all rows and the number of the pass that they are valid in.
+   */
+  readonly lentTo = this.bySlot.u32();
 
   readonly byCluster = new ColumnGroup(this);
   /** 1 if rows borrow, or borrowed since the cluster was last credited, from its machines. */
   readonly lent = this.byCluster.u8();
+  /** 1 if plain rows of the cluster have a group: these do not borrow. */
+  readonly hasGroups = this.byCluster.u8();
   /** 1 if `floors` of its ranked rows are computed. */
   readonly hasFloors = this.byCluster.u8();
 
@@ -87,11 +92,17 @@ export class Sharing {
   #arrivingList = NONE;
   /** A lender of the cluster being credited waits for the pass, so all later lenders do. */
   #waits = false;
-  /** What it wants beyond what it borrowed, and from how many machines it borrowed. */
+  /** What it borrowed, and what it wants beyond that. */
+  #borrowed = new Borrowed();
   readonly #want = new Float64Array(MAX_DIMENSIONS);
-  #machines = 0;
+  /** By cluster: what the row borrowed whose turn is suspended; objects that are not in use. */
+  #suspended: (Borrowed | undefined)[] = [];
+  readonly #spare: Borrowed[] = [];
+  /** Of machines that will have drained. */
+  readonly #borrowedArriving = new Borrowed();
 
   readonly #claims: ClaimsByPrice;
+  readonly #smallest: SmallestRemainders;
   #stride = 0;
   /** By explained ranked row. */
   readonly #counts = new Map<number, RemainderCounts>();
@@ -107,6 +118,7 @@ export class Sharing {
     this.#arriving = new Remainders(fleet);
     this.#lists = this.#credited;
     this.#claims = new ClaimsByPrice(cycle);
+    this.#smallest = new SmallestRemainders(fleet);
   }
 
   /** Begins a cycle; returns whether all clusters must be served again, because the option or the layout has changed. */
@@ -139,20 +151,26 @@ export class Sharing {
 
   /** Forgets which rows borrow from a machine that was written. */
   forget(slot: number): void {
-    this.creditBuckets[slot] = 0;
+    this.lentTo[slot] = 0;
   }
 
   /** Forgets which rows borrow from any machine. */
   forgetAll(): void {
-    this.creditBuckets.fill(0);
+    this.lentTo.fill(0);
     this.lent.fill(0);
   }
 
   /** Undoes what the pass did. */
   undoPass(): void {
-    const next = this.passNumber[0]! + 1;
-    if (next === PASSES) this.passBuckets.fill(0);
-    this.passNumber[0] = next === PASSES ? 1 : next;
+    this.passNumber[0]!++;
+    // From here on the low bits are used again.
+    if (this.#passBits === 1)
+      for (let slot = 0; slot < this.lentTo.length; slot++) this.lentTo[slot]! &= BUCKETS;
+  }
+
+  /** The pass as it is recorded beside buckets, never 0. */
+  get #passBits(): number {
+    return (this.passNumber[0]! % PASSES) + 1;
   }
 
   get isActive(): boolean {
@@ -176,11 +194,11 @@ export class Sharing {
 
   /** A borrower is a lender without strict spread and without a group. */
   #borrows(rankedRow: number): boolean {
-    const { kind, row } = this.#cycle.rankedRows;
+    const { cluster, kind, row } = this.#cycle.rankedRows;
+    if (!this.isActive || kind[rankedRow] !== RowKind.Plain) return false;
+    // Groups of plain rows are rare, and reading the row's would wait for memory.
     return (
-      this.isActive &&
-      kind[rankedRow] === RowKind.Plain &&
-      this.#cycle.fleet.demand.grouped[row[rankedRow]!] === 0
+      this.hasGroups[cluster[rankedRow]!] === 0 || this.#cycle.fleet.demand.grouped[row[rankedRow]!] === 0
     );
   }
 
@@ -189,15 +207,24 @@ export class Sharing {
     if (!this.isActive) return;
     if (this.lent[cluster] === 1) {
       const walk = this.#cycle.walk.begin(cluster);
-      for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.creditBuckets[slot] = 0;
+      for (let slot = walk.next(); slot !== NONE; slot = walk.next()) this.lentTo[slot] = 0;
     }
     this.lent[cluster] = 0;
     this.hasFloors[cluster] = 0;
+    this.hasGroups[cluster] = this.#hasGroupedRow(cluster) ? 1 : 0;
     this.#credited.clear();
     this.#lists = this.#credited;
     this.#list = this.#credited.open();
     this.#arrivingList = NONE;
     this.#waits = false;
+  }
+
+  #hasGroupedRow(cluster: number): boolean {
+    const { end, kind, row, start } = this.#cycle.rankedRows;
+    const { grouped } = this.#cycle.fleet.demand;
+    for (let rankedRow = start[cluster]!; rankedRow < end[cluster]!; rankedRow++)
+      if (kind[rankedRow] === RowKind.Plain && grouped[row[rankedRow]!] === 1) return true;
+    return false;
   }
 
   /**
@@ -217,7 +244,7 @@ export class Sharing {
   beginTurn(rankedRow: number): void {
     this.#list = NONE;
     this.#arrivingList = NONE;
-    this.#machines = 0;
+    this.#borrowed.clear();
     if (!this.lends(rankedRow)) return;
     if (this.#listedPass !== this.passNumber[0]) this.#beginPass();
     const cluster = this.#cycle.rankedRows.cluster[rankedRow]!;
@@ -236,6 +263,7 @@ export class Sharing {
     this.#arriving.clear();
     this.#listOf = new Int32Array(size).fill(NONE);
     this.#arrivingOf = new Int32Array(size).fill(NONE);
+    this.#suspended = [];
   }
 
   /** Remainders at the first turn of the pass in a cluster; from there on each turn updates them. */
@@ -243,16 +271,35 @@ export class Sharing {
     this.#list = this.#inPass.open();
     this.#listOf[cluster] = this.#list;
     this.#replay(cluster, true, null);
-    this.#machines = 0;
+    this.#borrowed.clear();
+  }
+
+  /** Interrupts the turn of a ranked row that has borrowed: other rows have turns before it goes on. */
+  suspendTurn(rankedRow: number): void {
+    if (this.#borrowed.count === 0) return;
+    this.#suspended[this.#cycle.rankedRows.cluster[rankedRow]!] = this.#borrowed;
+    this.#borrowed = this.#spare.pop() ?? new Borrowed();
+  }
+
+  /** Continues a turn that was suspended: reduces `cycle.unfilled`, which must have been loaded for it, as `borrow` did. */
+  resumeTurn(rankedRow: number): void {
+    this.beginTurn(rankedRow);
+    const cluster = this.#cycle.rankedRows.cluster[rankedRow]!;
+    const borrowed = this.#suspended[cluster];
+    if (borrowed === undefined) return;
+    this.#spare.push(this.#borrowed);
+    this.#suspended[cluster] = undefined;
+    this.#borrowed = borrowed;
+    this.#loadWant(rankedRow);
+    for (let d = 0; d < this.#cycle.fleet.dimensions.count; d++) this.#want[d]! -= borrowed.sum[d]!;
+    this.#cycle.unfilled.borrow(borrowed.sum);
   }
 
   /** With sharing: reads what the turn of a ranked row in the pass will read first; returns a number without meaning. */
   prefetch(rankedRow: number): number {
-    const { demand, dimensions } = this.#cycle.fleet;
-    const { cluster, row } = this.#cycle.rankedRows;
-    const seen = demand.minUnit.data[row[rankedRow]! * dimensions.stride]! + demand.grouped[row[rankedRow]!]!;
-    const list = this.#listedPass === this.passNumber[0] ? this.#listOf[cluster[rankedRow]!]! : NONE;
-    return list === NONE ? seen : seen + this.#inPass.prefetch(list);
+    if (this.#listedPass !== this.passNumber[0]) return 0;
+    const list = this.#listOf[this.#cycle.rankedRows.cluster[rankedRow]!]!;
+    return list === NONE ? 0 : this.#inPass.prefetch(list);
   }
 
   /**
@@ -264,11 +311,13 @@ export class Sharing {
     const isPass = this.#lists === this.#inPass;
     const borrows = this.#borrows(rankedRow);
     if (borrows && this.#cycle.explains && this.#cycle.isExplained(rankedRow)) this.#count(rankedRow);
-    this.#machines = borrows ? this.#borrowFrom(rankedRow) : 0;
+    this.#borrowed.clear();
+    if (borrows) this.#borrowFrom(rankedRow);
+    const hasBorrowed = this.#borrowed.count > 0;
     if (isPass && this.#cycle.rankedRows.hasInFlight[rankedRow] === 1)
-      this.borrowedInPass[rankedRow] = this.#machines > 0 ? 1 : 0;
-    if (this.#machines === 0) return;
-    this.#cycle.unfilled.borrow(this.#lists.borrowed);
+      this.borrowedInPass[rankedRow] = hasBorrowed ? 1 : 0;
+    if (!hasBorrowed) return;
+    this.#cycle.unfilled.borrow(this.#borrowed.sum);
     this.#raiseBuckets(rankedRow, isPass);
   }
 
@@ -277,19 +326,27 @@ export class Sharing {
     this.#counts.set(rankedRow, this.#lists.countFor(this.#list, row, this.#cycle.patternOf(rankedRow)));
   }
 
-  /** Lets a row take from its list; returns from how many machines. What it still wants is in `#want`. */
-  #borrowFrom(rankedRow: number): number {
+  /** Lets a row take from its list. What it still wants is in `#want`, unless it borrowed nothing. */
+  #borrowFrom(rankedRow: number): void {
     const lists = this.#lists;
-    if (lists.isEmpty(this.#list)) return 0;
+    if (lists.isEmpty(this.#list)) return;
     if (lists.isLong(this.#list)) this.#sweep(rankedRow);
     this.#loadWant(rankedRow);
-    return this.#borrowOf(lists, this.#list, rankedRow, this.#want, true);
+    this.#borrowOf(lists, this.#list, rankedRow, this.#want, true, this.#borrowed);
   }
 
-  #borrowOf(lists: Remainders, list: number, rankedRow: number, want: Float64Array, takes: boolean): number {
+  #borrowOf(
+    lists: Remainders,
+    list: number,
+    rankedRow: number,
+    want: Float64Array,
+    takes: boolean,
+    borrowed: Borrowed,
+  ): void {
+    const { pattern, row } = this.#cycle.rankedRows;
     const { interruptionDollars } = this.#cycle.profileOf(rankedRow);
-    const row = this.#cycle.rankedRows.row[rankedRow]!;
-    return lists.borrow(list, row, this.#cycle.patternOf(rankedRow), interruptionDollars, want, takes);
+    const needed = this.#smallest.of(row[rankedRow]!, pattern[rankedRow]!);
+    lists.borrow(list, this.#cycle.patternOf(rankedRow), interruptionDollars, needed, want, takes, borrowed);
   }
 
   /** Loads the whole aggregate of a ranked row. */
@@ -303,11 +360,13 @@ export class Sharing {
   #raiseBuckets(rankedRow: number, isPass: boolean): void {
     const { interruptionBucket, reclamationBucket } = this.#cycle.profileOf(rankedRow).profile;
     const buckets = ((interruptionBucket + 1) << BUCKET_BITS) + reclamationBucket + 1;
-    for (let i = 0; i < this.#machines; i++) {
-      const slot = this.#lists.machineAt(i);
+    for (let i = 0; i < this.#borrowed.count; i++) {
+      const slot = this.#borrowed.slotAt(i);
       const raised = highest(this.bucketsOf(slot), buckets);
-      if (isPass) this.passBuckets[slot] = (this.passNumber[0]! << BUCKETS_BITS) | raised;
-      else this.creditBuckets[slot] = raised;
+      const before = this.lentTo[slot]! & BUCKETS;
+      this.lentTo[slot] = isPass
+        ? (((this.#passBits << BUCKETS_BITS) | raised) << BUCKETS_BITS) | before
+        : raised;
     }
     this.lent[this.#cycle.rankedRows.cluster[rankedRow]!] = 1;
   }
@@ -315,10 +374,9 @@ export class Sharing {
   /** Highest buckets of the rows that borrow from a machine, for `bucketsIn`; 0 for none. */
   bucketsOf(slot: number): number {
     if (!this.isActive) return 0;
-    const inPass = this.passBuckets[slot]!;
-    return inPass >>> BUCKETS_BITS === this.passNumber[0]
-      ? inPass & ((1 << BUCKETS_BITS) - 1)
-      : this.creditBuckets[slot]!;
+    const lentTo = this.lentTo[slot]!;
+    const isOfPass = lentTo >>> (2 * BUCKETS_BITS) === this.#passBits;
+    return (isOfPass ? lentTo >>> BUCKETS_BITS : lentTo) & BUCKETS;
   }
 
   /** Whether rows may borrow from machines that are bound to the cluster. */
@@ -334,8 +392,9 @@ export class Sharing {
   /** What the row takes of each of its claims depends only on their set, not on the order of claiming. */
   #enter(rankedRow: number, count: number, filled?: Filled): void {
     if (count === 0) return;
-    if (this.#machines === 0) this.#loadWant(rankedRow);
-    this.#claims.fill(rankedRow, this.#machines > 0, this.#lists, this.#list, this.#want, filled);
+    const hasBorrowed = this.#borrowed.count > 0;
+    if (!hasBorrowed) this.#loadWant(rankedRow);
+    this.#claims.fill(rankedRow, hasBorrowed, this.#lists, this.#list, this.#want, filled);
   }
 
   /** Drops remainders that no row from this one on can use. All are counted for an explained row. */
@@ -349,17 +408,13 @@ export class Sharing {
   }
 
   #computeFloors(cluster: number): void {
-    const { end, row, start } = this.#cycle.rankedRows;
-    const { demand, dimensions } = this.#cycle.fleet;
-    const { count, stride } = dimensions;
-    const unit = demand.minUnit.data;
-    const aggregate = demand.aggregate.data;
+    const { end, pattern, row, start } = this.#cycle.rankedRows;
+    const { count, stride } = this.#cycle.fleet.dimensions;
     const least = new Float64Array(count).fill(Number.POSITIVE_INFINITY);
     for (let rankedRow = end[cluster]! - 1; rankedRow >= start[cluster]!; rankedRow--) {
       if (this.#borrows(rankedRow)) {
-        const from = row[rankedRow]! * stride;
-        for (let d = 0; d < count; d++)
-          least[d] = Math.min(least[d]!, neededOf(unit[from + d]!, aggregate[from + d]!));
+        const needed = this.#smallest.of(row[rankedRow]!, pattern[rankedRow]!);
+        for (let d = 0; d < count; d++) least[d] = Math.min(least[d]!, needed[d]!);
       }
       if (rankedRow % (1 << FLOOR_BITS) !== 0) continue;
       for (let d = 0; d < count; d++) this.floors[(rankedRow >> FLOOR_BITS) * stride + d] = least[d]!;
@@ -376,7 +431,8 @@ export class Sharing {
       if (!this.lends(rankedRow)) continue;
       // Behind a row that waits only rows that want nothing are covered.
       if (untilPass && credits.outcome[rankedRow] !== Credit.Covered) continue;
-      this.#machines = this.#borrows(rankedRow) ? this.#borrowFrom(rankedRow) : 0;
+      this.#borrowed.clear();
+      if (this.#borrows(rankedRow)) this.#borrowFrom(rankedRow);
       if (visitor !== null) {
         visitor.row(rankedRow);
         for (const { slot, amount } of this.sharesOfTurn()) visitor.borrowed(slot, amount);
@@ -392,13 +448,16 @@ export class Sharing {
     this.#list = this.#replayed.open();
     this.#replay(cluster, untilPass, visitor);
     this.#list = NONE;
+    this.#borrowed.clear();
   }
 
   /** What the row being served borrows. */
   sharesOfTurn(): readonly Share[] {
-    if (this.#machines === 0) return NO_SHARES;
-    return Array.from({ length: this.#machines }, (_, i) => {
-      return { slot: this.#lists.machineAt(i), amount: this.#lists.amountOf(i) };
+    const { count } = this.#borrowed;
+    if (count === 0) return NO_SHARES;
+    const dimensions = this.#cycle.fleet.dimensions.count;
+    return Array.from({ length: count }, (_, i) => {
+      return { slot: this.#borrowed.slotAt(i), amount: this.#borrowed.amountAt(i, dimensions) };
     });
   }
 
@@ -448,8 +507,10 @@ export class Sharing {
   }
 
   #reduce(unfilled: Unfilled, lists: Remainders, list: number, rankedRow: number, takes: boolean): void {
-    if (this.#borrowOf(lists, list, rankedRow, unfilled.deficit(), takes) > 0)
-      unfilled.borrow(lists.borrowed);
+    const borrowed = this.#borrowedArriving;
+    borrowed.clear();
+    this.#borrowOf(lists, list, rankedRow, unfilled.deficit(), takes, borrowed);
+    if (borrowed.count > 0) unfilled.borrow(borrowed.sum);
   }
 
   /**
@@ -468,7 +529,13 @@ export class Sharing {
     const cluster = this.#cycle.rankedRows.cluster[rankedRow]!;
     if (this.#arrivingList === NONE) this.#arrivingList = this.#arrivingOf[cluster] = this.#arriving.open();
     this.#claims.loadList(drains);
-    this.#claims.fill(rankedRow, this.#machines > 0, this.#arriving, this.#arrivingList, rest.deficit());
+    this.#claims.fill(
+      rankedRow,
+      this.#borrowed.count > 0,
+      this.#arriving,
+      this.#arrivingList,
+      rest.deficit(),
+    );
   }
 
   /**

@@ -51,6 +51,7 @@ export function prefetch(cycle: Cycle, order: Uint32Array, from: number, to: num
   let seen = 0;
   for (let i = from; i < Math.min(to, order.length); i++) {
     const rankedRow = order[i]!;
+    if (shares && cycle.turnsAhead.isServed(rankedRow)) continue;
     seen += aggregate.data[row[rankedRow]! * stride]!;
     if (shares) seen += cycle.sharing.prefetch(rankedRow);
     seen +=

@@ -1,10 +1,9 @@
-// A lane: serves its rows of the pass in rank order, in its own `Cycle` over the columns that all lanes share. What a row
-// needs of its own cluster it does at once; before it reads free machines it waits for its turn (turns.ts). Run by lanes.ts
-// on the thread of the cycle and by shared-state.ts on worker threads.
+// A lane: serves its rows of the pass in rank order, in its own `Cycle` over the columns that all lanes share. Before a row
+// reads free machines the lane waits for its turn (turns.ts); meanwhile it does what later rows need of their own clusters
+// (turns-ahead.ts). Run by lanes.ts on the thread of the cycle and by shared-state.ts on worker threads.
 
 import { RowKind } from '../assign/ranked-rows.ts';
-import { LanesAbandoned, serveFromFree, serveInCluster } from '../assign/serve.ts';
-import { prefetch } from '../assign/waiting-rows.ts';
+import { endTurn, LanesAbandoned, serveAhead, serveFromFree, serveInCluster } from '../assign/serve.ts';
 import type { PoolOptions } from '../candidates/candidate-tier.ts';
 import type { Cycle } from '../cycle.ts';
 import { MODES, type Mode } from '../stats.ts';
@@ -25,15 +24,12 @@ export interface LaneWork {
   readonly adoptable: ReadonlyMap<number, readonly number[]>;
   /** How often a lane that must wait reads the numbers of another before it parks. */
   readonly retries: number;
+  /** Milliseconds after which a lane that waits gives up all lanes. */
+  readonly patienceMs: number;
 }
 
 export const LaneStep = { Served: 0, Waits: 1, Done: 2 } as const;
 export type LaneStep = (typeof LaneStep)[keyof typeof LaneStep];
-
-/** Rows prefetched together, while the batch prefetched before is served. */
-const AHEAD = 16;
-/** Parks of 5 ms after which a lane that does not move is given up: its thread is gone. */
-const MOST_PARKS = 2_000;
 
 export class Lane {
   readonly cycle: Cycle;
@@ -45,21 +41,24 @@ export class Lane {
   /** Places in rank order of its rows, and their ranked rows. */
   readonly #places: Uint32Array;
   readonly #rankedRows: Uint32Array;
-  /** Index of the row that is served next, or whose first step is done. */
+  /** Index of the row that is served next. */
   #index = 0;
-  #isBegun = false;
+  /**
+   * Clusters whose next rows may be begun, the first one last, some more than once; by cluster: 1 if they are not begun yet.
+   */
+  readonly #behind: number[] = [];
+  readonly #isBehind: Uint8Array;
   /** The row being served has waited. */
   #hasWaited = false;
-  /** How often the thread was parked for it, without any progress of the lane that it waits for. */
-  #parks = 0;
+  /** The thread was parked for it. */
+  #hasParked = false;
+  readonly #deadlineMs: number;
   /** Index of the next row that crosses. */
   #crossing = 0;
   /** By lane: end of its claims that are noted in the sums for gangs. */
   readonly #noted: number[];
   /** Whether the thread can add ranked rows, for members that their fold cannot host. */
   readonly #canAddRows: boolean;
-  /** Sum of all prefetched values. Public, so that the reads do not look unused and are not optimized away. */
-  prefetched = 0;
 
   constructor(cycle: Cycle, work: LaneWork, number: number, canAddRows: boolean) {
     const { laneOf, order } = work.territories;
@@ -70,6 +69,8 @@ export class Lane {
     this.#turns = new Turns(work.control, number, work.lanes);
     this.#noted = [...work.claimsStart];
     this.#canAddRows = canAddRows;
+    this.#deadlineMs = performance.now() + work.patienceMs;
+    this.#isBehind = new Uint8Array(cycle.rankedRows.start.length);
     let count = 0;
     for (let i = 0; i < order.length; i++) if (laneOf[i] === number) count++;
     this.#places = new Uint32Array(count);
@@ -78,7 +79,14 @@ export class Lane {
       if (laneOf[i] !== number) continue;
       this.#places[at] = i;
       this.#rankedRows[at++] = order[i]!;
+      const cluster = cycle.rankedRows.cluster[order[i]!]!;
+      if (this.#isBehind[cluster] === 1) continue;
+      this.#isBehind[cluster] = 1;
+      this.#behind.push(cluster);
     }
+    // The last one is begun first.
+    this.#behind.reverse();
+    cycle.turnsAhead.open(true);
     this.#publish();
   }
 
@@ -87,44 +95,63 @@ export class Lane {
     return this.#index < this.#places.length ? this.#places[this.#index]! : NO_ROW;
   }
 
-  /** Serves the next row, or only its first step if it must wait for other lanes. */
+  /** Serves the next row; if it must wait for other lanes, does something for later rows. */
   step(): LaneStep {
-    const { cycle } = this;
     if (this.#index === this.#places.length) return LaneStep.Done;
-    const place = this.#places[this.#index]!;
     const rankedRow = this.#rankedRows[this.#index]!;
-    if (!this.#isBegun) {
-      if (this.#index % AHEAD === 0)
-        this.prefetched += prefetch(cycle, this.#rankedRows, this.#index + AHEAD, this.#index + 2 * AHEAD);
-      if (serveInCluster(cycle, rankedRow, place)) {
-        cycle.stats.served(false, 0);
-        this.#end();
-        return LaneStep.Served;
-      }
-      this.#isBegun = true;
-    }
-    if (!this.#turns.mayServe(place, this.#work.territories.crosses[place] === 1)) {
+    const cluster = this.cycle.rankedRows.cluster[rankedRow]!;
+    if (this.#isBehind[cluster] === 1) this.#catchUp(cluster);
+    const place = this.#places[this.#index]!;
+    const crosses = this.#work.territories.crosses[place] === 1;
+    if (this.cycle.turnsAhead.isServed(rankedRow)) this.#enterServed(rankedRow, place);
+    else if (this.#turns.mayServe(place, crosses)) this.#serve(rankedRow, place);
+    else {
       this.#hasWaited = true;
-      return LaneStep.Waits;
+      const behind = this.#behind.pop();
+      if (behind === undefined) return LaneStep.Waits;
+      if (this.#isBehind[behind] === 1) this.#catchUp(behind);
     }
-    this.#serveFromFree(rankedRow, place);
-    this.#end();
     return LaneStep.Served;
   }
 
-  #serveFromFree(rankedRow: number, place: number): void {
+  /** Begins the next rows of a cluster. */
+  #catchUp(cluster: number): void {
+    this.#isBehind[cluster] = 0;
+    serveAhead(this.cycle, cluster);
+  }
+
+  #enterServed(rankedRow: number, place: number): void {
+    serveInCluster(this.cycle, rankedRow, place);
+    this.cycle.stats.served(false, 0);
+    this.#advance();
+  }
+
+  #serve(rankedRow: number, place: number): void {
     const { cycle } = this;
-    const { claims, rankedRows } = cycle;
-    // Members of a fold can use other classes than the fold.
-    const mayAddRows = this.#canAddRows && this.#work.territories.crosses[place] === 1;
-    const kind = rankedRows.kind[rankedRow];
-    if (kind === RowKind.Gang || (kind === RowKind.Fold && mayAddRows)) this.noteClaimsOfOthers();
+    const { claims, rankedRows, stats } = cycle;
     const from = claims.count;
-    serveFromFree(cycle, rankedRow, place, 0, mayAddRows);
-    const stats = cycle.stats.modes[modeOf(cycle, rankedRow)];
-    if (this.#hasWaited) stats.conflicts++;
-    if (this.#parks > 0) stats.exhausted++;
-    if (claims.count > from) cycle.stats.committed(modeOf(cycle, rankedRow), 0);
+    const kind = rankedRows.kind[rankedRow];
+    const mode = stats.modes[modeOf(cycle, rankedRow)];
+    if (this.#hasWaited) mode.conflicts++;
+    if (this.#hasParked) mode.exhausted++;
+    if (serveInCluster(cycle, rankedRow, place)) {
+      stats.served(false, 0);
+      this.#advance();
+    } else {
+      // Members of a fold can use other classes than the fold.
+      const mayAddRows = this.#canAddRows && this.#work.territories.crosses[place] === 1;
+      if (kind === RowKind.Gang || (kind === RowKind.Fold && mayAddRows)) this.noteClaimsOfOthers();
+      serveFromFree(cycle, rankedRow);
+      // The rest of the turn of a lender concerns its cluster only, so other lanes need not wait for it.
+      const isLender = kind === RowKind.Plain || kind === RowKind.Spread;
+      if (isLender) this.#advance();
+      endTurn(cycle, rankedRow, place, 0, mayAddRows);
+      if (!isLender) this.#advance();
+    }
+    if (claims.count > from) stats.committed(modeOf(cycle, rankedRow), 0);
+    const cluster = rankedRows.cluster[rankedRow]!;
+    this.#isBehind[cluster] = 1;
+    this.#behind.push(cluster);
   }
 
   /** The sums for gangs follow what other lanes have claimed, as far as they have come. */
@@ -137,11 +164,10 @@ export class Lane {
     }
   }
 
-  #end(): void {
+  #advance(): void {
     this.#index++;
-    this.#isBegun = false;
     this.#hasWaited = false;
-    this.#parks = 0;
+    this.#hasParked = false;
     this.#publish();
   }
 
@@ -158,8 +184,9 @@ export class Lane {
   wait(): void {
     if (this.#turns.isAbandoned) throw new LanesAbandoned('Another lane cannot go on.');
     if (!this.#turns.wait(this.#work.retries)) return;
-    this.#parks = this.#turns.hasMoved ? 1 : this.#parks + 1;
-    if (this.#parks > MOST_PARKS) throw new LanesAbandoned('Another lane does not go on.');
+    this.#hasParked = true;
+    if (performance.now() > this.#deadlineMs)
+      throw new LanesAbandoned('Lanes wait longer than one would take.');
   }
 }
 

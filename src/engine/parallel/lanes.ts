@@ -1,10 +1,9 @@
 // Phase 1 over the free machines: rows are served one by one in rank order, or by several lanes at once with exactly
 // that result. See docs/internals/engine.md, "Lanes". Called by solve.ts.
 
-import { serve } from '../assign/serve.ts';
+import { serve, serveAhead } from '../assign/serve.ts';
 import { prefetch, WaitingRows } from '../assign/waiting-rows.ts';
 import type { Cycle } from '../cycle.ts';
-import { MODES } from '../stats.ts';
 import { type Lane, LaneStep, type LaneWork, modeOf, runLanes } from './lane.ts';
 import { type LaneResult, mergeResults, resultOf } from './lane-result.ts';
 import { Separations } from './separations.ts';
@@ -20,6 +19,8 @@ export interface LaneOptions {
   /** 'auto': as many lanes as pay off. */
   readonly lanes: number | 'auto';
   readonly retries: number;
+  /** Milliseconds after which lanes that wait are given up. */
+  readonly patienceMs?: number | undefined;
   readonly schedule?: Schedule | undefined;
   /** Divides rows wherever possible, even where all of them wait for each other. */
   readonly isEager?: boolean | undefined;
@@ -32,10 +33,13 @@ const SMALLEST_WORK = 2_048;
 /** Several lanes do not pay off above this share of the rows in one of two lanes, or of rows that wait for all lanes. */
 const LARGEST_SHARE = 0.65;
 const LARGEST_CROSSING = 0.1;
-/** Cycles with one lane after lanes were abandoned, or were parked too often. */
+/** Cycles with one lane after lanes were abandoned, or were not faster than one. */
 const PAUSE = 100;
-/** Threads are parked where cores are busy with other work; above this share of the rows, lanes cost more than they save. */
-const MOST_PARKED = 0.005;
+/** Time of one lane per row, and at least. Lanes that wait for longer than that are given up, so that they cost at most twice as much. */
+const ALONE_ROW_MS = 0.004;
+const LEAST_PATIENCE_MS = 100;
+/** Several lanes must take less than this share of the time per row of one: they keep other cores busy. */
+const LARGEST_TIME = 0.9;
 
 export class Lanes {
   readonly #cycle: Cycle;
@@ -48,6 +52,8 @@ export class Lanes {
   #unhosted: ReadonlySet<number> = new Set();
   /** Remaining cycles that use one lane. */
   #pause = 0;
+  /** Milliseconds per row of the last pass with enough rows for several lanes that was served in one lane. */
+  #aloneRowMs = Number.POSITIVE_INFINITY;
   /** Sum of all prefetched values. Public, so that the reads do not look unused and are not optimized away. */
   prefetched = 0;
 
@@ -66,10 +72,19 @@ export class Lanes {
     const territories = lanes === 1 ? null : this.#territories(order, lanes);
     cycle.stats.lanes = territories === null ? 1 : lanes;
     cycle.stats.laneThreads = 1;
+    const startMs = performance.now();
     if (territories === null) this.#serveAlone(order);
     else this.#serveIn(lanes, territories);
+    this.#compare((performance.now() - startMs) / order.length, order.length);
     this.#unhosted = new Set(cycle.result.unhosted.keys());
     for (const gang of cycle.result.infeasible) cycle.infeasible.note(gang);
+  }
+
+  /** Goes back to one lane if several were not faster. Time decides only on the number of lanes, and the result is the same. */
+  #compare(rowMs: number, rows: number): void {
+    if (rows < SMALLEST_WORK) return;
+    if (this.#cycle.stats.lanes === 1) this.#aloneRowMs = rowMs;
+    else if (this.#options.lanes === 'auto' && rowMs > LARGEST_TIME * this.#aloneRowMs) this.pause();
   }
 
   /** Serves the next pass in one lane, and if lanes are automatic, others after it as well. */
@@ -80,6 +95,7 @@ export class Lanes {
   #serveAlone(order: Uint32Array): void {
     const cycle = this.#cycle;
     const { claims, stats } = cycle;
+    cycle.turnsAhead.open(false);
     for (let i = 0; i < order.length; i++) {
       if (i % AHEAD === 0) this.prefetched += prefetch(cycle, order, i + AHEAD, i + 2 * AHEAD);
       const rankedRow = order[i]!;
@@ -87,6 +103,7 @@ export class Lanes {
       const startMs = stats.rowMs();
       serve(cycle, rankedRow, i);
       if (claims.count > from) stats.committed(modeOf(cycle, rankedRow), startMs);
+      serveAhead(cycle, cycle.rankedRows.cluster[rankedRow]!);
     }
   }
 
@@ -133,6 +150,7 @@ export class Lanes {
       poolOptions: { accelerators, ignoredAccelerators, poolOrder },
       adoptable: cycle.adoptable.byCluster,
       retries: this.#options.retries,
+      patienceMs: this.#options.patienceMs ?? Math.max(LEAST_PATIENCE_MS, ALONE_ROW_MS * order.length),
     };
     // A lane without rows has served them all.
     for (let lane = 0; lane < lanes; lane++) if (rowsOf[lane] === 0) closeLane(work.control, lane);
@@ -163,8 +181,6 @@ export class Lanes {
     results.push(...elsewhere);
     own[0]!.noteClaimsOfOthers();
     mergeResults(cycle, results);
-    const parked = MODES.reduce((sum, mode) => sum + cycle.stats.modes[mode].exhausted, 0);
-    if (this.#options.lanes === 'auto' && parked > MOST_PARKED * work.territories.order.length) this.pause();
   }
 }
 

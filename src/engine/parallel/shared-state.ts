@@ -25,13 +25,13 @@ import type { LaneStart } from './worker-pool.ts';
 function sharedTables(cycle: Cycle): readonly object[] {
   const { classes, demand, machines } = cycle.fleet;
   const { bindable, blockers, bound, claims, credits, dirtyClusters } = cycle;
-  const { foldable, freeMachines, rankedRows, sharing, walk } = cycle;
+  const { foldable, freeMachines, rankedRows, retiring, sharing, walk } = cycle;
   return [
     ...[machines, machines.stamps, machines.arena],
     ...[classes, classes.allocatable],
     ...[demand, demand.aggregate, demand.minUnit],
     ...[rankedRows, foldable, bound, walk, dirtyClusters, bindable, claims, credits, sharing, blockers],
-    ...[freeMachines.idle, freeMachines.speculative],
+    ...[retiring, freeMachines.idle, freeMachines.speculative],
   ];
 }
 

@@ -113,12 +113,6 @@ export class Turns {
     return true;
   }
 
-  /** Whether the lane that was waited for last has gone on since. */
-  get hasMoved(): boolean {
-    const { place, value } = this.#obstacle!;
-    return Atomics.load(this.#control, place) !== value;
-  }
-
   /** End of another lane's claims; complete as far as `mayServe` allows the present row to read. */
   claimsEndOf(lane: number): number {
     return this.#control[placeOf(lane) + OfLane.ClaimsEnd]!;

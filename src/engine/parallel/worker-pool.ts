@@ -5,7 +5,7 @@
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { withRoom } from '../../collections/columns.ts';
-import type { Supply } from '../../fleet/index.ts';
+import { SupplyPublisher, type SupplyUpdate } from '../../fleet/index.ts';
 import { moduleBeside } from '../../runtime/module-path.ts';
 import { LanesAbandoned } from '../assign/serve.ts';
 import type { Cycle } from '../cycle.ts';
@@ -59,7 +59,7 @@ export interface LaneStart {
   readonly work: LaneWork;
   /** Numbers of its lanes. */
   readonly lanes: readonly number[];
-  readonly supply: Supply;
+  readonly supply: SupplyUpdate;
 }
 
 interface Member {
@@ -67,6 +67,7 @@ interface Member {
   readonly port: MessagePort;
   readonly place: number;
   readonly publisher: SharedStatePublisher;
+  readonly supplyPublisher: SupplyPublisher;
   /** The list of tasks it received last. */
   tasks: Uint32Array | null;
 }
@@ -96,7 +97,14 @@ export class WorkerPool {
     port1.unref();
     const leave = (): void => void Atomics.store(this.#control, place, WorkerState.Away);
     worker.on('error', leave).on('exit', leave);
-    return { worker, port: port1, place, publisher: new SharedStatePublisher(this.#cycle), tasks: null };
+    return {
+      worker,
+      port: port1,
+      place,
+      publisher: new SharedStatePublisher(this.#cycle),
+      supplyPublisher: new SupplyPublisher(),
+      tasks: null,
+    };
   }
 
   /** Threads that would run a step that began now, this one included. */
@@ -156,8 +164,10 @@ export class WorkerPool {
    */
   drive(lanesOf: readonly (readonly number[])[], work: LaneWork, run: () => void): readonly LaneResult[] {
     const members = this.#up().slice(0, lanesOf.length - 1);
-    const supply = this.#cycle.fleet.machines.supply();
-    for (const [i, member] of members.entries()) this.#wake(member, { work, lanes: lanesOf[i + 1]!, supply });
+    for (const [i, member] of members.entries()) {
+      const supply = member.supplyPublisher.changesSinceLast(this.#cycle.fleet.machines);
+      this.#wake(member, { work, lanes: lanesOf[i + 1]!, supply });
+    }
     const results: LaneResult[] = [];
     let isComplete = true;
     try {

@@ -14,6 +14,7 @@ import type { KeyTable, NameTable } from '../tables/names.ts';
 import { StampTable } from '../tables/stamps.ts';
 import { Firsts } from './firsts.ts';
 import { IdTable } from './ids.ts';
+import { applyRuns, type SupplyUpdate } from './supply.ts';
 
 const { Idle, Speculative, Configuring, Configured } = MachineState;
 /** States are numbered from 1 to 8. */
@@ -32,15 +33,6 @@ const NOTHING: Partial<MachineStatus> = {
 export interface BoundSlices {
   readonly configured: Slice;
   readonly configuring: Slice;
-}
-
-/** Free machines by class, machines on their way to a row by the row's key, and machine counts by class and state. */
-export interface Supply {
-  readonly idleSlices: readonly (Slice | undefined)[];
-  readonly speculativeSlices: readonly (Slice | undefined)[];
-  readonly specialIdle: Slice;
-  readonly targeted: ReadonlyMap<number, Slice>;
-  readonly counts: readonly number[];
 }
 
 /** The fields of a machine that it does not share with its class. */
@@ -184,20 +176,27 @@ export class MachineTable {
     for (const [key, { length }] of this.#targeted) if (length > 0) yield key;
   }
 
-  /** The runs and counts that are not in columns, for a worker thread that reads the same columns. */
-  supply(): Supply {
-    const { idleSlices, speculativeSlices, specialIdle } = this;
-    return { idleSlices, speculativeSlices, specialIdle, targeted: this.#targeted, counts: this.#counts };
+  /** Machines on their way to a row, by the row's key. */
+  get targeted(): ReadonlyMap<number, Slice> {
+    return this.#targeted;
   }
 
-  /** Replaces runs and counts by those of another thread's ledger. */
-  mirror({ idleSlices, speculativeSlices, specialIdle, targeted, counts }: Supply): void {
-    replaceAll(this.idleSlices, idleSlices);
-    replaceAll(this.speculativeSlices, speculativeSlices);
-    replaceAll(this.#counts, counts);
+  /** Machines by class and state, for the mirror of another thread. */
+  get counts(): readonly number[] {
+    return this.#counts;
+  }
+
+  /** Applies what has changed in the table of another thread, whose columns this one reads. */
+  mirror({ counted, counts, idle, restocked, specialIdle, speculative, targeted }: SupplyUpdate): void {
+    applyRuns(this.idleSlices, idle);
+    applyRuns(this.speculativeSlices, speculative);
+    for (let i = 0; i < counts.length; i += 2) {
+      while (this.#counts.length <= counts[i]!) this.#counts.push(0);
+      this.#counts[counts[i]!] = counts[i + 1]!;
+    }
     Object.assign(this.specialIdle, specialIdle);
-    this.restocked.restart();
-    this.counted.restart();
+    repeat(this.restocked, restocked);
+    repeat(this.counted, counted);
     this.#targeted.clear();
     for (const [key, run] of targeted) this.#targeted.set(key, run);
   }
@@ -511,10 +510,10 @@ export class MachineTable {
   }
 }
 
-// A loop instead of `push(...entries)`: many arguments would overflow the stack.
-function replaceAll<T>(list: T[], entries: readonly T[]): void {
-  list.length = 0;
-  for (const entry of entries) list.push(entry);
+/** Repeats entries of another log; null: all readers must rebuild. */
+function repeat(log: ChangeLog, entries: readonly number[] | null): void {
+  if (entries === null) log.restart();
+  else for (const entry of entries) log.add(entry);
 }
 
 /** The time in a column, where NaN means none. */

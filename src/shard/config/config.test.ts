@@ -72,7 +72,8 @@ describe('the configuration of a shard', () => {
 epochAtLeast: 12
 providers: [{ name: metal, address: "[::1]:9000" }, { name: cloud, address: localhost:9001 }]
 phase1: { workers: 3, lanes: fixed:2, incremental: false }
-guardrails: { reclaimCapFraction: 0.5, dryRun: true }
+guardrails: { reclaimCapFraction: 0.5, renewalFraction: 0.25, dryRun: true }
+renewal: off
 sharing: on
 poolOrder: coverage
 victimWeights: { priority: 2.5 }
@@ -88,6 +89,7 @@ breaker: { failures: 9, max: 1h }
       engine: { workers: 3, lanes: 2, incremental: false },
       guardrails: { reclaimFraction: 0.5, dryRun: true },
       weights: { priority: 2.5 },
+      renewal: { isOn: false, fraction: 0.25 },
       economy: { sharing: 'on', poolOrder: 'coverage' },
       actuation: { deadlineMs: { [MachineState.Draining]: 3_600_000 }, machine: { baseMs: 1500 } },
       scheduler: { breakerFailures: 9, breaker: { baseMs: 10_000, maxMs: 3_600_000 } },
@@ -270,6 +272,8 @@ providers: [{ name: a, address: nowhere }]
     ['reconcile: { interval: 2m }', /reconcile\.interval is more than reconcile\.fullInterval/],
     ['cycle: { interval: 25d }', /Expected a duration/],
     ['guardrails: { reclaimCapFraction: 1.5 }', /Expected a number from 0 to 1/],
+    ['guardrails: { renewalFraction: -0.1 }', /Expected a number from 0 to 1/],
+    ['renewal: sometimes', /Expected/],
     ['epochAtLeast: 9223372036854775807', /Expected a whole number/],
     ['listen: 127.0.0.1:70000', /Expected HOST:PORT/],
   ])('given %j, then it is refused', (yaml, why) => {

@@ -8,6 +8,7 @@ import type { CallLimits } from '../../provider/index.ts';
 import { isLoopback, type TlsFiles } from '../../wire/grpc/tls-files.ts';
 import type { JournalLimits } from '../journal/format.ts';
 import type { ControllerOptions } from '../planning/options.ts';
+import { DEFAULT_RENEWAL } from '../planning/renewal-options.ts';
 import type { SessionLimits } from '../sessions/limits.ts';
 import { described, type ProviderSpec } from './kinds.ts';
 import { KEYS, type SettingKey, settingOf, type Values, variableOf } from './settings.ts';
@@ -91,7 +92,7 @@ export function defaultConfig(): ShardConfig {
 
 export function controllerOptionsOf(config: ShardConfig, epoch: bigint, seed: number): ControllerOptions {
   const { id, providers, cycle, engine, guardrails, spending, weights, releaseHoldSeconds } = config;
-  const { economy, ownedPrices, actuation, scheduler, reconcile } = config;
+  const { economy, renewal, ownedPrices, actuation, scheduler, reconcile } = config;
   return {
     shard: id,
     epoch,
@@ -105,6 +106,7 @@ export function controllerOptionsOf(config: ShardConfig, epoch: bigint, seed: nu
       weights,
       releaseHoldSeconds,
       economy,
+      renewal,
       ownedPrices,
       actuation,
       scheduler,
@@ -274,6 +276,11 @@ function controllerOf(values: Values): Controller {
       poolOrder: values.poolOrder,
       accelerators: values.accelerators.order,
       ignoredAccelerators: new Set(values.accelerators.ignore),
+    },
+    renewal: {
+      ...DEFAULT_RENEWAL,
+      isOn: values.renewal === 'on',
+      fraction: values['guardrails.renewalFraction'],
     },
     ownedPrices: values.ownedPrices,
     ...limitsOf(values),

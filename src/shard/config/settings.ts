@@ -46,6 +46,7 @@ const {
   weights,
   releaseHoldSeconds,
   economy,
+  renewal,
   actuation,
   scheduler,
   reconcile,
@@ -206,6 +207,12 @@ const SETTINGS = {
     'The same ceiling by cluster, for machines that are bound to the cluster or on their way to it; the name * is for each cluster that is not named. The flag may be repeated; flags replace the limits of the file.',
     'max-purchased-per-hour-of',
   ),
+  'guardrails.renewalFraction': setting(
+    number(0, 1),
+    renewal.fraction,
+    'Fraction of the Configured machines of a cluster, and of all clusters, that are replaced by cheaper ones at a time; four machines are always allowed. Small: an old fleet is expensive for longer. Large: more machines are paid twice while they are replaced.',
+    'renewal-fraction',
+  ),
   'guardrails.dryRun': setting(
     SWITCH,
     guardrails.dryRun,
@@ -255,6 +262,12 @@ const SETTINGS = {
     economy.reclaimHoldSeconds,
     'How long a bound machine stays unclaimed before it is reclaimed. Short: noise in the demand drains machines in use. Long: excess machines cost longer. Longer than machines take to boot; 0: no hold. A restart of the shard starts it over.',
     'reclaim-hold',
+  ),
+  renewal: setting(
+    oneOf('on', 'off'),
+    renewal.isOn ? ('on' as const) : ('off' as const),
+    'Whether machines are replaced by others that serve the same rows for less, a few at a time. Needs sharing and a reclaimHold. off: rows keep the machines that they have.',
+    'renewal',
   ),
   'releaseHold.bareMetal': hold(CapacityType.BareMetal, 'bare-metal'),
   'releaseHold.reserved': hold(CapacityType.Reserved, 'reserved'),

@@ -4,7 +4,7 @@ import { deserialize, serialize } from 'node:v8';
 import { describe, expect, it } from 'vitest';
 import { record } from '../../../testing/support/actuation-scene.ts';
 import { ControllerScene } from '../../../testing/support/controller-scene.ts';
-import { aNeed, resources } from '../../../testing/support/fleets.ts';
+import { aNeed, resources, stampOf } from '../../../testing/support/fleets.ts';
 import { fileAt, replayAll, withPath } from '../../../testing/support/journal.ts';
 import { DEFAULT_ECONOMY_OPTIONS, MachineState, type Need, UNSHARED_OPTIONS } from '../../model/index.ts';
 import type { ControllerOptions } from '../planning/options.ts';
@@ -47,6 +47,39 @@ describe('the journal of a shard with the standard rules', () => {
       const later = replayAll(path, span);
       expect(later.filter(({ isSame }) => isSame !== true)).toEqual([]);
       expect(reclaimsOf(later)[0]).toBe(reclaimed);
+    });
+  });
+});
+
+describe('the journal of a shard that replaces machines by cheaper ones', () => {
+  /** Four machines of 2 cpu for $1 each serve a Need that one of 8 cpu for $2 could serve. */
+  function renewing(sink: JournalSink): ControllerScene {
+    const row = aNeed({ aggregate: resources({ cpu: 8 }), minUnit: resources({ cpu: 1 }) });
+    const offer = (cpu: number) => ({ resources: resources({ cpu }), allocatable: new Map() });
+    const scene = new ControllerScene({}, undefined, { sink, limits: LIMITS }).open('c1');
+    scene.list([
+      ...['a', 'b', 'c', 'd'].map((id) =>
+        record(id, MachineState.Configured, { ...offer(2), stamp: stampOf(row) }),
+      ),
+      record('s', MachineState.Speculative, { ...offer(8), pricePerHour: 2 }),
+    ]);
+    return scene.demand('c1', row).tick(15 * 60_000);
+  }
+
+  it('given marks, then a replay decides alike, also from a segment that begins while they last', () => {
+    withPath((path) => {
+      const file = fileAt(path);
+      const scene = renewing(file);
+      file.close();
+      const { sinceMs } = scene.machine('a')!.renewal!;
+      expect(scene.calls('create').map(({ machine }) => machine)).toEqual(['s']);
+
+      const cycles = replayAll(path);
+      expect(cycles.filter(({ isSame }) => isSame !== true)).toEqual([]);
+      expect(cycles.some(({ recorded }) => recorded?.decided.Provision === 1)).toBe(true);
+      const later = replayAll(path, { ...ALWAYS, fromMs: sinceMs + 3 * 60_000 });
+      expect(later.length).toBeGreaterThan(0);
+      expect(later.filter(({ isSame }) => isSame !== true)).toEqual([]);
     });
   });
 });

@@ -57,6 +57,8 @@ export interface PackedOptions {
   readonly cannotBind: DecisionOptions['cannotBind'] | undefined;
   /** null: no ceiling on spending. Journals of versions in which decisions had none do not have the field. */
   readonly purchaseBudget?: DecisionOptions['purchaseBudget'] | null;
+  /** Machines that are to be replaced from this cycle on, and those that no longer are. */
+  readonly retiring?: { readonly added: readonly string[]; readonly removed: readonly string[] };
   /** Journals of versions before sharing have no options of the economy, which means `UNSHARED_OPTIONS`. */
   readonly others:
     | (Pick<DecisionOptions, 'releaseHoldSeconds' | 'weights'> & Partial<EconomyOptions>)

@@ -44,6 +44,20 @@ describe('the input of a cycle in the journal', () => {
     expect(messages[2]!.length).toBeLessThan(messages[1]!.length);
   });
 
+  it('given marks that come, change and go, then each cycle has its own', () => {
+    const many = Array.from({ length: 1000 }, (_, i) => `m-${i}`);
+    const marks = [[], many, many, ['other', ...many.slice(1)], []].map((ids) => new Set(ids));
+    const packer = new InputPacker(new Fleet());
+    const nothing = { slots: [], clusters: [], removed: [], retimed: new Map(), oddities: [] };
+    const messages = marks.map((retiring) =>
+      packer.pack({ ...nothing, options: anInput([], [], { retiring }).options }),
+    );
+    const unpacker = new InputUnpacker();
+    expect(messages.map((bytes) => unpacker.unpack(bytes).options!.retiring)).toEqual(marks);
+    // Two of a thousand changed.
+    expect(messages[3]!.length).toBeLessThan(messages[1]!.length / 10);
+  });
+
   it('given the form of versions without them, then no clock runs, and every machine serves one row', () => {
     const { machines, options, ...rest } = deserialize(packed()) as PackedInput;
     const { unclaimedSinceMs: _, ...columns } = machines;

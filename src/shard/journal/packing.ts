@@ -146,7 +146,7 @@ export class InputPacker {
   #packOptions(options: DecisionOptions): PackedOptions {
     const before = this.#options;
     this.#options = options;
-    const { readyClusters, cannotBind, purchaseBudget, ...others } = options;
+    const { readyClusters, cannotBind, purchaseBudget, retiring, ...others } = options;
     const isFirst = before === null;
     const names = Object.keys(others) as (keyof typeof others)[];
     const hasSameRest = !isFirst && names.every((name) => before[name] === others[name]);
@@ -157,9 +157,23 @@ export class InputPacker {
       ...(isDeepStrictEqual(before?.purchaseBudget, purchaseBudget)
         ? {}
         : { purchaseBudget: purchaseBudget ?? null }),
+      ...markChanges(before?.retiring ?? NO_MARKS, retiring),
       others: hasSameRest ? undefined : others,
     };
   }
+}
+
+const NO_MARKS: DecisionOptions['retiring'] = new Set();
+
+/** As a difference: a large fleet has tens of thousands of marks, and a few of them change at a time. */
+function markChanges(
+  before: ReadonlySet<string>,
+  after: ReadonlySet<string>,
+): Pick<PackedOptions, 'retiring'> {
+  if (before === after) return {};
+  const added = [...after].filter((id) => !before.has(id));
+  const removed = [...before].filter((id) => !after.has(id));
+  return added.length + removed.length === 0 ? {} : { retiring: { added, removed } };
 }
 
 interface Place {
@@ -239,14 +253,23 @@ export class InputUnpacker {
   }
 
   #optionsFrom(packed: PackedOptions): DecisionOptions {
-    const { readyClusters, cannotBind, purchaseBudget, others } = packed;
+    const { readyClusters, cannotBind, purchaseBudget, retiring, others } = packed;
     const before = this.#options;
     this.#options = {
       ...(others === undefined ? before! : { ...UNSHARED_OPTIONS, ...others }),
       readyClusters: readyClusters === undefined ? before!.readyClusters : readyClusters,
       cannotBind: cannotBind ?? before!.cannotBind,
       purchaseBudget: purchaseBudget === undefined ? before?.purchaseBudget : (purchaseBudget ?? undefined),
+      retiring: withChanges(before?.retiring ?? NO_MARKS, retiring),
     };
     return this.#options;
   }
+}
+
+function withChanges(marks: ReadonlySet<string>, changes: PackedOptions['retiring']): ReadonlySet<string> {
+  if (changes === undefined) return marks;
+  const changed = new Set(marks);
+  for (const id of changes.removed) changed.delete(id);
+  for (const id of changes.added) changed.add(id);
+  return changed;
 }

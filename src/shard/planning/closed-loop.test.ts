@@ -237,7 +237,8 @@ class World {
     const cannotBind = actuation.cannotBind(['c1', 'c2']);
     const releaseHoldSeconds = new Map([[CapacityType.OnDemand, 60]]);
     const weights = DEFAULT_SCORE_WEIGHTS;
-    const options = { readyClusters: null, cannotBind, releaseHoldSeconds, weights, ...UNSHARED_OPTIONS };
+    const always = { readyClusters: null, retiring: new Set<string>(), ...UNSHARED_OPTIONS };
+    const options = { cannotBind, releaseHoldSeconds, weights, ...always };
     actuation.accept(engine.decide(this.clock.now(), options).actions());
   }
 }

@@ -32,6 +32,7 @@ import type {
   ShardEvent,
 } from '../views.ts';
 import { AwaitedMachines } from './awaited-machines.ts';
+import { ClusterRenewals } from './cluster-renewals.ts';
 import { Cycles } from './cycles.ts';
 import { EndedRows } from './ended-rows.ts';
 import { Freezes } from './freezes.ts';
@@ -93,6 +94,7 @@ export interface ControllerState {
   readonly supplyTally: SupplyTally;
   readonly clusterCosts: ClusterCosts;
   readonly onHold: MachinesOnHold;
+  readonly renewals: ClusterRenewals;
   readonly ended: EndedRows;
   readonly recorder: Recorder | null;
   readonly series: Series;
@@ -293,6 +295,11 @@ function stateOf(
     freezes,
     isBlocked: (machine) => actuation.blockOf(machine) !== null,
   });
+  const renewals = new ClusterRenewals({
+    ...{ fleet, freezes, metrics },
+    ...{ publish: parts.publish, monotonicMs: parts.monotonicMs },
+    options: { ...options.renewal, isDryRun: options.guardrails.dryRun },
+  });
   const ended = new EndedRows(fleet);
   const reported = new Set<string>();
   ledger.listen(({ before, after }) => {
@@ -340,6 +347,7 @@ function stateOf(
       supplyTally,
       clusterCosts,
       onHold,
+      renewals,
     },
     guardrails: new Guardrails({ ...options.guardrails, unknownBeforeMs: startedMs }),
     shortfalls: new Shortfalls(),

@@ -175,7 +175,7 @@ export class Cycles {
     this.#reportRefused(applied.refused);
     this.#noteSetAside(applied.rowsSetAside);
     const nowMs = this.#now;
-    const options = this.#mayDecide() ? this.#decisionOptions() : null;
+    const options = this.#mayDecide() ? this.#decisionOptions(nowMs) : null;
     recorder?.input(applied, nowMs, options);
     if (options === null) return false;
     metrics.phase('snapread', committed - began);
@@ -203,6 +203,8 @@ export class Cycles {
     this.#follow(decision);
     this.#publish(decision, { began, decided, admission, refused });
     recorder?.outcome(digest, this.#last!, this.#waiting, state.series.closed);
+    // Last, so that no action waits for it. Where purchases were stopped, rows wait for the money that a renewal would spend.
+    if (state.shortfalls.gauges.stopped === 0) state.renewals.check(nowMs, options);
     failpoint('cycle.ended');
     return admission.waiting.deferred.length > 0;
   }
@@ -269,7 +271,7 @@ export class Cycles {
     }
   }
 
-  #decisionOptions(): DecisionOptions {
+  #decisionOptions(nowMs: number): DecisionOptions {
     const { ledger, actuation, freezes, reported, incomplete, parts } = this.#state;
     const { clusters } = ledger.fleet;
     const names = clusters.sorted().map((number) => clusters.nameOf(number));
@@ -281,6 +283,7 @@ export class Cycles {
       cannotBind: new Set([...actuation.cannotBind(names), ...freezes.cannotBind()]),
       releaseHoldSeconds: parts.options.releaseHoldSeconds,
       weights: parts.options.weights,
+      retiring: this.#state.renewals.marks(nowMs),
       ...parts.options.economy,
       purchaseBudget: purchaseBudgetOf(parts.options.spending, ledger),
     };

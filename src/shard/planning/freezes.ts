@@ -119,6 +119,14 @@ export class Freezes {
     return state === MachineState.Configured ? (this.#freezeAt(cluster, 'Preempt') ?? null) : null;
   }
 
+  /** Whether a freeze of the fleet, of a kind or of a cluster stops one of these kinds of actions for the cluster. */
+  stopsAny(cluster: string, kinds: readonly ActionKind[]): boolean {
+    if (this.#byId.size === 0) return false;
+    return kinds.some(
+      (kind) => this.#freezeAt(null, kind) !== undefined || this.#freezeAt(cluster, kind) !== undefined,
+    );
+  }
+
   #freezeAt(cluster: string | null, action: ActionKind): Freeze | undefined {
     const kinds = this.#byScope.get(cluster);
     return kinds?.get(null) ?? kinds?.get(action);

@@ -14,6 +14,7 @@ import type { MachineStore } from '../inventory/machine-facts-store.ts';
 import { RECONCILE_LIMITS, type ReconcileLimits } from '../inventory/reconcile-limits.ts';
 import type { FreezeStore } from './freezes.ts';
 import { DEFAULT_GUARDRAILS, type GuardrailOptions } from './guardrails.ts';
+import { DEFAULT_RENEWAL, type RenewalOptions } from './renewal-options.ts';
 import { NO_SPEND_LIMITS, type SpendLimits } from './spend-limit.ts';
 
 export interface CycleTimes {
@@ -54,6 +55,8 @@ export interface ControllerOptions {
   readonly releaseHoldSeconds: ReadonlyMap<CapacityType, number>;
   /** How rows share machines, in which order they acquire them, and when machines are given back. */
   readonly economy: EconomyOptions;
+  /** Whether machines are replaced by cheaper ones, and how many at a time. */
+  readonly renewal: RenewalOptions;
   /** USD per hour shown for owned machines, by instance type and by capacity type. No decision reads it. */
   readonly ownedPrices: ReadonlyMap<string, number>;
   readonly actuation: ActuationLimits;
@@ -78,6 +81,7 @@ export const DEFAULT_CONTROLLER: Omit<ControllerOptions, 'shard' | 'epoch' | 'pr
     [CapacityType.Spot, 60],
   ]),
   economy: DEFAULT_ECONOMY_OPTIONS,
+  renewal: DEFAULT_RENEWAL,
   ownedPrices: new Map(),
   actuation: ACTUATION_LIMITS,
   scheduler: CALL_SCHEDULER_LIMITS,

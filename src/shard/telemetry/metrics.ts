@@ -2,7 +2,7 @@
 // registries, because they run on two threads; a scrape concatenates the two texts. docs/reference/metrics.md says
 // which of them to watch. planning/controller.ts makes the controller's, process/shard.ts that of the sessions.
 
-import type { EngineMetrics } from '../../engine/index.ts';
+import { type EngineMetrics, RENEWAL_ENDS } from '../../engine/index.ts';
 import type { Fleet } from '../../fleet/index.ts';
 import { ACTION_KINDS, type CapacityType, excerpt } from '../../model/index.ts';
 import { ERROR_CLASSES } from '../inventory/error-class.ts';
@@ -30,6 +30,8 @@ const LOSS_KINDS: readonly LossKind[] = ['failed', 'interrupted', 'vanished', 'u
 
 const CYCLE_PHASES = ['reconcile', 'snapread', 'phase1', 'phase2', 'phase3', 'emit', 'execute'] as const;
 export type CyclePhase = (typeof CYCLE_PHASES)[number];
+
+const RENEWAL_OUTCOMES = ['begun', ...RENEWAL_ENDS] as const;
 
 /** Error label of an action that succeeded. */
 export const NO_ERROR = 'none';
@@ -213,6 +215,17 @@ export class ControllerMetrics {
   readonly metClaimChanges = this.#counter(
     'met_claim_changes_total',
     'Machines that a met Need exchanged for others. Stays 0 while demand and machines do not change.',
+  );
+  readonly renewals = this.registry.counters(
+    `${PREFIX}renewals_total`,
+    'Renewals, each of which replaces machines of one cluster by cheaper ones, that began and ended.',
+    { outcome: RENEWAL_OUTCOMES },
+  );
+  readonly renewing = this.#gauge('renewing_machines', 'Machines that are to be replaced by cheaper ones.');
+  readonly renewalCheck = this.#histogram(
+    'renewal_check_duration_seconds',
+    'Duration of a check whether cheaper machines could replace some of a cluster.',
+    CYCLE_SECONDS,
   );
   readonly machinesRejected = this.registry.counters(
     `${PREFIX}machines_rejected_total`,

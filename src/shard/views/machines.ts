@@ -62,6 +62,20 @@ export const MachineView = view('MachineView', 'A machine.', {
     .describe(
       'Since when no Need counts on a bound machine that the reclaim hold keeps, and what it waits for before it is given back; null for all other machines.',
     ),
+  renewal: z
+    .object({
+      sinceMs: timeMs,
+      untilMs: timeMs.describe('When the machine is used as before if it has not been replaced.'),
+      machines: count.describe('Machines that are replaced together, this one included.'),
+      savesPerHour: z.number().describe('What is saved by all of them, in dollars per hour.'),
+      sentence: z
+        .string()
+        .describe(
+          'Such as `to be replaced by cheaper machines for 4 min, saves about $0.40 an hour with 3 others, for another 36 min at most`.',
+        ),
+    })
+    .nullable()
+    .describe('Set for a machine that is to be replaced by cheaper ones; null for all other machines.'),
   held: z
     .object({
       kind: z.enum(BLOCKED_CAUSES),

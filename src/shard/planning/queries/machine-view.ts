@@ -8,6 +8,7 @@ import {
   leftOver,
   type MachineUser,
   type ResourceVector,
+  renewalText,
   unclaimedText,
   usersText,
 } from '../../../model/index.ts';
@@ -59,6 +60,7 @@ export function machineView(
     usage: users.length === 0 ? null : usageView(users, effectiveAllocatable(record)),
     idleSinceMs: status.idleSinceMs,
     unclaimed: status.unclaimedSinceMs === null ? null : unclaimedView(state, id, status.unclaimedSinceMs),
+    renewal: renewalView(state, id),
     held: block === null ? null : { ...block, why: excerpt(block.why, MAX_WHY_BYTES) },
     ...{ quarantine, isForgotten },
     action: action === null ? null : actionView(action),
@@ -75,6 +77,16 @@ function unclaimedView(
   const waitsFor = onHold.waitsFor(id, holdEndsMs);
   const sentence = unclaimedText(nowMs - sinceMs, holdEndsMs - nowMs, waitsFor);
   return { sinceMs, holdEndsMs, waitsFor, sentence };
+}
+
+function renewalView({ parts, renewals }: ControllerState, id: string): MachineView['renewal'] {
+  const renewal = renewals.of(id);
+  if (renewal === undefined) return null;
+  const { savesPerHour, sinceMs, untilMs } = renewal;
+  const machines = renewal.machines.length;
+  const nowMs = parts.clock.now();
+  const sentence = renewalText(nowMs - sinceMs, untilMs - nowMs, savesPerHour, machines);
+  return { sinceMs, untilMs, machines, savesPerHour, sentence };
 }
 
 function usageView(users: readonly MachineUser[], offer: ResourceVector): NonNullable<MachineView['usage']> {
