@@ -377,9 +377,10 @@ export class Cycle {
 
   /** Tiers of the free machines that a ranked row may acquire. */
   tiersOf(rankedRow: number): readonly CandidateTier[] {
-    const { kind, row } = this.rankedRows;
+    const { kind, pattern, row } = this.rankedRows;
     return this.freeMachines.tiersOf(
       row[rankedRow]!,
+      pattern[rankedRow]!,
       kind[rankedRow]!,
       this.purchases.areWithheld(rankedRow),
     );

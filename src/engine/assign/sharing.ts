@@ -5,7 +5,7 @@
 
 import { ColumnGroup } from '../../collections/table.ts';
 import { MAX_DIMENSIONS } from '../../fleet/index.ts';
-import { NO_REMAINDERS, type RemainderCounts } from '../../model/index.ts';
+import { MachineState, NO_REMAINDERS, type RemainderCounts } from '../../model/index.ts';
 import type { Cycle } from '../cycle.ts';
 import { ClaimsByPrice, type Filled } from './claims-by-price.ts';
 import { Credit } from './credits.ts';
@@ -356,12 +356,14 @@ export class Sharing {
     for (let d = 0; d < dimensions.count; d++) this.#want[d] = demand.aggregate.data[from + d]!;
   }
 
-  /** Records the buckets of a row at all machines that it borrows from. */
+  /** Records the buckets of a row at all machines that it borrows from and that may become victims: they are Configured. */
   #raiseBuckets(rankedRow: number, isPass: boolean): void {
     const { interruptionBucket, reclamationBucket } = this.#cycle.profileOf(rankedRow).profile;
+    const { state } = this.#cycle.fleet.machines;
     const buckets = ((interruptionBucket + 1) << BUCKET_BITS) + reclamationBucket + 1;
     for (let i = 0; i < this.#borrowed.count; i++) {
       const slot = this.#borrowed.slotAt(i);
+      if (state[slot] !== MachineState.Configured) continue;
       const raised = highest(this.bucketsOf(slot), buckets);
       const before = this.lentTo[slot]! & BUCKETS;
       this.lentTo[slot] = isPass

@@ -163,6 +163,8 @@ export class CandidateTiers {
   #accelerators: readonly number[] = [];
   /** By order, what may be bought and, as a bit set, the accelerators that a row wants. At most `TIER_CYCLES` old. */
   readonly #known = new Map<number, RowTiers>();
+  /** By number of a pattern: see `#wantedByUnit`. */
+  readonly #units: ({ readonly pattern: Pattern; readonly wanted: number } | undefined)[] = [];
   /** Fast path: most rows have the tiers of the row before. */
   #lastKey = -1;
   #lastTiers: readonly CandidateTier[] = [];
@@ -175,7 +177,10 @@ export class CandidateTiers {
   /** Prepares a cycle; `free` must have begun it. */
   begin(options: PoolOptions): void {
     const accelerators = options.accelerators === 'last' ? this.#acceleratorsBut(options) : [];
-    if (accelerators.join() !== this.#accelerators.join()) this.#known.clear();
+    if (accelerators.join() !== this.#accelerators.join()) {
+      this.#known.clear();
+      this.#units.length = 0;
+    }
     this.#options = options;
     this.#accelerators = accelerators;
     this.#lastKey = -1;
@@ -195,11 +200,11 @@ export class CandidateTiers {
     return accelerators;
   }
 
-  /** The tiers of a row, in the order it acquires from them. */
-  of(row: number, kind: number, isOwnedOnly: boolean): readonly CandidateTier[] {
+  /** The tiers of a row with a pattern, in the order it acquires from them. */
+  of(row: number, pattern: number, kind: number, isOwnedOnly: boolean): readonly CandidateTier[] {
     const isByCoverage =
       this.#options.poolOrder === 'coverage' && (kind === RowKind.Plain || kind === RowKind.Spread);
-    const key = this.#wanted(row, kind) * 4 + (isByCoverage ? 1 : 0) + (isOwnedOnly ? 2 : 0);
+    const key = this.#wanted(row, pattern) * 4 + (isByCoverage ? 1 : 0) + (isOwnedOnly ? 2 : 0);
     if (key === this.#lastKey) return this.#lastTiers;
     let known = this.#known.get(key);
     if (known === undefined) {
@@ -212,15 +217,26 @@ export class CandidateTiers {
     return known.tiers;
   }
 
-  /** The accelerators that a row wants, as a bit set by dimension. The largest piece of a fold is one gang. */
-  #wanted(row: number, kind: number): number {
+  /** The accelerators that a row wants, as a bit set by dimension. */
+  #wanted(row: number, pattern: number): number {
+    if (this.#accelerators.length === 0) return 0;
     const { demand, dimensions } = this.#fleet;
+    let wanted = this.#wantedByUnit(pattern);
+    for (const d of this.#accelerators)
+      if (demand.aggregate.data[row * dimensions.stride + d]! > 0) wanted |= 1 << d;
+    return wanted;
+  }
+
+  /** The accelerators of the largest piece of rows with a pattern. Kept by pattern: reading it of the row would wait for memory. */
+  #wantedByUnit(number: number): number {
+    const { dimensions, patterns } = this.#fleet;
+    const pattern = patterns.patternOf(number);
+    const known = this.#units[number];
+    if (known?.pattern === pattern) return known.wanted;
     let wanted = 0;
-    for (const d of this.#accelerators) {
-      const at = row * dimensions.stride + d;
-      if (demand.aggregate.data[at]! > 0 || (kind !== RowKind.Fold && demand.minUnit.data[at]! > 0))
-        wanted |= 1 << d;
-    }
+    for (const d of this.#accelerators)
+      if ((pattern.minUnit.get(dimensions.nameOf(d)) ?? 0) > 0) wanted |= 1 << d;
+    this.#units[number] = { pattern, wanted };
     return wanted;
   }
 

@@ -57,8 +57,8 @@ export class FreeMachines {
    * The candidates of a row come from these tiers, one after the other; `kind` is a value of `RowKind`. `isOwnedOnly`: without
    * Speculative machines that are purchased.
    */
-  tiersOf(row: number, kind: number, isOwnedOnly: boolean): readonly CandidateTier[] {
-    return this.#tiers.of(row, kind, isOwnedOnly);
+  tiersOf(row: number, pattern: number, kind: number, isOwnedOnly: boolean): readonly CandidateTier[] {
+    return this.#tiers.of(row, pattern, kind, isOwnedOnly);
   }
 
   /** Free machines of a class that are in its slice; special Idle machines are not among them. */

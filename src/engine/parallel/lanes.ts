@@ -35,6 +35,10 @@ const LARGEST_SHARE = 0.65;
 const LARGEST_CROSSING = 0.1;
 /** Cycles with one lane after lanes were abandoned, or were not faster than one. */
 const PAUSE = 100;
+/** Cycles with one lane after the rows could not be divided: to find that out, all rows are read. */
+const UNDIVIDED_PAUSE = 10;
+/** Passes with several lanes that are compared with one: code of a thread that has just begun is slow. */
+const TRIAL = 8;
 /** Time of one lane per row, and at least. Lanes that wait for longer than that are given up, so that they cost at most twice as much. */
 const ALONE_ROW_MS = 0.004;
 const LEAST_PATIENCE_MS = 100;
@@ -54,6 +58,8 @@ export class Lanes {
   #pause = 0;
   /** Milliseconds per row of the last pass with enough rows for several lanes that was served in one lane. */
   #aloneRowMs = Number.POSITIVE_INFINITY;
+  /** Milliseconds per row of passes with several lanes that are not compared yet. */
+  #trial: number[] = [];
   /** Sum of all prefetched values. Public, so that the reads do not look unused and are not optimized away. */
   prefetched = 0;
 
@@ -70,6 +76,7 @@ export class Lanes {
     const order = this.#waiting.inOrder(cycle);
     const lanes = this.#lanesFor(order);
     const territories = lanes === 1 ? null : this.#territories(order, lanes);
+    if (lanes > 1 && territories === null) this.#pause = UNDIVIDED_PAUSE;
     cycle.stats.lanes = territories === null ? 1 : lanes;
     cycle.stats.laneThreads = 1;
     const startMs = performance.now();
@@ -83,8 +90,15 @@ export class Lanes {
   /** Goes back to one lane if several were not faster. Time decides only on the number of lanes, and the result is the same. */
   #compare(rowMs: number, rows: number): void {
     if (rows < SMALLEST_WORK) return;
-    if (this.#cycle.stats.lanes === 1) this.#aloneRowMs = rowMs;
-    else if (this.#options.lanes === 'auto' && rowMs > LARGEST_TIME * this.#aloneRowMs) this.pause();
+    if (this.#cycle.stats.lanes === 1) {
+      this.#aloneRowMs = rowMs;
+      return;
+    }
+    this.#trial.push(rowMs);
+    if (this.#trial.length < TRIAL) return;
+    const least = Math.min(...this.#trial);
+    this.#trial = [];
+    if (this.#options.lanes === 'auto' && least > LARGEST_TIME * this.#aloneRowMs) this.pause();
   }
 
   /** Serves the next pass in one lane, and if lanes are automatic, others after it as well. */
