@@ -358,6 +358,9 @@ export class Sharing {
 
   /** Records the buckets of a row at all machines that it borrows from and that may become victims: they are Configured. */
   #raiseBuckets(rankedRow: number, isPass: boolean): void {
+    const cluster = this.#cycle.rankedRows.cluster[rankedRow]!;
+    // Without bound machines there is no victim, and reading the state of a machine would wait for memory.
+    if (this.#cycle.walk.countOf(cluster) === 0) return;
     const { interruptionBucket, reclamationBucket } = this.#cycle.profileOf(rankedRow).profile;
     const { state } = this.#cycle.fleet.machines;
     const buckets = ((interruptionBucket + 1) << BUCKET_BITS) + reclamationBucket + 1;
@@ -370,7 +373,7 @@ export class Sharing {
         ? (((this.#passBits << BUCKETS_BITS) | raised) << BUCKETS_BITS) | before
         : raised;
     }
-    this.lent[this.#cycle.rankedRows.cluster[rankedRow]!] = 1;
+    this.lent[cluster] = 1;
   }
 
   /** Highest buckets of the rows that borrow from a machine, for `bucketsIn`; 0 for none. */

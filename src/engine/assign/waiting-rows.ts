@@ -37,37 +37,59 @@ export class WaitingRows {
   }
 }
 
-/** Ranked rows of a batch that `prefetch` reads. */
-const batch = new Uint32Array(64);
+/** Rows prefetched together, while the batch prefetched before is served. */
+const BATCH = 16;
 
 /**
- * Prefetches what serving some rows will read. Rows are served in rank order but stored cluster by cluster, so each would
- * miss the CPU cache; read in a batch, the misses of many rows overlap. A short loop for each column, since a processor looks a
- * few hundred instructions ahead: a loop over rows would have only the misses of one or two rows overlap. Returns a sum
- * without meaning, which the caller keeps, so that the reads are not optimized away.
+ * Prefetches what serving rows will read. Rows are served in rank order but stored cluster by cluster, so each would miss the
+ * CPU cache; read in a batch, the misses of many rows overlap. A short loop for each column, since a processor looks a few
+ * hundred instructions ahead: in a loop over rows only the misses of one or two rows would overlap.
  */
-export function prefetch(cycle: Cycle, order: Uint32Array, from: number, to: number): number {
-  const { creditEnd, creditStart, laterEnd, laterStart } = cycle.claims;
-  const { cluster, hasInFlight, kind, pattern, profile, row } = cycle.rankedRows;
-  const { aggregate } = cycle.fleet.demand;
-  const { stride } = cycle.fleet.dimensions;
-  const end = Math.min(to, order.length);
-  let seen = 0;
-  for (let i = from; i < end; i++) seen += cluster[order[i]!]!;
-  let count = 0;
-  for (let i = from; i < end; i++) if (!cycle.turnsAhead.isServed(order[i]!)) batch[count++] = order[i]!;
-  seen += sumOf(row, count) + sumOf(kind, count) + sumOf(hasInFlight, count);
-  seen += sumOf(cycle.credits.outcome, count) + sumOf(pattern, count) + sumOf(profile, count);
-  seen += sumOf(creditStart, count) + sumOf(creditEnd, count);
-  seen += sumOf(laterStart, count) + sumOf(laterEnd, count);
-  for (let i = 0; i < count; i++) seen += aggregate.data[row[batch[i]!]! * stride]!;
-  if (cycle.sharing.isActive) for (let i = 0; i < count; i++) seen += cycle.sharing.prefetch(batch[i]!);
-  return seen;
-}
+export class RowPrefetch {
+  readonly #cycle: Cycle;
+  readonly #batch = new Uint32Array(BATCH);
+  #count = 0;
+  /** Sum of all prefetched values. Public, so that the reads do not look unused and are not optimized away. */
+  seen = 0;
 
-/** Sum of the entries of a column for the first ranked rows of the batch. */
-function sumOf(column: ReadonlyColumn, count: number): number {
-  let sum = 0;
-  for (let i = 0; i < count; i++) sum += column[batch[i]!]!;
-  return sum;
+  constructor(cycle: Cycle) {
+    this.#cycle = cycle;
+  }
+
+  /** Call it before the row at an index of `rankedRows` is served; all of them are served in this order. */
+  at(index: number, rankedRows: Uint32Array): void {
+    if (index % BATCH === 0)
+      this.#read(rankedRows, index + BATCH, Math.min(index + 2 * BATCH, rankedRows.length));
+  }
+
+  #read(rankedRows: Uint32Array, from: number, to: number): void {
+    const { claims, credits, fleet, sharing } = this.#cycle;
+    const { hasInFlight, kind, pattern, profile, row } = this.#cycle.rankedRows;
+    const { aggregate } = fleet.demand;
+    const { stride } = fleet.dimensions;
+    const batch = this.#batch;
+    this.#load(rankedRows, from, to);
+    let seen = this.#sum(row) + this.#sum(kind) + this.#sum(hasInFlight) + this.#sum(credits.outcome);
+    seen += this.#sum(pattern) + this.#sum(profile);
+    seen += this.#sum(claims.creditStart) + this.#sum(claims.creditEnd);
+    seen += this.#sum(claims.laterStart) + this.#sum(claims.laterEnd);
+    for (let i = 0; i < this.#count; i++) seen += aggregate.data[row[batch[i]!]! * stride]!;
+    if (sharing.isActive) for (let i = 0; i < this.#count; i++) seen += sharing.prefetch(batch[i]!);
+    this.seen += seen;
+  }
+
+  /** Loads the rows of a batch that are not served ahead of their turn. */
+  #load(rankedRows: Uint32Array, from: number, to: number): void {
+    const { rankedRows: columns, turnsAhead } = this.#cycle;
+    for (let i = from; i < to; i++) this.seen += columns.cluster[rankedRows[i]!]!;
+    this.#count = 0;
+    for (let i = from; i < to; i++)
+      if (!turnsAhead.isServed(rankedRows[i]!)) this.#batch[this.#count++] = rankedRows[i]!;
+  }
+
+  #sum(column: ReadonlyColumn): number {
+    let sum = 0;
+    for (let i = 0; i < this.#count; i++) sum += column[this.#batch[i]!]!;
+    return sum;
+  }
 }

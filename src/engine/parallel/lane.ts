@@ -4,6 +4,7 @@
 
 import { RowKind } from '../assign/ranked-rows.ts';
 import { endTurn, LanesAbandoned, serveAhead, serveFromFree, serveInCluster } from '../assign/serve.ts';
+import { RowPrefetch } from '../assign/waiting-rows.ts';
 import type { PoolOptions } from '../candidates/candidate-tier.ts';
 import type { Cycle } from '../cycle.ts';
 import { MODES, type Mode } from '../stats.ts';
@@ -41,6 +42,7 @@ export class Lane {
   /** Places in rank order of its rows, and their ranked rows. */
   readonly #places: Uint32Array;
   readonly #rankedRows: Uint32Array;
+  readonly #prefetch: RowPrefetch;
   /** Index of the row that is served next. */
   #index = 0;
   /**
@@ -66,6 +68,7 @@ export class Lane {
     this.number = number;
     this.claimsStart = work.claimsStart[number]!;
     this.#work = work;
+    this.#prefetch = new RowPrefetch(cycle);
     this.#turns = new Turns(work.control, number, work.lanes);
     this.#noted = [...work.claimsStart];
     this.#canAddRows = canAddRows;
@@ -98,6 +101,7 @@ export class Lane {
   /** Serves the next row; if it must wait for other lanes, does something for later rows. */
   step(): LaneStep {
     if (this.#index === this.#places.length) return LaneStep.Done;
+    this.#prefetch.at(this.#index, this.#rankedRows);
     const rankedRow = this.#rankedRows[this.#index]!;
     const cluster = this.cycle.rankedRows.cluster[rankedRow]!;
     if (this.#isBehind[cluster] === 1) this.#catchUp(cluster);

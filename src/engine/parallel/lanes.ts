@@ -2,7 +2,7 @@
 // that result. See docs/internals/engine.md, "Lanes". Called by solve.ts.
 
 import { serve, serveAhead } from '../assign/serve.ts';
-import { prefetch, WaitingRows } from '../assign/waiting-rows.ts';
+import { RowPrefetch, WaitingRows } from '../assign/waiting-rows.ts';
 import type { Cycle } from '../cycle.ts';
 import { type Lane, LaneStep, type LaneWork, modeOf, runLanes } from './lane.ts';
 import { type LaneResult, mergeResults, resultOf } from './lane-result.ts';
@@ -26,8 +26,6 @@ export interface LaneOptions {
   readonly isEager?: boolean | undefined;
 }
 
-/** Rows prefetched together, while the batch prefetched before is served. */
-const AHEAD = 16;
 /** Fewer rows than this are served before other threads are awake. */
 const SMALLEST_WORK = 2_048;
 /** Several lanes do not pay off above this share of the rows in one of two lanes, or of rows that wait for all lanes. */
@@ -50,6 +48,7 @@ export class Lanes {
   readonly #workerPool: WorkerPool;
   readonly #options: LaneOptions;
   readonly #waiting = new WaitingRows();
+  readonly #prefetch: RowPrefetch;
   readonly #cycles: LaneCycles;
   readonly #separations = new Separations();
   /** Clusters with folds that could not host all members: only this thread can add ranked rows for these. */
@@ -60,14 +59,12 @@ export class Lanes {
   #aloneRowMs = Number.POSITIVE_INFINITY;
   /** Milliseconds per row of passes with several lanes that are not compared yet. */
   #trial: number[] = [];
-  /** Sum of all prefetched values. Public, so that the reads do not look unused and are not optimized away. */
-  prefetched = 0;
-
   constructor(cycle: Cycle, workerPool: WorkerPool, options: LaneOptions) {
     this.#cycle = cycle;
     this.#workerPool = workerPool;
     this.#options = options;
     this.#cycles = new LaneCycles(cycle);
+    this.#prefetch = new RowPrefetch(cycle);
   }
 
   /** Serves the rows that need free machines, in rank order. */
@@ -111,7 +108,7 @@ export class Lanes {
     const { claims, stats } = cycle;
     cycle.turnsAhead.open(false);
     for (let i = 0; i < order.length; i++) {
-      if (i % AHEAD === 0) this.prefetched += prefetch(cycle, order, i + AHEAD, i + 2 * AHEAD);
+      this.#prefetch.at(i, order);
       const rankedRow = order[i]!;
       const from = claims.count;
       const startMs = stats.rowMs();
