@@ -3,7 +3,9 @@
 
 import { ColumnGroup } from '../collections/table.ts';
 import { type Action, MachineState, RECLAIM_GRACE_SECONDS } from '../model/index.ts';
+import type { ClaimRange } from './assign/claims.ts';
 import { NONE } from './assign/ranked-rows.ts';
+import { isFreeState } from './candidates/class-availability.ts';
 import type { Cycle } from './cycle.ts';
 import type { Preemption } from './preempt/preempt.ts';
 
@@ -41,16 +43,8 @@ export class Actions {
     leaving: readonly number[],
     released: readonly number[],
   ): void {
-    const { claims, credits, pass } = this.#cycle;
     this.#count = 0;
-    for (let place = 0; place < pass.count; place++) {
-      const rankedRow = pass.rankedRow[place]!;
-      if (!this.#cycle.canBind(rankedRow)) continue;
-      // Credits from before the pass are bound machines.
-      if (claims.creditStart[rankedRow]! >= credits.end)
-        this.#acquire(rankedRow, claims.creditStart[rankedRow]!, claims.creditEnd[rankedRow]!);
-      this.#acquire(rankedRow, claims.laterStart[rankedRow]!, claims.laterEnd[rankedRow]!);
-    }
+    this.#collectAcquired();
     for (const [rankedRow, { picks }] of preemptions) {
       for (const { slot, graceSeconds, excess } of picks) {
         this.#add(excess ? Sort.TakeExcess : Sort.TakeOver, slot, rankedRow, graceSeconds);
@@ -60,14 +54,21 @@ export class Actions {
     for (const slot of released) this.#add(Sort.Release, slot, NONE, 0);
   }
 
-  /** Adds the Idle and Speculative machines among some claims of a ranked row. */
-  #acquire(rankedRow: number, from: number, to: number): void {
-    const { slots } = this.#cycle.claims;
-    const { state } = this.#cycle.fleet.machines;
-    for (let i = from; i < to; i++) {
-      const slot = slots[i]!;
-      if (state[slot] === MachineState.Idle) this.#add(Sort.Bind, slot, rankedRow, 0);
-      else if (state[slot] === MachineState.Speculative) this.#add(Sort.Buy, slot, rankedRow, 0);
+  /**
+   * Adds the Idle and Speculative machines among the claims of the pass; credits from before it are bound machines. Each lane
+   * claims such machines in rank order, so that nothing is read of rows that claim none.
+   */
+  #collectAcquired(): void {
+    const { claims, credits, pass } = this.#cycle;
+    const lanes = claims.ofPass(credits.end).map((range) => new AcquiredClaims(this.#cycle, range));
+    for (let place = 0; place < pass.count; place++) {
+      const rankedRow = pass.rankedRow[place]!;
+      for (const lane of lanes) {
+        for (; lane.claimant === rankedRow; lane.advance()) {
+          if (!this.#cycle.canBind(rankedRow)) continue;
+          this.#add(lane.isIdle ? Sort.Bind : Sort.Buy, lane.slot, rankedRow, 0);
+        }
+      }
     }
   }
 
@@ -109,5 +110,36 @@ export class Actions {
         kind === 'Preempt' ? demand.profiles.entryOf(rankedRows.profile[rankedRow]!).profile.priority : 0,
       need,
     };
+  }
+}
+
+/** Walks the Idle and Speculative machines among the claims of one lane. */
+class AcquiredClaims {
+  readonly #cycle: Cycle;
+  readonly #to: number;
+  #next: number;
+  slot = NONE;
+  /** The ranked row that claims the machine; NONE at the end. */
+  claimant = NONE;
+
+  constructor(cycle: Cycle, { from, to }: ClaimRange) {
+    this.#cycle = cycle;
+    this.#next = from;
+    this.#to = to;
+    this.advance();
+  }
+
+  advance(): void {
+    const { claimedBy, slots } = this.#cycle.claims;
+    const { state } = this.#cycle.fleet.machines;
+    this.claimant = NONE;
+    while (this.claimant === NONE && this.#next < this.#to) {
+      this.slot = slots[this.#next++]!;
+      if (isFreeState(state[this.slot])) this.claimant = claimedBy[this.slot]! - 1;
+    }
+  }
+
+  get isIdle(): boolean {
+    return this.#cycle.fleet.machines.state[this.slot] === MachineState.Idle;
   }
 }

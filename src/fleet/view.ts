@@ -35,7 +35,16 @@ interface MachineView
   extends View<
     MachineTable,
     | ('size' | 'count' | 'idOf' | 'slotOf' | 'stateOf' | 'keepOrder' | 'idOrder')
-    | ('ownedBy' | 'inFlightTo' | 'countOf' | 'unblockedCountOf' | 'firstOf' | 'counts' | 'targeted')
+    | (
+        | 'unclaimedSinceAtLeastMs'
+        | 'ownedBy'
+        | 'inFlightTo'
+        | 'countOf'
+        | 'unblockedCountOf'
+        | 'firstOf'
+        | 'counts'
+        | 'targeted'
+      )
   > {
   readonly stamps: View<StampTable> & Readonly<Pick<StampTable, 'losses'>>;
   readonly arena: View<SliceArena>;

@@ -119,13 +119,14 @@ export class CoverageList implements CandidateList {
       this.#cycle = cycle;
       shapes.beginCycle();
     }
+    if (shapes.areEmpty) return NONE;
     this.#read(unfilled);
     this.#tentative = tentative;
     this.#found = NONE;
     this.#score = this.#limit = this.#factor = this.#cost = this.#price = Number.POSITIVE_INFINITY;
     this.#ordinal = NOTHING_LEFT;
     this.#tries = 0;
-    if (shapes.count > 0) this.#try(this.#last);
+    this.#try(this.#last);
     const height = shapes.levels.length - 1;
     if (height < 0) this.#searchShapes(0, shapes.count, this.#last);
     else this.#searchNodes(height, 0, shapes.levels[height]!.size, this.#last);

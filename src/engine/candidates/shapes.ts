@@ -44,6 +44,8 @@ export class Shapes implements Bounds {
   amounts = new Float64Array(0);
   /** Whether `ordinals` are those of this cycle. Few lists need them. */
   hasOrdinals = false;
+  /** Shapes whose cursor is not at the end of their groups. */
+  #open = 0;
   /** Shapes with a cursor that has moved in this cycle, some of them repeatedly. */
   #moved: number[] = [];
   /** A shape that has changed since the bounds above it were computed; NONE for none. */
@@ -62,6 +64,11 @@ export class Shapes implements Bounds {
 
   get count(): number {
     return this.#classes.length;
+  }
+
+  /** Whether no shape has machines left in this cycle. */
+  get areEmpty(): boolean {
+    return this.#open === 0;
   }
 
   /** The end of a shape's groups. */
@@ -88,6 +95,7 @@ export class Shapes implements Bounds {
     this.prices = Float64Array.from(classes, this.#order.priceOf);
     this.ordinals = new Int32Array(classes.length);
     this.hasOrdinals = false;
+    this.#open = classes.length;
     this.#moved = [];
     this.#unsettled = NONE;
     this.#makeLevels();
@@ -105,6 +113,7 @@ export class Shapes implements Bounds {
   /** All machines are available again. */
   beginCycle(): void {
     this.hasOrdinals = false;
+    this.#open = this.count;
     for (const shape of this.#moved) this.#moveTo(shape, this.#starts[shape]!);
     const isWider = this.dims !== this.#fleet.dimensions.count;
     if (isWider || this.#moved.length > this.count / FANOUT) this.#makeLevels();
@@ -117,6 +126,7 @@ export class Shapes implements Bounds {
   advance(shape: number): void {
     this.#moved.push(shape);
     this.#moveTo(shape, this.cursors[shape]! + 1);
+    if (this.cursors[shape] === this.endOf(shape)) this.#open--;
     this.#unsettle(shape);
   }
 

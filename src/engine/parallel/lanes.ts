@@ -6,7 +6,7 @@ import { RowPrefetch, WaitingRows } from '../assign/waiting-rows.ts';
 import type { Cycle } from '../cycle.ts';
 import { type Lane, LaneStep, type LaneWork, modeOf, runLanes } from './lane.ts';
 import { type LaneResult, mergeResults, resultOf } from './lane-result.ts';
-import { Separations } from './separations.ts';
+import { passRowsOf, Separations } from './separations.ts';
 import { LaneCycles } from './shared-state.ts';
 import { type Territories, territoriesOf } from './territories.ts';
 import { closeLane, turnsMemory } from './turns.ts';
@@ -31,8 +31,8 @@ const SMALLEST_WORK = 2_048;
 /** Several lanes do not pay off above this share of the rows in one of two lanes, or of rows that wait for all lanes. */
 const LARGEST_SHARE = 0.65;
 const LARGEST_CROSSING = 0.1;
-/** Cycles with one lane after lanes were abandoned, or were not faster than one. */
-const PAUSE = 100;
+/** Cycles with one lane at most, after lanes were abandoned or were not faster than one; the first time 2, then 4, … */
+const LONGEST_PAUSE = 128;
 /** Cycles with one lane after the rows could not be divided: to find that out, all rows are read. */
 const UNDIVIDED_PAUSE = 10;
 /** Passes with several lanes that are compared with one: code of a thread that has just begun is slow. */
@@ -40,6 +40,8 @@ const TRIAL = 8;
 /** Time of one lane per row, and at least. Lanes that wait for longer than that are given up, so that they cost at most twice as much. */
 const ALONE_ROW_MS = 0.004;
 const LEAST_PATIENCE_MS = 100;
+/** In the first passes with several lanes threads have still to compile their code. */
+const WARM_UP_FACTOR = 8;
 /** Several lanes must take less than this share of the time per row of one: they keep other cores busy. */
 const LARGEST_TIME = 0.9;
 
@@ -55,8 +57,12 @@ export class Lanes {
   #unhosted: ReadonlySet<number> = new Set();
   /** Remaining cycles that use one lane. */
   #pause = 0;
+  /** How often lanes have failed since they were last faster than one. */
+  #failures = 0;
   /** Milliseconds per row of the last pass with enough rows for several lanes that was served in one lane. */
   #aloneRowMs = Number.POSITIVE_INFINITY;
+  /** Passes with several lanes so far. */
+  #passes = 0;
   /** Milliseconds per row of passes with several lanes that are not compared yet. */
   #trial: number[] = [];
   constructor(cycle: Cycle, workerPool: WorkerPool, options: LaneOptions) {
@@ -95,12 +101,14 @@ export class Lanes {
     if (this.#trial.length < TRIAL) return;
     const least = Math.min(...this.#trial);
     this.#trial = [];
-    if (this.#options.lanes === 'auto' && least > LARGEST_TIME * this.#aloneRowMs) this.pause();
+    if (least <= LARGEST_TIME * this.#aloneRowMs) this.#failures = 0;
+    else if (this.#options.lanes === 'auto') this.pause();
   }
 
   /** Serves the next pass in one lane, and if lanes are automatic, others after it as well. */
   pause(): void {
-    this.#pause = this.#options.lanes === 'auto' ? PAUSE : 1;
+    this.#failures++;
+    this.#pause = this.#options.lanes === 'auto' ? Math.min(LONGEST_PAUSE, 2 ** this.#failures) : 1;
   }
 
   #serveAlone(order: Uint32Array): void {
@@ -133,9 +141,13 @@ export class Lanes {
   /** The rows of each lane; null if several lanes would not pay off. */
   #territories(order: Uint32Array, lanes: number): Territories | null {
     const largestCrossing = this.#options.isEager === true ? 1 : LARGEST_CROSSING;
-    const separation = this.#separations.best(this.#cycle, order, largestCrossing);
-    const found = territoriesOf(this.#cycle, order, separation, lanes, this.#unhosted, largestCrossing);
-    if (this.#options.lanes !== 'auto') return found;
+    const rows = passRowsOf(this.#cycle, order);
+    const separation = this.#separations.best(this.#cycle, rows, largestCrossing);
+    const isAuto = this.#options.lanes === 'auto';
+    // Lanes of a divided part wait for each other at every row that needs free machines: they are no faster than one.
+    const mostNeeding = isAuto ? 0 : largestCrossing;
+    const found = territoriesOf(this.#cycle, rows, separation, lanes, this.#unhosted, mostNeeding);
+    if (!isAuto) return found;
     const isWorthIt =
       found.largest <= Math.max(LARGEST_SHARE, 1.3 / lanes) * order.length &&
       found.crossing <= LARGEST_CROSSING * order.length;
@@ -161,7 +173,7 @@ export class Lanes {
       poolOptions: { accelerators, ignoredAccelerators, poolOrder },
       adoptable: cycle.adoptable.byCluster,
       retries: this.#options.retries,
-      patienceMs: this.#options.patienceMs ?? Math.max(LEAST_PATIENCE_MS, ALONE_ROW_MS * order.length),
+      patienceMs: this.#options.patienceMs ?? this.#patienceFor(order.length),
     };
     // A lane without rows has served them all.
     for (let lane = 0; lane < lanes; lane++) if (rowsOf[lane] === 0) closeLane(work.control, lane);
@@ -171,6 +183,11 @@ export class Lanes {
     } finally {
       cycle.closeLanes();
     }
+  }
+
+  #patienceFor(rows: number): number {
+    const patienceMs = Math.max(LEAST_PATIENCE_MS, ALONE_ROW_MS * rows);
+    return this.#passes++ < TRIAL ? WARM_UP_FACTOR * patienceMs : patienceMs;
   }
 
   #run(work: LaneWork, open: readonly number[]): void {

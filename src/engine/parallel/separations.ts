@@ -12,6 +12,22 @@ const ANY_PART = -2;
 const CLASSES_PER_ROW = 64;
 /** Labels with more values than this do not separate rows, and their parts would be too small. */
 const MOST_PARTS = 256;
+
+/** Rows of a pass in rank order, with what divides them: copied once, since rows in rank order are read all over memory. */
+export interface PassRows {
+  readonly order: Uint32Array;
+  readonly cluster: Uint32Array;
+  readonly pattern: Uint32Array;
+}
+
+export function passRowsOf({ rankedRows }: Cycle, order: Uint32Array): PassRows {
+  return {
+    order,
+    cluster: order.map((rankedRow) => rankedRows.cluster[rankedRow]!),
+    pattern: order.map((rankedRow) => rankedRows.pattern[rankedRow]!),
+  };
+}
+
 /** Parts by one label. */
 export interface Separation {
   /** Number of parts. */
@@ -33,25 +49,26 @@ export class Separations {
    * The parts by the label by which fewest rows cross; one part if with every label more than `largestCrossing` of the rows
    * do.
    */
-  best(cycle: Cycle, order: Uint32Array, largestCrossing: number): Separation {
-    const used = usedPatterns(cycle, order);
+  best(cycle: Cycle, rows: PassRows, largestCrossing: number): Separation {
+    const { order } = rows;
+    const used = usedPatterns(cycle, rows);
     const keys = this.#keysOf(cycle, order, used);
     const most = largestCrossing * order.length;
     if (this.#last !== null && keys.has(this.#last)) {
-      const found = this.#by(this.#last, cycle, order, used);
+      const found = this.#by(this.#last, cycle, rows, used);
       if (found !== null && crossingBy(found, order) <= most) return found;
     }
     let best: Separation | null = null;
     let least = most;
     for (const key of [...keys].sort()) {
-      const found = this.#by(key, cycle, order, used);
+      const found = this.#by(key, cycle, rows, used);
       const crossing = found === null ? order.length : crossingBy(found, order);
       if (crossing > least || (best !== null && crossing === least)) continue;
       best = found;
       least = crossing;
       this.#last = key;
     }
-    return best ?? counted(cycle, order, 1, () => 0);
+    return best ?? counted(cycle, rows, 1, () => 0);
   }
 
   #keysOf({ fleet }: Cycle, order: Uint32Array, used: readonly number[]): ReadonlySet<string> {
@@ -65,7 +82,7 @@ export class Separations {
     return classes > CLASSES_PER_ROW * order.length ? new Set() : keys;
   }
 
-  #by(key: string, cycle: Cycle, order: Uint32Array, used: readonly number[]): Separation | null {
+  #by(key: string, cycle: Cycle, rows: PassRows, used: readonly number[]): Separation | null {
     const { domains, patterns } = cycle.fleet;
     const partOf = new Int32Array(patterns.size);
     for (const pattern of used) {
@@ -73,7 +90,7 @@ export class Separations {
       if (partOf[pattern]! >= MOST_PARTS) return null;
     }
     // Part 0 is that of the machines without the label.
-    return counted(cycle, order, domains.by(key).names.length + 1, (pattern) => partOf[pattern]!);
+    return counted(cycle, rows, domains.by(key).names.length + 1, (pattern) => partOf[pattern]!);
   }
 
   #partOf(key: string, { fleet }: Cycle, pattern: number): number {
@@ -99,11 +116,10 @@ function partOfClasses(domains: { of(classNumber: number): number }, classes: Ui
   return part;
 }
 
-function usedPatterns({ fleet, rankedRows }: Cycle, order: Uint32Array): number[] {
+function usedPatterns({ fleet }: Cycle, rows: PassRows): number[] {
   const isUsed = new Uint8Array(fleet.patterns.size);
   const used: number[] = [];
-  for (let i = 0; i < order.length; i++) {
-    const pattern = rankedRows.pattern[order[i]!]!;
+  for (const pattern of rows.pattern) {
     if (isUsed[pattern] === 1) continue;
     isUsed[pattern] = 1;
     used.push(pattern);
@@ -112,16 +128,15 @@ function usedPatterns({ fleet, rankedRows }: Cycle, order: Uint32Array): number[
 }
 
 function counted(
-  { fleet, rankedRows }: Cycle,
-  order: Uint32Array,
+  { fleet }: Cycle,
+  { cluster, pattern }: PassRows,
   parts: number,
   partOf: (pattern: number) => number,
 ): Separation {
-  const { cluster, pattern } = rankedRows;
   const rows = new Uint32Array(fleet.clusters.size * parts);
-  for (let i = 0; i < order.length; i++) {
-    const part = partOf(pattern[order[i]!]!);
-    if (part >= 0) rows[cluster[order[i]!]! * parts + part]!++;
+  for (let i = 0; i < pattern.length; i++) {
+    const part = partOf(pattern[i]!);
+    if (part >= 0) rows[cluster[i]! * parts + part]!++;
   }
   return { parts, partOf, rows };
 }

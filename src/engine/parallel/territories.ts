@@ -8,7 +8,7 @@ import { sharedUint8, sharedUint32 } from '../../collections/columns.ts';
 import { Credit } from '../assign/credits.ts';
 import { NONE, RowKind } from '../assign/ranked-rows.ts';
 import type { Cycle } from '../cycle.ts';
-import { homeOf, NO_PART, type Separation } from './separations.ts';
+import { homeOf, NO_PART, type PassRows, type Separation } from './separations.ts';
 
 /** Rows of the pass by lane; all indexes are places in rank order. In shared memory, for lanes on other threads. */
 export interface Territories {
@@ -25,20 +25,21 @@ export interface Territories {
 
 /**
  * Divides the rows of a pass between lanes. Clusters in `pinned`, and all that is coupled with them, belong to lane 0, and
- * their folds cross. A part that is too large for one lane is divided if at most `largestCrossing` of the rows need free
+ * their folds cross. A part that is too large for one lane is divided if at most `mostNeeding` of the rows need free
  * machines: each of these then waits for all lanes.
  */
 export function territoriesOf(
   cycle: Cycle,
-  order: Uint32Array,
+  rows: PassRows,
   separation: Separation,
   lanes: number,
   pinned: ReadonlySet<number>,
-  largestCrossing: number,
+  mostNeeding: number,
 ): Territories {
-  const { rankedRows } = cycle;
-  const isDivisible = needingFree(cycle, order) <= largestCrossing * order.length;
-  const { laneOfCluster, laneOfPart } = assigned(cycle, order, separation, lanes, pinned, isDivisible);
+  const { kind } = cycle.rankedRows;
+  const { order } = rows;
+  const isDivisible = mostNeeding > 0 && needingFree(cycle, order) <= mostNeeding * order.length;
+  const { laneOfCluster, laneOfPart } = assigned(cycle, rows, separation, lanes, pinned, isDivisible);
   const shared = sharedUint32(order.length);
   shared.set(order);
   const laneOf = sharedUint32(order.length);
@@ -47,14 +48,14 @@ export function territoriesOf(
   let crossing = 0;
   for (let i = 0; i < order.length; i++) {
     const rankedRow = order[i]!;
-    const cluster = rankedRows.cluster[rankedRow]!;
+    const cluster = rows.cluster[i]!;
     const lane = laneOfCluster[cluster]!;
-    const part = separation.partOf(rankedRows.pattern[rankedRow]!);
+    const part = separation.partOf(rows.pattern[i]!);
     laneOf[i] = lane;
     counts[lane]!++;
     // Without free machines that it could use, a row depends on its cluster alone.
     const isAtHome = part === NO_PART || laneOfPart.get(part) === lane;
-    const mayAddRows = rankedRows.kind[rankedRow] === RowKind.Fold && pinned.has(cluster);
+    const mayAddRows = pinned.has(cluster) && kind[rankedRow] === RowKind.Fold;
     if (isAtHome && !mayAddRows) continue;
     crosses[i] = 1;
     if (needsFree(cycle, rankedRow)) crossing++;
@@ -80,7 +81,7 @@ interface Assigned {
 /** Assigns parts to lanes, heaviest first, each to the lane with fewest rows; and clusters with the part of most rows. */
 function assigned(
   cycle: Cycle,
-  order: Uint32Array,
+  passRows: PassRows,
   separation: Separation,
   lanes: number,
   pinned: ReadonlySet<number>,
@@ -94,8 +95,8 @@ function assigned(
     loads[lane]! += rows;
   };
   const lightest = (): number => loads.indexOf(Math.min(...loads));
-  for (const { part, clusters, rows } of homesOf(cycle, order, separation)) {
-    const isDivided = part === NO_PART || (isDivisible && rows > order.length / lanes);
+  for (const { part, clusters, rows } of homesOf(cycle, passRows, separation)) {
+    const isDivided = part === NO_PART || (isDivisible && rows > passRows.order.length / lanes);
     const lane = clusters.some(({ cluster }) => pinned.has(cluster)) ? 0 : isDivided ? NONE : lightest();
     if (lane !== NONE) laneOfPart.set(part, lane);
     for (const cluster of clusters) place(cluster, lane === NONE ? lightest() : lane);
@@ -121,9 +122,13 @@ interface Home {
 }
 
 /** Parts with the clusters that have most rows there, heaviest first. */
-function homesOf({ fleet, rankedRows }: Cycle, order: Uint32Array, separation: Separation): readonly Home[] {
+function homesOf(
+  { fleet }: Cycle,
+  { cluster: clusterOf }: PassRows,
+  separation: Separation,
+): readonly Home[] {
   const rowsOf = new Uint32Array(fleet.clusters.size);
-  for (let i = 0; i < order.length; i++) rowsOf[rankedRows.cluster[order[i]!]!]!++;
+  for (const cluster of clusterOf) rowsOf[cluster]!++;
   const homes = new Map<number, Home>();
   for (const [cluster, rows] of rowsOf.entries()) {
     if (rows === 0) continue;

@@ -13,8 +13,9 @@ import { AwaitingRows } from './awaiting-rows.ts';
 export function reclaims(cycle: Cycle): number[] {
   const holdMs = cycle.options.reclaimHoldSeconds * 1000;
   if (holdMs === 0) return unclaimed(cycle, null);
-  const { cluster, unclaimedSinceMs } = cycle.fleet.machines;
-  // Without a clock the hold begins now. Of many machines on hold few are due, so this is read first.
+  const { cluster, unclaimedSinceAtLeastMs, unclaimedSinceMs } = cycle.fleet.machines;
+  // Without a clock the hold begins now. Of many machines on hold few are due, and in most cycles none.
+  if (cycle.nowMs - unclaimedSinceAtLeastMs < holdMs) return [];
   const due = unclaimed(cycle, (slot) => cycle.nowMs - unclaimedSinceMs[slot]! >= holdMs);
   if (due.length === 0) return due;
   const rows = new AwaitingRows(cycle);

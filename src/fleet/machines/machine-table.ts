@@ -12,6 +12,7 @@ import { isBound, type LedgerMachine, MachineState, type Stamp } from '../../mod
 import type { ClassFacts, ClassTable } from '../tables/classes.ts';
 import type { KeyTable, NameTable } from '../tables/names.ts';
 import { StampTable } from '../tables/stamps.ts';
+import { ClockCounts } from './clock-counts.ts';
 import { Firsts } from './firsts.ts';
 import { IdTable } from './ids.ts';
 import { applyRuns, type SupplyUpdate } from './supply.ts';
@@ -72,6 +73,7 @@ export class MachineTable {
 
   readonly #ids = new IdTable();
   readonly #firsts = new Firsts();
+  readonly #unclaimedClocks = new ClockCounts();
   #batch: SliceBatch | null = null;
   /** Scratch array of `SliceBatch`, by slot; all zero between batches. */
   #marks = new Uint8Array(0);
@@ -260,6 +262,7 @@ export class MachineTable {
     if (slot === undefined) {
       slot = this.#ids.add(id);
       if (slot >= this.state.length) this.bySlot.reserve(slot + 1);
+      this.unclaimedSinceMs[slot] = UNKNOWN_TIME;
       if (this.#batch === null) this.settleOrdinals();
     } else {
       this.#displace(slot);
@@ -286,7 +289,14 @@ export class MachineTable {
    * that a caller caches depends on it.
    */
   setUnclaimedSince(slot: number, sinceMs: number | null): void {
+    const before = this.unclaimedSinceMs[slot]!;
     this.unclaimedSinceMs[slot] = sinceMs ?? UNKNOWN_TIME;
+    this.#unclaimedClocks.change(before, this.unclaimedSinceMs[slot]!);
+  }
+
+  /** A lower bound of `unclaimedSinceMs` over all machines; +∞ if no clock runs. */
+  get unclaimedSinceAtLeastMs(): number {
+    return this.#unclaimedClocks.earliestMs;
   }
 
   remove(id: string): void {
