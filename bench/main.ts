@@ -30,6 +30,16 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     about: 'the scale ladder, from dev-50 to uber-500k',
     flags: AS_A_CONTROLLER,
   },
+  lanes: {
+    file: 'ladder/lanes.ts',
+    about: 'what several lanes cost or gain against one, in turns on one fleet',
+    flags: AS_A_CONTROLLER,
+  },
+  limits: {
+    file: 'ladder/limits.ts',
+    about: 'cycles with shared machines against the limits of the README',
+    flags: AS_A_CONTROLLER,
+  },
   record: { file: 'record/main.ts', about: 'measures the figures of the pages again, and renders them' },
   provider: { file: 'provider/main.ts', about: 'Lists, transitions and the cost of a call to a provider' },
   shard: {
@@ -55,6 +65,8 @@ examples:
   npm run --silent bench -- engine --case uber-5k-full --cycles 100
   npm run --silent bench -- engine --json > engine.json
   npm run --silent bench -- ladder --profile uber-50k --regime churn --workers 2 --cycles 30 --json
+  npm run --silent bench -- lanes --profile uber-50k-regions
+  npm run --silent bench -- limits --profile uber-5k
   npm run --silent bench -- hostile --attack reconnects
   npm run --silent bench -- provider --records 50000
   npm run --silent bench -- record

@@ -9,6 +9,8 @@ import { columnsOf, markdownTable, short, whole } from './markdown.ts';
 import {
   type Recorded,
   type RecordedAttacks,
+  type RecordedLanes,
+  type RecordedLimit,
   type RecordedProvider,
   type RecordedRung,
   type RecordedShard,
@@ -39,7 +41,7 @@ export function goalTable(): string {
 
 export function performancePage(): string {
   const results = readResults();
-  const { hostile, ladder, provider, speedup, startup } = results;
+  const { hostile, ladder, lanes, limits, provider, speedup, startup } = results;
   const { loopSpeedUp, profile, ratio, regime, speedUp, workers } = speedup.result;
   return `${[
     '# Performance',
@@ -47,6 +49,10 @@ export function performancePage(): string {
     '## Goals',
     'The goals are those of the [README](../../README.md#speed); nothing else on this page is called met.',
     goalTable(),
+    '## Limits with sharing',
+    'Cycles under the default rules, in which rows of a cluster share machines. Each rung runs several times, each time in a process\nof its own with two threads; the figures are medians over the runs.',
+    limitTable(limits.result),
+    footer(limits),
     '## The ladder',
     'Every profile in every regime, each rung once, in milliseconds; a p99 over 30 cycles is the slowest of them. `limit` is the\np99 that a change may not exceed (`thresholds` of the profile, `--enforce`). It is not the goal. uber-500k-racks and -jitter\nhave no limit: cold takes longer than the time they are given, and jitter more memory than a shard should.',
     ladderTable(ladder.result.map((rung) => ({ ...rung, profile: loadProfile(rung.profile) }))),
@@ -60,6 +66,10 @@ export function performancePage(): string {
     '## More threads',
     `${workers} workers against one, ${profile} ${regime}: ${speedUp} ×. A plain parallel loop in the same run: ${loopSpeedUp} ×. Ratio: ${ratio}; a change may not bring it below 0.75.`,
     footer(speedup),
+    '## Lanes',
+    'Several lanes against one, in turns on one fleet, with sharing. `gain` is the time of one lane ÷ that of these, the median over\nthe rounds. Conflicts are rows that had to wait for another lane, per row that claimed something: of plain rows, and of gangs. A\nfleet without regions is served in one lane whatever is asked for, unless most rows need nothing but their cluster; the others\nare open and have no rows. `threads` is the number of threads that had rows.',
+    laneTable(lanes.result),
+    footer(lanes),
     '## The shard over gRPC',
     shardSection(results['shard-200']),
     shardSection(results['shard-2000']),
@@ -72,6 +82,32 @@ export function performancePage(): string {
     '## Commands',
     startupSection(startup),
   ].join('\n\n')}\n`;
+}
+
+/** Cycles with shared machines: the limit of each, and whether it is met. Also in the README. */
+export function limitTable(figures: readonly RecordedLimit[] = readResults().limits.result): string {
+  const rows = figures.map(({ profile, regime, limitMs, met, p50Ms, p99Ms, floorMs }) => [
+    `${profile} ${regime}`,
+    whole(limitMs),
+    `${short(p50Ms)} / ${short(p99Ms)}`,
+    short(p50Ms / floorMs),
+    met ? 'met' : 'not met',
+  ]);
+  const headers = ['cycle with sharing, on 2 cores', 'limit, p99 ms', 'p50 / p99, ms', 'p50 × floor'];
+  return markdownTable([...columnsOf(headers), { header: '' }], rows);
+}
+
+function laneTable(figures: readonly RecordedLanes[]): string {
+  const rows = figures.map(
+    ({ profile, regime, lanes, opened, threads, oneMs, severalMs, gain, conflicts }) => [
+      `${profile} ${regime}`,
+      lanes,
+      ...[whole(opened), whole(threads), short(oneMs), short(severalMs), `${short(gain)} ×`],
+      `${short(conflicts.incremental)} / ${short(conflicts.allOrNothing)}`,
+    ],
+  );
+  const headers = ['rung', 'lanes', 'open', 'threads', 'one p50 ms', 'these p50 ms', 'gain', 'conflicts'];
+  return markdownTable(columnsOf(headers, 2), rows);
 }
 
 /** The command of a recorded result, and where and when it ran. */

@@ -90,8 +90,34 @@ export interface RecordedSpeedUp {
   readonly ratio: number;
 }
 
+export interface RecordedLimit {
+  readonly profile: string;
+  readonly regime: string;
+  readonly needs: number;
+  readonly limitMs: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly floorMs: number;
+  readonly runsMs: readonly number[];
+  readonly met: boolean;
+}
+
+export interface RecordedLanes {
+  readonly profile: string;
+  readonly regime: string;
+  readonly lanes: string;
+  readonly opened: number;
+  readonly threads: number;
+  readonly oneMs: number;
+  readonly severalMs: number;
+  readonly gain: number;
+  readonly conflicts: { readonly incremental: number; readonly allOrNothing: number };
+}
+
 export interface Results {
   readonly ladder: Recorded<readonly RecordedRung[]>;
+  readonly limits: Recorded<readonly RecordedLimit[]>;
+  readonly lanes: Recorded<readonly RecordedLanes[]>;
   readonly speedup: Recorded<RecordedSpeedUp>;
   readonly 'shard-200': Recorded<RecordedShard>;
   readonly 'shard-2000': Recorded<RecordedShard>;
@@ -112,6 +138,8 @@ export function readResults(): Results {
     JSON.parse(readFileSync(`${FOLDER}/${name}.json`, 'utf8')) as Results[Name];
   return {
     ladder: read('ladder'),
+    limits: read('limits'),
+    lanes: read('lanes'),
     speedup: read('speedup'),
     'shard-200': read('shard-200'),
     'shard-2000': read('shard-2000'),

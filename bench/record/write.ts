@@ -4,13 +4,18 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { economyPage } from './economy-page.ts';
 import { betweenMarkers } from './markdown.ts';
-import { goalTable, performancePage } from './page.ts';
+import { goalTable, limitTable, performancePage } from './page.ts';
 
 /** By path, from the root of the repository: the text that `npm run generate` writes. */
 export const RECORDED_PAGES: Readonly<Record<string, () => string>> = {
   'docs/reference/performance.md': performancePage,
   'docs/reference/economy.md': economyPage,
-  'README.md': () => betweenMarkers(readFileSync('README.md', 'utf8'), 'speed', goalTable()),
+  'README.md': () =>
+    betweenMarkers(
+      betweenMarkers(readFileSync('README.md', 'utf8'), 'speed', goalTable()),
+      'limits',
+      limitTable(),
+    ),
 };
 
 export function writeRecordedPages(): void {

@@ -1,0 +1,119 @@
+// `npm run bench -- limits`: cycles under the default rules of a shard, in which rows share machines, against the limits that
+// the README states. Each rung runs several times, each time in a process of its own; the median of the p99s counts, since a
+// p99 of 30 cycles is the slowest of them and other processes on the machine slow single cycles.
+
+import { optionsGiven } from '../options.ts';
+import { loadProfile } from '../profiles/load.ts';
+import { quantilesOf, rounded } from '../quantiles.ts';
+import { progressOn, SILENT } from './progress.ts';
+import { machineLine } from './report.ts';
+import { measureInOwnProcess, type RungName } from './rung-process.ts';
+
+const RUNGS: readonly RungName[] = [
+  { profile: 'uber-5k', regime: 'full' },
+  { profile: 'uber-50k', regime: 'full' },
+  { profile: 'uber-500k', regime: 'full' },
+  { profile: 'uber-500k', regime: 'churn' },
+  { profile: 'uber-500k', regime: 'cold' },
+  { profile: 'scaleway-500k', regime: 'full' },
+  { profile: 'uber-50k-racks', regime: 'cold' },
+  { profile: 'uber-500k-racks', regime: 'cold' },
+  { profile: 'uber-500k-jitter', regime: 'cold' },
+];
+
+const HELP = `bench limits: cycles with shared machines against the limits of the README
+
+  --runs N         runs of each rung, each in its own process (default 3)
+  --cycles N       timed cycles of a run (default 30)
+  --warm-up N      cycles before them (default 30)
+  --seconds N      start no cycle after N seconds of cycles, but time at least 3 (default 40)
+  --profile NAME   only rungs of this profile; may be given more than once
+  --json           one JSON document on standard output
+  --enforce        exit with 1 if a limit is exceeded
+
+examples:
+  npm run --silent bench -- limits
+  npm run --silent bench -- limits --profile uber-500k --runs 1
+`;
+
+/** A rung, as measured. */
+interface LimitFigures extends RungName {
+  readonly needs: number;
+  readonly limitMs: number;
+  /** The median of the p50s and of the p99s of all runs. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** The p99 of each run. */
+  readonly runsMs: readonly number[];
+  readonly floorMs: number;
+  readonly met: boolean;
+}
+
+const values = optionsGiven({
+  runs: { type: 'string', default: '3' },
+  cycles: { type: 'string', default: '30' },
+  'warm-up': { type: 'string', default: '30' },
+  seconds: { type: 'string', default: '40' },
+  profile: { type: 'string', multiple: true },
+  json: { type: 'boolean', default: false },
+  enforce: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+});
+
+const settings = {
+  ...{ cycles: Number(values.cycles), warmUp: Number(values['warm-up']), seconds: Number(values.seconds) },
+  ...{ workers: 2, lanes: 'auto', seed: 1, checkEvery: 0, exports: false, rules: 'shared' },
+} as const;
+
+function limitOf({ profile, regime }: RungName): number {
+  const limit = loadProfile(profile).thresholds.find((each) => each.regime === regime);
+  if (limit === undefined) throw new Error(`The profile ${profile} has no limit in the regime ${regime}.`);
+  return limit.p99Ms;
+}
+
+async function measure(rung: RungName): Promise<LimitFigures> {
+  const runs = Number(values.runs);
+  const limitMs = limitOf(rung);
+  const progress = values.json ? SILENT : progressOn(process.stderr, `${rung.profile} ${rung.regime}`);
+  const results = [];
+  for (let run = 0; run < runs; run++) {
+    progress.update(`run ${run + 1} of ${runs}`);
+    const { problem, result } = await measureInOwnProcess(rung, settings);
+    if (result === null) throw new Error(`${rung.profile} ${rung.regime}: ${problem}`);
+    results.push(result);
+  }
+  progress.done();
+  const medianOf = (figures: readonly number[]): number => quantilesOf(figures).p50;
+  const runsMs = results.map(({ cycleMs }) => cycleMs.p99);
+  const p99Ms = medianOf(runsMs);
+  return {
+    ...rung,
+    needs: results[0]!.needs,
+    limitMs,
+    p50Ms: medianOf(results.map(({ cycleMs }) => cycleMs.p50)),
+    p99Ms,
+    runsMs: runsMs.map(rounded),
+    floorMs: medianOf(results.map(({ floorMs }) => floorMs)),
+    met: p99Ms <= limitMs,
+  };
+}
+
+if (values.help) console.log(HELP);
+else {
+  const figures: LimitFigures[] = [];
+  for (const rung of RUNGS)
+    if (values.profile?.includes(rung.profile) ?? true) figures.push(await measure(rung));
+  if (values.json) console.log(JSON.stringify(figures, null, 2));
+  else {
+    console.table(
+      Object.fromEntries(
+        figures.map(({ profile, regime, limitMs, p50Ms, p99Ms, met }) => [
+          `${profile} ${regime}`,
+          { 'p50 ms': p50Ms, 'p99 ms': p99Ms, 'limit ms': limitMs, met },
+        ]),
+      ),
+    );
+    console.log(machineLine());
+  }
+  if (values.enforce && figures.some(({ met }) => !met)) process.exitCode = 1;
+}
