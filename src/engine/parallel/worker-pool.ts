@@ -9,6 +9,7 @@ import { SupplyPublisher, type SupplyUpdate } from '../../fleet/index.ts';
 import { moduleBeside } from '../../runtime/module-path.ts';
 import { LanesAbandoned } from '../assign/serve.ts';
 import type { Cycle } from '../cycle.ts';
+import { awaitValue } from './await-value.ts';
 import type { LaneWork } from './lane.ts';
 import type { LaneResult } from './lane-result.ts';
 import { type ParallelStep, TASKS } from './parallel-step.ts';
@@ -210,12 +211,7 @@ export class WorkerPool {
   #await({ place, port, worker }: Member): void {
     const control = this.#control;
     const step = Atomics.load(control, place + 1);
-    for (let i = 0; i < SPINS; i++) if (Atomics.load(control, place + 2) === step) break;
-    let ended = Atomics.load(control, place + 2);
-    if (ended !== step) {
-      Atomics.wait(control, place + 2, ended, PATIENCE_MS);
-      ended = Atomics.load(control, place + 2);
-    }
+    const ended = awaitValue(control, place + 2, step, { spins: SPINS, patienceMs: PATIENCE_MS });
     if (ended === step && Atomics.load(control, place) === WorkerState.Up) return;
     Atomics.store(control, place, WorkerState.Failed);
     void worker.terminate();
