@@ -5,6 +5,7 @@
 import { optionsGiven } from '../options.ts';
 import { loadProfile } from '../profiles/load.ts';
 import { quantilesOf, rounded } from '../quantiles.ts';
+import type { Settings } from './measure.ts';
 import { progressOn, SILENT } from './progress.ts';
 import { machineLine } from './report.ts';
 import { measureInOwnProcess, type RungName } from './rung-process.ts';
@@ -25,7 +26,6 @@ const HELP = `bench limits: cycles with shared machines against the limits of th
 
   --runs N         runs of each rung, each in its own process (default 3)
   --cycles N       timed cycles of a run (default 30)
-  --warm-up N      cycles before them (default 30)
   --seconds N      start no cycle after N seconds of cycles, but time at least 3 (default 40)
   --profile NAME   only rungs of this profile; may be given more than once
   --json           one JSON document on standard output
@@ -52,7 +52,6 @@ interface LimitFigures extends RungName {
 const values = optionsGiven({
   runs: { type: 'string', default: '3' },
   cycles: { type: 'string', default: '30' },
-  'warm-up': { type: 'string', default: '30' },
   seconds: { type: 'string', default: '40' },
   profile: { type: 'string', multiple: true },
   json: { type: 'boolean', default: false },
@@ -60,10 +59,18 @@ const values = optionsGiven({
   help: { type: 'boolean', default: false },
 });
 
-const settings = {
-  ...{ cycles: Number(values.cycles), warmUp: Number(values['warm-up']), seconds: Number(values.seconds) },
-  ...{ workers: 2, lanes: 'auto', seed: 1, checkEvery: 0, exports: false, rules: 'shared' },
-} as const;
+/** Cycles before the timed ones last about this long: V8 compiles for some seconds, on the cores that are measured. */
+const WARM_UP_MS = 6000;
+const MOST_WARM_UP = 300;
+const LEAST_WARM_UP = 3;
+
+function settingsFor(limitMs: number): Settings {
+  const warmUp = Math.min(MOST_WARM_UP, Math.max(LEAST_WARM_UP, Math.ceil(WARM_UP_MS / limitMs)));
+  return {
+    ...{ cycles: Number(values.cycles), warmUp, seconds: Number(values.seconds) },
+    ...{ workers: 2, lanes: 'auto', seed: 1, checkEvery: 0, exports: false, rules: 'shared' },
+  };
+}
 
 function limitOf({ profile, regime }: RungName): number {
   const limit = loadProfile(profile).thresholds.find((each) => each.regime === regime);
@@ -78,7 +85,7 @@ async function measure(rung: RungName): Promise<LimitFigures> {
   const results = [];
   for (let run = 0; run < runs; run++) {
     progress.update(`run ${run + 1} of ${runs}`);
-    const { problem, result } = await measureInOwnProcess(rung, settings);
+    const { problem, result } = await measureInOwnProcess(rung, settingsFor(limitMs));
     if (result === null) throw new Error(`${rung.profile} ${rung.regime}: ${problem}`);
     results.push(result);
   }

@@ -14,7 +14,10 @@ import {
 } from '../model/index.ts';
 import { reasonText } from '../web/index.ts';
 
-export function reasonsIn(plan: Plan, { machines, needs }: DecisionInput): (action: Action) => string {
+export function reasonsIn(
+  plan: Plan,
+  { machines, needs, options }: DecisionInput,
+): (action: Action) => string {
   const numbers = new Map(plan.verdicts.map(({ key }, i) => [keyText(key), i]));
   const profiles = new Map(needs.map((need) => [keyText(keyOf(need)), need.profile]));
   const byId = new Map(machines.map((machine) => [machine.id, machine]));
@@ -30,7 +33,7 @@ export function reasonsIn(plan: Plan, { machines, needs }: DecisionInput): (acti
     const isFold = key.group.startsWith('fold:');
     const profile = profiles.get(keyText(key));
     if (profile === undefined && isFold) return { cause: 'excess', domain: null, goesTo: null };
-    return leavingOfRow(machine, profile, () => verdict);
+    return leavingOfRow(machine, profile, options.retiring.has(machine.id), () => verdict);
   };
   return (action) => {
     const machine = byId.get(action.machine);

@@ -323,7 +323,8 @@ export class Cycles {
 
   /** Why machines that no row counts on leave their cluster; caches the verdict of each row. */
   #leavingOf(decision: Decision): (action: Action) => Leaving | null {
-    const { ledger, profiles } = this.#state;
+    const { ledger, profiles, renewals } = this.#state;
+    const isRetiring = (id: string): boolean => renewals.of(id) !== undefined;
     const verdicts = new Map<string, Verdict | null>();
     const verdictOf = (key: NeedKey): Verdict | null => {
       const text = keyText(key);
@@ -333,7 +334,7 @@ export class Cycles {
       verdicts.set(text, verdict);
       return verdict;
     };
-    return (action) => leavingOf(action, { ledger, profiles, verdictOf });
+    return (action) => leavingOf(action, { isRetiring, ledger, profiles, verdictOf });
   }
 
   /** Updates shortfalls, their log lines, journal entries and gauges after a decision. */
