@@ -14,6 +14,8 @@ import { RULES, type RulesName, Rung } from './rung.ts';
 /** Largest cost of a forced number of lanes, and smallest gain of automatic ones on a cold fleet with regions. */
 const MAX_COST = 2;
 const MIN_GAIN = 1.4;
+/** Milliseconds that rounds before the timed ones last at least. */
+const WARM_UP_MS = 15_000;
 
 const HELP = `bench lanes: cycles in one lane and in several, which take turns on one fleet
 
@@ -22,7 +24,7 @@ const HELP = `bench lanes: cycles in one lane and in several, which take turns o
   --lanes A,B      numbers of lanes to compare with one (default auto,2,4,8)
   --workers N      threads (default 2)
   --rounds N       rounds of one cycle each (default 11)
-  --warm-up N      rounds before them (default 15)
+  --warm-up N      rounds before them, at least (default 15); they last for 15 seconds at least, in which V8 compiles
   --options NAME   rules of the decisions, as in bench ladder (default shared)
   --seed N         seed of the fleet and its changes (default 1)
   --json           one JSON document on standard output
@@ -107,8 +109,11 @@ async function compare(profile: string, regime: Regime): Promise<readonly LaneFi
   const all = [one, ...several];
   for (const { engine } of all)
     while (engine.threads < workers!) await new Promise((resolve) => setTimeout(resolve, 5));
-  for (let round = 0; round < warmUp! + rounds!; round++) {
-    progress.update(`round ${round + 1} of ${warmUp! + rounds!}`);
+  const beganMs = performance.now();
+  const isWarm = (round: number): boolean => round >= warmUp! && performance.now() - beganMs >= WARM_UP_MS;
+  for (let round = 0; one.ms.length < rounds!; round++) {
+    const isTimed = one.ms.length > 0 || isWarm(round);
+    progress.update(isTimed ? `round ${one.ms.length + 1} of ${rounds}` : 'warming up');
     rung.advance();
     const digests = new Set<string>();
     // The first engine of a round finds colder caches, so each is first in turn.
@@ -118,7 +123,7 @@ async function compare(profile: string, regime: Regime): Promise<readonly LaneFi
       const decision = rung.decideOn(engine);
       const took = performance.now() - start;
       if (round === 0) digests.add(digestOf(decision.eachAction()));
-      if (round < warmUp!) continue;
+      if (!isTimed) continue;
       ms.push(took);
       metrics.add(engine.lastCycle);
     }

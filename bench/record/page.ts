@@ -89,8 +89,8 @@ export function limitTable(figures: readonly RecordedLimit[] = readResults().lim
   const rows = figures.map(({ profile, regime, limitMs, met, p50Ms, p99Ms, floorMs }) => [
     `${profile} ${regime}`,
     whole(limitMs),
-    `${short(p50Ms)} / ${short(p99Ms)}`,
-    short(p50Ms / floorMs),
+    p99Ms === null ? 'did not end' : `${short(p50Ms)} / ${short(p99Ms)}`,
+    p50Ms === null || floorMs === null ? '' : short(p50Ms / floorMs),
     met ? 'met' : 'not met',
   ]);
   const headers = ['cycle with sharing, on 2 cores', 'limit, p99 ms', 'p50 / p99, ms', 'p50 × floor'];

@@ -95,9 +95,10 @@ export interface RecordedLimit {
   readonly regime: string;
   readonly needs: number;
   readonly limitMs: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly floorMs: number;
+  /** null if a run did not end. */
+  readonly p50Ms: number | null;
+  readonly p99Ms: number | null;
+  readonly floorMs: number | null;
   readonly runsMs: readonly number[];
   readonly met: boolean;
 }

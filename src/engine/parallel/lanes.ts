@@ -140,12 +140,15 @@ export class Lanes {
 
   /** The rows of each lane; null if several lanes would not pay off. */
   #territories(order: Uint32Array, lanes: number): Territories | null {
-    const largestCrossing = this.#options.isEager === true ? 1 : LARGEST_CROSSING;
+    const { isEager = false, lanes: given } = this.#options;
+    const largestCrossing = isEager ? 1 : LARGEST_CROSSING;
     const rows = passRowsOf(this.#cycle, order);
     const separation = this.#separations.best(this.#cycle, rows, largestCrossing);
-    const isAuto = this.#options.lanes === 'auto';
-    // Lanes of a divided part wait for each other at every row that needs free machines: they are no faster than one.
-    const mostNeeding = isAuto ? 0 : largestCrossing;
+    const isAuto = given === 'auto';
+    // Lanes of a divided part wait for each other at every row that needs free machines: they are no faster than one, and
+    // where there are few rows, much slower.
+    const divides = isEager || (!isAuto && order.length >= SMALLEST_WORK);
+    const mostNeeding = divides ? largestCrossing : 0;
     const found = territoriesOf(this.#cycle, rows, separation, lanes, this.#unhosted, mostNeeding);
     if (!isAuto) return found;
     const isWorthIt =
