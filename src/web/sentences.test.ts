@@ -83,6 +83,13 @@ describe('sentences on actions', () => {
       'reclaiming m-12 from cluster-3: cluster-3 has more than it needs',
     ],
     [
+      {
+        ...{ kind: 'Reclaim', reason: 'phase3.excess' },
+        leaving: { cause: 'replaced', domain: null, goesTo: null },
+      },
+      'reclaiming m-12 from cluster-3: cheaper machines replace it',
+    ],
+    [
       { kind: 'Delete', reason: 'phase3.release', cluster: '', outcome: 'success' },
       'released m-12 to cloud-b: idle for a while, and no row needs it',
     ],
