@@ -18,6 +18,7 @@ export const ALONE: readonly string[] = [
   // Threads.
   'src/**/*thread*.test.ts',
   'src/**/*thread*/*.test.ts',
+  'src/engine/parallel/await-value.test.ts',
   'src/runtime/worker-channel.test.ts',
   'src/shard/journal/journal-file.test.ts',
   'test/engine/{broker,lanes,pool-order,rungs,threads}.test.ts',
