@@ -37,7 +37,7 @@ examples:
 `;
 
 /** One number of lanes on one rung. */
-interface LaneFigures {
+export interface LaneFigures {
   readonly profile: string;
   readonly regime: string;
   /** As given. */

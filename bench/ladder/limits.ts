@@ -37,7 +37,7 @@ examples:
 `;
 
 /** A rung, as measured. */
-interface LimitFigures extends RungName {
+export interface LimitFigures extends RungName {
   readonly needs: number;
   readonly limitMs: number;
   /** The median of the p50s and of the p99s of all runs; null if a run did not end. */

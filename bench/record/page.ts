@@ -1,6 +1,8 @@
 // Renders docs/reference/performance.md, and the speed table of README.md, from the recorded results; write.ts writes
 // them.
 
+import type { LaneFigures } from '../ladder/lanes.ts';
+import type { LimitFigures } from '../ladder/limits.ts';
 import { ladderTable } from '../ladder/report.ts';
 import { PARTS } from '../ladder/rung.ts';
 import { loadProfile } from '../profiles/load.ts';
@@ -9,8 +11,6 @@ import { columnsOf, markdownTable, short, whole } from './markdown.ts';
 import {
   type Recorded,
   type RecordedAttacks,
-  type RecordedLanes,
-  type RecordedLimit,
   type RecordedProvider,
   type RecordedRung,
   type RecordedShard,
@@ -85,7 +85,7 @@ export function performancePage(): string {
 }
 
 /** Cycles with shared machines: the limit of each, and whether it is met. Also in the README. */
-export function limitTable(figures: readonly RecordedLimit[] = readResults().limits.result): string {
+export function limitTable(figures: readonly LimitFigures[] = readResults().limits.result): string {
   const rows = figures.map(({ profile, regime, limitMs, met, p50Ms, p99Ms, floorMs }) => [
     `${profile} ${regime}`,
     whole(limitMs),
@@ -97,7 +97,7 @@ export function limitTable(figures: readonly RecordedLimit[] = readResults().lim
   return markdownTable([...columnsOf(headers), { header: '' }], rows);
 }
 
-function laneTable(figures: readonly RecordedLanes[]): string {
+function laneTable(figures: readonly LaneFigures[]): string {
   const rows = figures.map(
     ({ profile, regime, lanes, opened, threads, oneMs, severalMs, gain, conflicts }) => [
       `${profile} ${regime}`,

@@ -5,6 +5,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import type { EconomyResult } from '../economy/figures.ts';
 import type { AttackFigures, Period } from '../hostile/figures.ts';
+import type { LaneFigures } from '../ladder/lanes.ts';
+import type { LimitFigures } from '../ladder/limits.ts';
 import type { RungFigures } from '../ladder/report.ts';
 import type { OverheadFigures, TransitionFigures } from '../provider/calls.ts';
 import type { ListFigures } from '../provider/lists.ts';
@@ -90,35 +92,10 @@ export interface RecordedSpeedUp {
   readonly ratio: number;
 }
 
-export interface RecordedLimit {
-  readonly profile: string;
-  readonly regime: string;
-  readonly needs: number;
-  readonly limitMs: number;
-  /** null if a run did not end. */
-  readonly p50Ms: number | null;
-  readonly p99Ms: number | null;
-  readonly floorMs: number | null;
-  readonly runsMs: readonly number[];
-  readonly met: boolean;
-}
-
-export interface RecordedLanes {
-  readonly profile: string;
-  readonly regime: string;
-  readonly lanes: string;
-  readonly opened: number;
-  readonly threads: number;
-  readonly oneMs: number;
-  readonly severalMs: number;
-  readonly gain: number;
-  readonly conflicts: { readonly incremental: number; readonly allOrNothing: number };
-}
-
 export interface Results {
   readonly ladder: Recorded<readonly RecordedRung[]>;
-  readonly limits: Recorded<readonly RecordedLimit[]>;
-  readonly lanes: Recorded<readonly RecordedLanes[]>;
+  readonly limits: Recorded<readonly LimitFigures[]>;
+  readonly lanes: Recorded<readonly LaneFigures[]>;
   readonly speedup: Recorded<RecordedSpeedUp>;
   readonly 'shard-200': Recorded<RecordedShard>;
   readonly 'shard-2000': Recorded<RecordedShard>;
