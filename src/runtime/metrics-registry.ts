@@ -1,7 +1,7 @@
 // Counters, gauges and histograms by name. Cardinality is bounded: labels take their values from closed sets, and
 // labels with names from outside (clusters, providers, zones) have a maximum number of values. Used by metrics.ts.
 
-import { excerpt } from '../../model/index.ts';
+import { excerpt } from '../model/index.ts';
 import { expositionText, type Family, histogramSamples, type Label, type Sample } from './exposition.ts';
 
 /** The closed set of a label's values, or the maximum number of values; those beyond it share one series, `other`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Registry } from './registry.ts';
+import { Registry } from './metrics-registry.ts';
 
 /** Lines of samples, without help and types. */
 function samplesOf(registry: Registry): string[] {

@@ -2,7 +2,7 @@
 // become their number. What does not fit is cut and marked, so that one long text costs itself and never the whole
 // line. Used by logger.ts, event-log.ts and api/event-stream.ts.
 
-import { excerpt, isLongerThan, printable } from '../../model/index.ts';
+import { excerpt, isLongerThan, printable } from '../model/index.ts';
 
 export interface FieldLimits {
   /** All fields together, in bytes as a line has them. */

@@ -1,5 +1,5 @@
 // Writes lines to a file descriptor without blocking. Lines for a slow reader are buffered up to `maxBytes` and
-// dropped beyond it; a closed pipe or a full disk loses lines and nothing else. Logging must delay neither the shard's
+// dropped beyond it; a closed pipe or a full disk loses lines and nothing else. Logging must delay neither the process's
 // work nor its exit. Used by logger.ts.
 
 import { write, writeSync } from 'node:fs';

@@ -1,12 +1,12 @@
 // Lines of a shard's log.
 
 import { describe, expect, it } from 'vitest';
-import { BigFleetError } from '../../model/index.ts';
+import { BigFleetError } from '../model/index.ts';
 import { type LoggerOptions, makeLog } from './logger.ts';
 
 function logged(options: Partial<LoggerOptions> = {}) {
   const lines: string[] = [];
-  const all: LoggerOptions = { shard: 'shard-0', level: 'info', format: 'json', ...options };
+  const all: LoggerOptions = { source: { shard: 'shard-0' }, level: 'info', format: 'json', ...options };
   const log = makeLog(all, { write: (line) => lines.push(line) });
   const last = (): Record<string, unknown> => JSON.parse(lines.at(-1)!) as Record<string, unknown>;
   return { log, lines, last };
