@@ -40,6 +40,10 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     about: 'cycles with shared machines against the limits of the README',
     flags: AS_A_CONTROLLER,
   },
+  operator: {
+    file: 'operator/main.ts',
+    about: 'roll-ups, memory and start of the operator of a large cluster',
+  },
   record: { file: 'record/main.ts', about: 'measures the figures of the pages again, and renders them' },
   provider: { file: 'provider/main.ts', about: 'Lists, transitions and the cost of a call to a provider' },
   shard: {
@@ -68,6 +72,7 @@ examples:
   npm run --silent bench -- lanes --profile uber-50k-regions
   npm run --silent bench -- limits --profile uber-5k
   npm run --silent bench -- hostile --attack reconnects
+  npm run --silent bench -- operator --pods 50000 --nodes 1000
   npm run --silent bench -- provider --records 50000
   npm run --silent bench -- record
   npm run --silent bench -- shard --clusters 200 --needs 388 --machines 225000 --providers 2

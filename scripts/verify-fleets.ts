@@ -63,7 +63,14 @@ async function kindsOfEngine(): Promise<readonly Kind[]> {
   for (const workers of values.workers.split(',').map(Number)) {
     for (const lanes of values.lanes.split(',').map((text) => (text === 'auto' ? text : Number(text)))) {
       const fleet = new Fleet();
-      const engine = new Engine(fleet, { workers, lanes, smallestStep: 1, checkEvery: 0 });
+      const engine = new Engine(fleet, {
+        workers,
+        lanes,
+        smallestStep: 1,
+        checkEvery: 0,
+        // Fleets are too small for a forced number of lanes to divide their clusters otherwise.
+        ...(lanes === 'auto' ? {} : { eagerLanes: 'clusters' as const }),
+      });
       await threadsStarted(engine, workers);
       kinds.push({ name: `${workers} workers, lanes ${lanes}`, fleet, engine });
     }

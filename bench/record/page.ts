@@ -67,7 +67,7 @@ export function performancePage(): string {
     `${workers} workers against one, ${profile} ${regime}: ${speedUp} ×. A plain parallel loop in the same run: ${loopSpeedUp} ×. Ratio: ${ratio}; a change may not bring it below 0.75.`,
     footer(speedup),
     '## Lanes',
-    'Several lanes against one, in turns on one fleet, with sharing. `gain` is the time of one lane ÷ that of these, the median over\nthe rounds. Conflicts are rows that had to wait for another lane, per row that claimed something: of plain rows, and of gangs. A\nfleet without regions is served in one lane whatever is asked for, unless most rows need nothing but their cluster; the others\nare open and have no rows. `threads` is the number of threads that had rows.',
+    'Several lanes against one, in turns on one fleet, with sharing. `gain` is the time of one lane ÷ that of these, the median over\nthe rounds. Conflicts are rows that had to wait for another lane, per row that claimed something: of plain rows, and of gangs. In\na fleet without regions, one lane has all rows if there are fewer than 16,384; the others are open and have none. `threads` is the\nnumber of threads that had rows.',
     laneTable(lanes.result),
     footer(lanes),
     '## The shard over gRPC',

@@ -86,6 +86,7 @@ export function encodeRollup(needs: readonly CapacityNeed[], timestamp: bigint, 
       aggregateResources: inSomeOrder(need.aggregateResources),
       minUnit: inSomeOrder(need.minUnit),
     })),
+    nodeFacts: undefined,
   }).finish();
 }
 

@@ -11,6 +11,7 @@ import {
   leavingOfRow,
   type NeedKey,
   type Plan,
+  protectedVictimText,
 } from '../model/index.ts';
 import { reasonText } from '../web/index.ts';
 
@@ -38,13 +39,15 @@ export function reasonsIn(
   return (action) => {
     const machine = byId.get(action.machine);
     const bound = machine === undefined ? null : boundFor(machine);
-    return reasonText({
+    const reason = reasonText({
       ...action,
       provider: '',
       need: action.need === null ? null : rowOf(action.need, priorityOf(action.need, plan, numbers)),
       from: bound === null ? null : rowOf(bound, machine?.stamp?.priority ?? 0),
       leaving: bound === null ? null : leavingOf(machine!, bound),
     });
+    const remark = action.kind === 'Preempt' ? protectedVictimText(machine?.use) : '';
+    return remark === '' ? reason : `${reason}; ${remark}`;
   };
 }
 

@@ -228,6 +228,36 @@ describe('bigfleet decide on shared machines', () => {
   });
 });
 
+describe('bigfleet decide with node facts', () => {
+  const machine = (id: string, cluster: string, more: object) => {
+    return { id, state: 'CONFIGURED', cluster, pricePerHour: 1, resources: { cpu: '4' }, ...more };
+  };
+  const low = { priority: 1, fingerprint: 'p=1|ipb=0|rpb=0|reqs=|spr=' };
+  const files = {
+    f: JSON.stringify({
+      now: '2026-01-01T00:00:00Z',
+      machines: [
+        machine('kept', 'prod', { use: 'in-use' }),
+        machine('victim', 'batch', { use: 'protected', assigned: low }),
+      ],
+      needs: [
+        { cluster: 'prod', priority: 1000, aggregateResources: { cpu: '8' } },
+        { cluster: 'batch', priority: 1, aggregateResources: { cpu: '4' } },
+      ],
+    }),
+  };
+
+  it('given a protected victim, then the reason says why it was picked all the same', async () => {
+    const { out } = await run(['f'], files, onEngine);
+    expect(out).toContain('priority 1000 goes before 1; protected, and no');
+  });
+
+  it('given a machine in use, then the explanation of its Need says what follows from that', async () => {
+    const { out } = await run(['f', '--explain', 'prod'], files, onEngine);
+    expect(out).toMatch(/kept .*in use: kept before/);
+  });
+});
+
 describe('bigfleet decide --explain', () => {
   const FINGERPRINT = 'p=1000|ipb=0|rpb=0|reqs=|spr=';
 

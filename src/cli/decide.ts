@@ -12,12 +12,14 @@ import {
   type DecisionInput,
   type Explanation,
   formatResources,
+  isBound,
   keyOf,
   keyText,
   type LedgerMachine,
   type Need,
   type NeedKey,
   NO_REMAINDERS,
+  nodeUseText,
   ok,
   type Plan,
   type Problem,
@@ -473,12 +475,13 @@ function machineLines(
   const rows = ids.map((id): readonly Cell[] => {
     const machine = machines.get(id);
     const move = bootstraps.includes(id) ? 'binds now' : provisions.includes(id) ? 'buys now' : '';
+    const use = machine !== undefined && isBound(machine.state) ? nodeUseText(machine.use) : '';
     return [
       { text: id },
       { text: machine === undefined ? '' : stateName(machine.state) },
       { text: machine?.zone ?? '' },
       { text: machine === undefined ? '' : dollars(machine.pricePerHour) },
-      { text: move },
+      { text: move === '' ? use : move },
     ];
   });
   const columns = [

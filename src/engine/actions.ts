@@ -59,8 +59,28 @@ export class Actions {
    * claims such machines in rank order, so that nothing is read of rows that claim none.
    */
   #collectAcquired(): void {
-    const { claims, credits, pass } = this.#cycle;
-    const lanes = claims.ofPass(credits.end).map((range) => new AcquiredClaims(this.#cycle, range));
+    const { claims, credits } = this.#cycle;
+    const ranges = claims.ofPass(credits.end);
+    if (ranges.length === 1) this.#collectInOrder(ranges[0]!);
+    else this.#collectFromLanes(ranges);
+  }
+
+  #collectInOrder({ from, to }: ClaimRange): void {
+    const { claimedBy, slots } = this.#cycle.claims;
+    const { state } = this.#cycle.fleet.machines;
+    for (let i = from; i < to; i++) {
+      const slot = slots[i]!;
+      if (!isFreeState(state[slot])) continue;
+      const rankedRow = claimedBy[slot]! - 1;
+      if (!this.#cycle.canBind(rankedRow)) continue;
+      this.#add(state[slot] === MachineState.Idle ? Sort.Bind : Sort.Buy, slot, rankedRow, 0);
+    }
+  }
+
+  /** The rows of the pass tell which lane has the next machines. */
+  #collectFromLanes(ranges: readonly ClaimRange[]): void {
+    const { pass } = this.#cycle;
+    const lanes = ranges.map((range) => new AcquiredClaims(this.#cycle, range));
     for (let place = 0; place < pass.count; place++) {
       const rankedRow = pass.rankedRow[place]!;
       for (const lane of lanes) {

@@ -147,6 +147,15 @@ export class Cycle {
     this.freeMachines.beginLane(this.claims.claimedBy, options);
   }
 
+  /** Begins the pass of a lane that does not read free machines. */
+  beginClusterLane(claimsStart: number): void {
+    this.#hasOtherLanes = true;
+    this.#stats = new CycleStats();
+    this.claims.continueAt(claimsStart);
+    this.pass.clear();
+    this.result.clear();
+  }
+
   /**
    * Opens the pass for `lanes` lanes, this cycle being the first. Makes room for all they may claim and for all `members` of
    * folds, since columns must not be replaced while lanes share them. Returns where the claims of each lane begin.
@@ -395,7 +404,7 @@ export class Cycle {
   }
 
   canBind(rankedRow: number): boolean {
-    return this.bindable.has(this.rankedRows.cluster[rankedRow]!);
+    return this.bindable.hasAll || this.bindable.has(this.rankedRows.cluster[rankedRow]!);
   }
 
   isReady(cluster: number): boolean {

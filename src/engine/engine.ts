@@ -21,7 +21,7 @@ import { Cycle } from './cycle.ts';
 import { matchingOf } from './fitting-machines.ts';
 import { usersOf } from './machine-users.ts';
 import { type ObstacleVisitor, obstaclesOf } from './obstacles.ts';
-import { Lanes, type Schedule } from './parallel/lanes.ts';
+import { type EagerLanes, Lanes, type Schedule } from './parallel/lanes.ts';
 import { ParallelStep } from './parallel/parallel-step.ts';
 import { SMALLEST_STEP, WorkerPool } from './parallel/worker-pool.ts';
 import { type Preemption, preempt } from './preempt/preempt.ts';
@@ -221,8 +221,8 @@ export interface EngineOptions {
   readonly lanePatienceMs?: number;
   /** Runs all lanes on this thread, in the order it returns; used to test interleavings. */
   readonly schedule?: Schedule;
-  /** Divides rows between lanes wherever possible, even where all of them wait for each other; used to test lanes. */
-  readonly eagerLanes?: boolean;
+  /** Divides rows between lanes wherever possible: by parts of the fleet or by clusters; used to test lanes. */
+  readonly eagerLanes?: EagerLanes;
   /** Keep the state of clusters that have not changed; if false, every cycle solves everything. */
   readonly incremental?: boolean;
   /**
@@ -280,11 +280,11 @@ export class Engine {
 
   constructor(fleet: FleetView, options: EngineOptions = {}) {
     const { workers = 1, smallestStep = SMALLEST_STEP, checkEvery = DEFAULT_CHECK_EVERY } = options;
-    const { eagerLanes: isEager, lanes = 'auto', lanePatienceMs: patienceMs } = options;
+    const { eagerLanes: eager, lanes = 'auto', lanePatienceMs: patienceMs } = options;
     const { retries = DEFAULT_RETRIES, schedule } = options;
     this.#cycle = new Cycle(fleet);
     this.#workerPool = new WorkerPool(this.#cycle, workers, smallestStep);
-    this.#lanes = new Lanes(this.#cycle, this.#workerPool, { lanes, retries, patienceMs, schedule, isEager });
+    this.#lanes = new Lanes(this.#cycle, this.#workerPool, { lanes, retries, patienceMs, schedule, eager });
     this.#incremental = options.incremental ?? true;
     this.#checkEvery = checkEvery;
     this.#onDifference = options.onDifference;

@@ -7,6 +7,7 @@ import {
   MachineState,
   mergeNeeds,
   type NeedKey,
+  NODE_USES,
   wholeRollup,
 } from '../model/index.ts';
 import { type AppliedChanges, type ClassFacts, Fleet, type PendingChange, PendingChanges } from './index.ts';
@@ -69,6 +70,10 @@ const demand = fc
     );
     return { kind: 'demand', delta: wholeRollup(cluster, mergeNeeds(needs)) };
   });
+const use = fc.constantFrom(...NODE_USES);
+const facts = fc
+  .record({ cluster: fc.constantFrom('c1', 'c1', 'c2'), listed: fc.array(fc.tuple(id, use)) })
+  .map(({ cluster, listed }): PendingChange => ({ kind: 'facts', cluster, facts: new Map(listed) }));
 const unbound = { blocked: false, cluster: '', stamp: null, idleSinceMs: null, unclaimedSinceMs: null };
 const withdraw = fc
   .record({ id, state: fc.constantFrom(MachineState.Speculative, MachineState.Idle), target: key })
@@ -80,6 +85,7 @@ const entry: fc.Arbitrary<PendingChange> = fc.oneof(
   { weight: 6, arbitrary: command },
   { weight: 2, arbitrary: demand },
   { weight: 1, arbitrary: withdraw },
+  { weight: 2, arbitrary: facts },
   { weight: 1, arbitrary: id.map((name): PendingChange => ({ kind: 'gone', id: name })) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('block' as const), id, blocked: fc.boolean() }) },
   {

@@ -3,7 +3,13 @@
 // do not change, without a copy of them. Every change is applied to the pending state when it is appended, so a reader
 // sees the status that the commit is going to write.
 
-import { BigFleetError, type Machine, type NeedKey, type RollupDelta } from '../model/index.ts';
+import {
+  BigFleetError,
+  type Machine,
+  type NeedKey,
+  type NodeFacts,
+  type RollupDelta,
+} from '../model/index.ts';
 import { Commit, type Refusals } from './commit.ts';
 import { PendingRollUps } from './demand/pending-roll-ups.ts';
 import type { Fleet } from './fleet.ts';
@@ -82,6 +88,17 @@ export interface DemandReported {
   readonly delta: RollupDelta;
 }
 
+/**
+ * What a cluster says about the use of all its machines; those it does not list become unknown. A fact is dropped if its
+ * machine is not bound to the cluster, and when it leaves the cluster, so the caller repeats the facts with every report.
+ * Unchanged facts change nothing.
+ */
+interface FactsReported {
+  readonly kind: 'facts';
+  readonly cluster: string;
+  readonly facts: NodeFacts;
+}
+
 /** A row was absent for a whole cycle: clears the target of every machine on its way to it. */
 interface RowEnded {
   readonly kind: 'row-ended';
@@ -105,6 +122,7 @@ export type PendingChange =
   | Block
   | Unclaimed
   | DemandReported
+  | FactsReported
   | RowEnded
   | DrainMeasured;
 
@@ -246,6 +264,9 @@ export class PendingChanges {
         break;
       case 'demand':
         rollUps.add(entry, this.#length);
+        break;
+      case 'facts':
+        machines.setFacts(entry.cluster, entry.facts);
         break;
       case 'row-ended':
         machines.endTargets(entry.key);

@@ -34,7 +34,7 @@ interface ClassView extends View<ClassTable, 'size' | 'version'> {
 interface MachineView
   extends View<
     MachineTable,
-    | ('size' | 'count' | 'idOf' | 'slotOf' | 'stateOf' | 'keepOrder' | 'idOrder')
+    | ('size' | 'count' | 'idOf' | 'slotOf' | 'stateOf' | 'keepOrder' | 'idOrder' | 'useAndPriceOrder')
     | (
         | 'unclaimedSinceAtLeastMs'
         | 'ownedBy'
@@ -44,6 +44,8 @@ interface MachineView
         | 'firstOf'
         | 'counts'
         | 'targeted'
+        | 'isProtected'
+        | 'protectedCount'
       )
   > {
   readonly stamps: View<StampTable> & Readonly<Pick<StampTable, 'losses'>>;

@@ -5,6 +5,7 @@ import type { Action } from './action.ts';
 import type { ScoreWeights } from './cost.ts';
 import type { CapacityType, Machine } from './machine.ts';
 import type { Need, NeedKey } from './need.ts';
+import type { NodeUse } from './node-facts.ts';
 import type { ResourceVector } from './resources.ts';
 
 /** A machine with the shard's own knowledge in addition to the provider's record. */
@@ -20,6 +21,8 @@ export interface LedgerMachine extends Machine {
    * a cluster that had reported and could bind; null: there is no such run, which counts as one that starts now.
    */
   readonly unclaimedSinceMs: number | null;
+  /** What its cluster reported about its use; absent: unknown. Holds only while the machine is bound, and is ignored elsewhere. */
+  readonly use?: NodeUse | undefined;
 }
 
 /** What a decision depends on besides machines and Needs. */

@@ -314,6 +314,10 @@ export const ERRORS = {
     summary: 'A certificate, key or authority cannot be read, or key and certificate do not belong together.',
     remedy: 'Check the three paths and their permissions; each file holds PEM.',
   },
+  BF_KUBECONFIG: {
+    summary: 'The settings of the connection to an API server cannot be used.',
+    remedy: 'Check the kubeconfig and its context with kubectl, or run in a pod with a service account.',
+  },
   BF_CERT_EXISTS: {
     summary: 'A certificate or key is already there, and would have been overwritten.',
     remedy:
@@ -409,8 +413,9 @@ export const ERRORS = {
     remedy: 'Correct the fields listed; each is named by its path.',
   },
   BF_CONFIG_INVALID: {
-    summary: 'The configuration of a shard cannot be used.',
-    remedy: 'Correct everything listed; docs/reference/configuration.md has every setting.',
+    summary: 'The configuration of a shard or an operator cannot be used.',
+    remedy:
+      'Correct everything listed; docs/reference/configuration.md and docs/reference/operator-configuration.md have every setting.',
   },
   BF_USAGE: {
     summary: 'Invalid arguments.',
@@ -419,6 +424,10 @@ export const ERRORS = {
   BF_TLS_FAILED: {
     summary: 'The peers disagree on TLS, or one does not trust the certificate of the other.',
     remedy: 'Certificates, and who needs which: docs/operate/security.md.',
+  },
+  BF_KUBE_FAILED: {
+    summary: 'The API server of a cluster did not answer, or refused a request.',
+    remedy: 'Check the kubeconfig, its context and your rights with kubectl, then try again.',
   },
   BF_UNEXPECTED: {
     summary: 'A command failed with an unexpected error.',

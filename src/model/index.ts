@@ -15,6 +15,8 @@ export { isCapacityType, isMachineState, isPurchased, machineShapeProblems } fro
 export { MachineLimits, machineSizeProblems } from './machine-limits.ts';
 export { NameLimits } from './name-limits.ts';
 export { compareKeys, comparePrecedence, setAside } from './need.ts';
+export type { NodeFacts } from './node-facts.ts';
+export { NODE_USES, nodeUseAt, nodeUseNumber, nodeUseText, protectedVictimText } from './node-facts.ts';
 export type { BlockedCause, Obstacle } from './obstacle-text.ts';
 export { adviceFor, BLOCKED_CAUSES, obstacleText, sortedObstacles, whyUnused } from './obstacle-text.ts';
 export { BUCKET_LARGEST, BUCKET_ONE_DOLLAR, isPenaltyBucket } from './penalty.ts';

@@ -41,6 +41,7 @@ export {
 } from './machine.ts';
 export type { Need, NeedKey } from './need.ts';
 export { compareRank, keyOf, keyText, mergeNeeds, sameKey } from './need.ts';
+export type { NodeUse } from './node-facts.ts';
 export type { PenaltyBucket } from './penalty.ts';
 export {
   BUCKET_PINNED,

@@ -7,6 +7,8 @@ import {
   dollarsOfBucket,
   isPenaltyBucket,
   MachineState,
+  NODE_USES,
+  type NodeUse,
   Operator,
   type PenaltyBucket,
   WhenUnsatisfiable,
@@ -45,6 +47,11 @@ export const STATE_NAMES = nameTable<MachineState>('MachineState', MachineState)
 export const CAPACITY_TYPE_NAMES = nameTable<CapacityType>('CapacityType', CapacityType);
 export const OPERATOR_NAMES = nameTable<Operator>('Operator', Operator);
 export const WHEN_NAMES = nameTable<WhenUnsatisfiable>('WhenUnsatisfiable', WhenUnsatisfiable);
+
+/** The use of a node: `in-use`, `IN_USE` and `inUse` are one name. */
+export function parseUse(name: string): NodeUse | undefined {
+  return NODE_USES.find((use) => plain(use) === plain(name));
+}
 
 const BUCKET_PREFIX = 'PENALTY_BUCKET_';
 const SMALL_BUCKETS = ['UNSPECIFIED', 'ZERO', 'HALF_DOLLAR'] as const;

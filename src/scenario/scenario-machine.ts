@@ -10,6 +10,7 @@ import {
   type LedgerMachine,
   MachineState,
   machineProblems,
+  NODE_USES,
   type Problem,
 } from '../model/index.ts';
 import {
@@ -18,11 +19,12 @@ import {
   joinPath,
   mandatoryText,
   numberIn,
+  parsed,
   schemaFor,
   TIME,
   validateRecord,
 } from '../runtime/validation.ts';
-import { CAPACITY_TYPE_NAMES, STATE_NAMES } from './enum-names.ts';
+import { CAPACITY_TYPE_NAMES, parseUse, STATE_NAMES } from './enum-names.ts';
 import { DOLLARS, INT32, LABELS, nameIn, SUPPLY, TEXT } from './value-schemas.ts';
 
 /** The provider of hosts that a scenario does not name. */
@@ -75,6 +77,11 @@ const TARGET = z.strictObject({
   group: TEXT,
 });
 
+const USE = parsed(
+  (value) => (typeof value === 'string' ? parseUse(value) : undefined),
+  (value) => `There is no use ${describe(value)}; known: ${NODE_USES.join(', ')}.`,
+);
+
 const MACHINE = z.strictObject({
   state: STATE,
   id: TEXT,
@@ -99,6 +106,7 @@ const MACHINE = z.strictObject({
   held: given(z.boolean(), false),
   idleSince: given(TIME, null),
   unclaimedSince: given(TIME, null),
+  use: given(USE, undefined),
   drainSeconds: given(numberIn({ min: 0, max: Number.MAX_VALUE }), DEFAULT_DRAIN_SECONDS),
 });
 

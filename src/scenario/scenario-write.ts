@@ -69,6 +69,7 @@ function machineJson(machine: LedgerMachine): Json {
     lastError: machine.lastError || null,
     idleSince: machine.idleSinceMs === null ? null : timeText(machine.idleSinceMs),
     unclaimedSince: machine.unclaimedSinceMs === null ? null : timeText(machine.unclaimedSinceMs),
+    use: machine.use ?? null,
     drainSeconds: machine.drainSeconds === DEFAULT_DRAIN_SECONDS ? null : machine.drainSeconds,
     assigned: machine.stamp === null ? null : stampJson(machine.stamp),
     target: machine.target === null ? null : keyJson(machine.target),

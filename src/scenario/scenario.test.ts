@@ -68,6 +68,7 @@ const FULL = {
       },
       drainSeconds: 12,
       unclaimedSince: '2025-12-31T23:00:00Z',
+      use: 'IN_USE',
     },
     {
       id: 'm2',
@@ -198,6 +199,7 @@ describe('reading a scenario', () => {
       idleSinceMs: null,
       drainSeconds: 12,
       unclaimedSinceMs: NOW_MS - 3_600_000,
+      use: 'in-use',
     });
     expect(idle).toMatchObject({ idleSinceMs: NOW_MS - 3_600_000 + 250, target: { group: 'g' } });
     const [need] = input.needs;
@@ -421,6 +423,14 @@ describe('refusing a scenario', () => {
       'needs[3].firstSeen BF_INPUT_INVALID',
       'nmachines BF_INPUT_INVALID',
     ]);
+  });
+
+  it('given an unknown use of a machine, then the problem lists the known ones', () => {
+    const problems = problemsOf(
+      readScenario({ now: NOW, machines: [{ id: 'm', state: 'IDLE', use: 'busy' }] }),
+    );
+    expect(problems).toMatchObject([{ path: 'machines[0].use', code: 'BF_INPUT_INVALID' }]);
+    expect(problems[0]!.message).toContain('known: empty, in-use, protected');
   });
 
   it('given an unknown field, then the problem lists the known ones', () => {

@@ -42,7 +42,14 @@ function afterAction(
   stamps: ReadonlyMap<string, Json>,
   input: DecisionInput,
 ): Json {
-  const { assigned: _assigned, target: _target, cluster: _cluster, idleSince: _idleSince, ...rest } = machine;
+  const {
+    assigned: _assigned,
+    target: _target,
+    cluster: _cluster,
+    idleSince: _idleSince,
+    use: _use,
+    ...rest
+  } = machine;
   const idle = { ...rest, state: 'IDLE', idleSince: input.nowMs };
   switch (action.kind) {
     case 'Bootstrap':

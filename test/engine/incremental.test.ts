@@ -228,6 +228,21 @@ describe('incremental cycles', () => {
     expect(groupOfB()).toMatch(/^fold:/);
   });
 
+  it('given a short row that borrowed, when sharing is switched off, then its verdict names no shared machine', () => {
+    const lender = aNeed({ priority: 9, aggregate: resources({ cpu: 4 }) });
+    const borrower = aNeed({ priority: 1, aggregate: resources({ cpu: 6 }) });
+    const input = anInput([boundIn('r1', 'a', { stamp: stampOf(lender) })], [lender, borrower]);
+    const fleet = fleetOf(input);
+    const engine = new Engine(fleet);
+    // No verdicts are read here: computing them would clear what the last row borrowed.
+    engine.decide(input.nowMs, { ...input.options, sharing: 'on' });
+    const plan = checkedPlan(engine, fleet, {
+      ...input,
+      options: { ...input.options, sharing: 'off' },
+    });
+    expect(plan.verdicts.find(({ key }) => sameKey(key, keyOf(borrower)))?.shares).toEqual([]);
+  });
+
   it('given two engines on one fleet, then each receives every change', () => {
     const need = aNeed({ cluster: 'x' });
     const input = anInput([], [need]);

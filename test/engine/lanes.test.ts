@@ -7,6 +7,7 @@ import { Engine, type EngineOptions } from '../../src/engine/index.ts';
 import { Fleet, fleetOf } from '../../src/fleet/index.ts';
 import {
   type DecisionInput,
+  type DecisionOptions,
   type LedgerMachine,
   MachineState,
   type Need,
@@ -49,13 +50,18 @@ function inBursts(seed: number): (lanes: number) => number {
 }
 
 describe('lanes on threads', () => {
-  it.each([2, 4])(
-    'given %i lanes on threads, then every plan equals the oracle’s',
+  it.each([
+    [2, 'parts'],
+    [4, 'parts'],
+    [2, 'clusters'],
+    [4, 'clusters'],
+  ] as const)(
+    'given %i lanes on threads that divide %s, then every plan equals the oracle’s',
     { timeout: 600_000 },
-    async (lanes) => {
+    async (lanes, eagerLanes) => {
       const seed = Number(process.env['BIGFLEET_SEED'] ?? Date.now());
       const fleet = new Fleet();
-      const engine = new Engine(fleet, { workers: lanes, lanes, eagerLanes: true, smallestStep: 1 });
+      const engine = new Engine(fleet, { workers: lanes, lanes, eagerLanes, smallestStep: 1 });
       let before: DecisionInput | undefined;
       await threadsStarted(engine, lanes);
       try {
@@ -81,12 +87,13 @@ describe('lanes, their steps interleaved on one thread', () => {
       input: laneFleets,
       lanes: fc.integer({ min: 2, max: 6 }),
       retries: fc.constantFrom(1, 2, 10),
+      eagerLanes: fc.constantFrom('parts' as const, 'clusters' as const),
       seed: fc.nat(),
       schedule: fc.constantFrom(shuffled, inBursts),
     });
     fc.assert(
-      fc.property(runs, ({ input, lanes, retries, seed, schedule }) => {
-        const plan = planWith(input, { lanes, retries, eagerLanes: true, schedule: schedule(seed) });
+      fc.property(runs, ({ input, lanes, retries, eagerLanes, seed, schedule }) => {
+        const plan = planWith(input, { lanes, retries, eagerLanes, schedule: schedule(seed) });
         expect(planText(plan)).toBe(planText(oracle(input)));
       }),
       { numRuns: RUNS },
@@ -95,7 +102,12 @@ describe('lanes, their steps interleaved on one thread', () => {
 });
 
 /** Rows in regions: `count` clusters in each, ten rows a cluster, some of which may go anywhere. */
-function rowsIn(regions: readonly string[], count: number, roaming = 0): DecisionInput {
+function rowsIn(
+  regions: readonly string[],
+  count: number,
+  roaming = 0,
+  sharing: DecisionOptions['sharing'] = 'off',
+): DecisionInput {
   const machines: LedgerMachine[] = [];
   const needs: Need[] = [];
   for (const [r, region] of regions.entries()) {
@@ -112,21 +124,23 @@ function rowsIn(regions: readonly string[], count: number, roaming = 0): Decisio
       );
     }
   }
-  return anInput(machines, needs);
+  return anInput(machines, needs, { sharing });
 }
 
 describe('the automatic number of lanes', () => {
   it.each([
-    ['two regions that share nothing', ['ra', 'rb'], 110, 0, 2],
-    ['two regions and some rows that may go anywhere', ['ra', 'rb'], 110, 4, 2],
-    ['two regions and many rows that may go anywhere', ['ra', 'rb'], 110, 30, 1],
-    ['one region', ['ra'], 220, 0, 1],
-    ['two regions with little to do', ['ra', 'rb'], 10, 0, 1],
-  ])(
+    ['two regions that share nothing', ['ra', 'rb'], 110, 0, 'off', 2],
+    ['two regions and some rows that may go anywhere', ['ra', 'rb'], 110, 4, 'off', 2],
+    ['two regions and many rows that may go anywhere', ['ra', 'rb'], 110, 30, 'off', 1],
+    ['one region', ['ra'], 220, 0, 'off', 1],
+    ['one region and rows that share machines', ['ra'], 1_700, 0, 'on', 2],
+    ['one region and few rows that share machines', ['ra'], 220, 0, 'on', 1],
+    ['two regions with little to do', ['ra', 'rb'], 10, 0, 'off', 1],
+  ] as const)(
     'given %s, then several lanes run only where they pay, and the plan is that of one lane',
     { timeout: 600_000 },
-    async (_, regions, count, roaming, lanes) => {
-      const input = rowsIn(regions, count, roaming);
+    async (_, regions, count, roaming, sharing, lanes) => {
+      const input = rowsIn(regions, count, roaming, sharing);
       // Busy cores do not decide the test.
       const engine = new Engine(fleetOf(input), { workers: 2, lanePatienceMs: 600_000 });
       await threadsStarted(engine, 2);
@@ -142,24 +156,27 @@ describe('the automatic number of lanes', () => {
 });
 
 describe('lanes that are given up when they wait', () => {
-  it('given no patience and rows that wait for each other, then all rows are served in one lane, and the plan is its', async () => {
-    const input = rowsIn(['ra', 'rb'], 110, 30);
-    const engine = new Engine(fleetOf(input), {
-      workers: 2,
-      lanes: 2,
-      retries: 0,
-      lanePatienceMs: 0,
-      eagerLanes: true,
-    });
-    await threadsStarted(engine, 2);
-    try {
-      const plan = engine.decide(input.nowMs, input.options).plan();
-      expect(engine.lastCycle).toMatchObject({ lanes: 1, laneThreads: 1 });
-      expect(planText(plan)).toBe(planText(planWith(input, { lanes: 1 })));
-    } finally {
-      await engine.close();
-    }
-  });
+  it.each(['parts', 'clusters'] as const)(
+    'given no patience and lanes that divide %s and wait for each other, then all rows are served in one lane, and the plan is its',
+    async (eagerLanes) => {
+      const input = rowsIn(['ra', 'rb'], 110, 30, 'on');
+      const engine = new Engine(fleetOf(input), {
+        workers: 2,
+        lanes: 2,
+        retries: 0,
+        lanePatienceMs: 0,
+        eagerLanes,
+      });
+      await threadsStarted(engine, 2);
+      try {
+        const plan = engine.decide(input.nowMs, input.options).plan();
+        expect(engine.lastCycle).toMatchObject({ lanes: 1, laneThreads: 1 });
+        expect(planText(plan)).toBe(planText(planWith(input, { lanes: 1 })));
+      } finally {
+        await engine.close();
+      }
+    },
+  );
 });
 
 describe('a forced number of lanes', () => {
@@ -182,6 +199,18 @@ describe('a forced number of lanes', () => {
     const input = rowsIn(['ra', 'rb'], 8, 5);
     // The second lane takes a step only where the first must wait.
     const engine = new Engine(fleetOf(input), { lanes: 2, schedule: () => 0 });
+    const plan = engine.decide(input.nowMs, input.options).plan();
+    const { conflicts, exhausted, commits } = engine.lastCycle.modes.incremental;
+    expect(conflicts).toBeGreaterThan(0);
+    expect(exhausted).toBe(0);
+    expect(commits).toBe(160);
+    expect(planText(plan)).toBe(planText(oracle(input)));
+  });
+
+  it('given rows that share machines and cluster lanes far behind, then the acquiring lane waits and counts conflicts', () => {
+    const input = rowsIn(['ra'], 16, 0, 'on');
+    // Cluster lanes take a step only where the acquiring lane must wait.
+    const engine = new Engine(fleetOf(input), { lanes: 3, schedule: () => 0, eagerLanes: 'clusters' });
     const plan = engine.decide(input.nowMs, input.options).plan();
     const { conflicts, exhausted, commits } = engine.lastCycle.modes.incremental;
     expect(conflicts).toBeGreaterThan(0);

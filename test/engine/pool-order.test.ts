@@ -250,9 +250,16 @@ describe('accelerators last', () => {
   });
 });
 
+const BOARD_KEY = 'example.com/board';
+/** Refuses a third of all machines. */
+const onTwoRacks = { key: RACK_KEY, operator: Operator.In, values: ['r0', 'r1'] };
+/** Refuses so few machines of each kind that the row shares the sorted classes of the kind. */
+const notOnOneBoard = { key: BOARD_KEY, operator: Operator.NotIn, values: ['b7'] };
+
 /**
  * Fleets in which hardly two machines are alike: more shapes than one node of bounds holds, and ties in price. With equal
- * prices, hundreds of machines cover what is left for the same money, and two or three of them are alike.
+ * prices, hundreds of machines cover what is left for the same money, and two or three of them are alike. With one or two
+ * zones, rows share the sorted classes of an instance type in a zone; with nine, they do not.
  */
 const variedFleets = fc
   .record({
@@ -261,12 +268,13 @@ const variedFleets = fc
       maxLength: 320,
       size: 'max',
     }),
-    wants: fc.array(fc.tuple(fc.nat(400), fc.nat(400), fc.nat(4)), { minLength: 1, maxLength: 6 }),
+    wants: fc.array(fc.tuple(fc.nat(400), fc.nat(400), fc.nat(5)), { minLength: 1, maxLength: 6 }),
+    zones: fc.constantFrom(1, 1, 2, 9),
     hasEqualPrices: fc.boolean(),
     poolOrder: fc.constantFrom('coverage', 'coverage', 'coverage', 'price'),
     accelerators: fc.constantFrom('last', 'by-price'),
   })
-  .map(({ sizes, wants: amounts, hasEqualPrices, poolOrder, accelerators }): DecisionInput => {
+  .map(({ sizes, wants: amounts, zones, hasEqualPrices, poolOrder, accelerators }): DecisionInput => {
     const machines = sizes.map(([cpu, memory, price], i) =>
       aMachine(`m${(i * 37) % 321}`, i % 4 === 0 ? Idle : Speculative, {
         resources: resources({
@@ -275,7 +283,11 @@ const variedFleets = fc
           ...(i % 7 === 0 ? { [GPU]: 1 } : {}),
         }),
         pricePerHour: hasEqualPrices ? 1 : price === 0 ? cpu / 8 : price,
-        labels: new Map([[RACK_KEY, `r${i % 3}`]]),
+        zone: `z${i % zones}`,
+        labels: new Map([
+          [RACK_KEY, `r${i % 3}`],
+          [BOARD_KEY, `b${i % 50}`],
+        ]),
         interruptionProbability: i % 5 === 0 ? 0.5 : 0,
       }),
     );
@@ -287,7 +299,7 @@ const variedFleets = fc
         minUnit: resources(kind === 0 ? {} : { cpu: kind }),
         interruptionBucket: kind,
         spread: kind === 3 ? [strictSpread(RACK_KEY, 2)] : [],
-        requirements: kind === 4 ? [{ key: RACK_KEY, operator: Operator.In, values: ['r0', 'r1'] }] : [],
+        requirements: kind === 4 ? [onTwoRacks] : kind === 5 ? [notOnOneBoard] : [],
       }),
     );
     return anInput(machines, needs, { poolOrder, accelerators });
@@ -301,6 +313,10 @@ function portionOf(input: DecisionInput, divisor: number, more: [string, number]
     return { ...need, aggregate };
   });
   return { ...input, needs };
+}
+
+function withoutEveryFourth(input: DecisionInput): DecisionInput {
+  return { ...input, machines: input.machines.filter((_, i) => i % 4 !== 1) };
 }
 
 describe('pool order in fleets in which hardly two machines are alike', () => {
@@ -349,11 +365,13 @@ describe('pool order in fleets in which hardly two machines are alike', () => {
       await threadsStarted(engine, workers);
       try {
         for (const [i, whole] of fc.sample(variedFleets, { numRuns: 8, seed }).entries()) {
-          replaceContent(fleet, before, whole);
-          before = whole;
+          replaceContent(fleet, before, withoutEveryFourth(whole));
+          before = withoutEveryFourth(whole);
           // From the second cycle on, lists are those of the cycle before, some of their machines taken.
-          for (const divisor of [1, 20, 3]) {
-            const input = portionOf(whole, divisor, divisor === 3 ? [`disk${i}`, 1] : null);
+          for (const divisor of [2, 1, 20, 3]) {
+            const portion = portionOf(whole, divisor, divisor === 3 ? [`disk${i}`, 1] : null);
+            // From the second cycle on there are machines that the first did not have.
+            const input = divisor === 2 ? withoutEveryFourth(portion) : portion;
             updateFleet(fleet, before, input);
             before = input;
             const plan = engine.decide(input.nowMs, input.options).plan();

@@ -37,18 +37,24 @@ describe('the closed loop', { timeout: 600_000 }, () => {
   it('given equal machines and no gangs, then it is at rest within (priority levels in use + 2) cycles', () =>
     holds('settles within the bound', 250));
 
+  it('given equal machines that are at rest and meet all rows, when the facts about them change, then no machine moves', () =>
+    holds('rests with other facts', 150));
+
   // P22 of the specification.
   it('given equal machines with replacements and k of them lost, then k are acquired, with uneven delays if rows share no cluster', () =>
     holds('replaces what is lost', 200));
 
   // P22 of the specification.
-  it('given equal machines and k short, then k are preempted in total, with uneven delays if rows share no cluster', () =>
+  it('given equal machines that are not protected and k short, then k are preempted in total, with uneven delays if rows share no cluster', () =>
     holds('preempts what is short', 200));
+
+  it('given three priorities and protected machines, then at most twice as many are preempted as are short', () =>
+    holds('preempts around protected machines', 200));
 
   it('given rows that share machines and k machines lost, then k are acquired, whatever the delays', () =>
     holds('replaces what is lost, shared', 150));
 
-  it('given rows that share machines and k short, then k are preempted in total, whatever the delays', () =>
+  it('given rows that share machines that are not protected and k short, then k are preempted in total, whatever the delays', () =>
     holds('preempts what is short, shared', 150));
 
   // P23 of the specification.

@@ -83,6 +83,7 @@ function begin(machine: LedgerMachine, action: Action, rows: RowsByKey): LedgerM
         ...machine,
         state: commandTarget(Command.Configure, machine.state),
         cluster: action.cluster,
+        use: undefined,
         stamp: stampFor(target!, rows),
         target,
         idleSinceMs: null,
@@ -92,7 +93,7 @@ function begin(machine: LedgerMachine, action: Action, rows: RowsByKey): LedgerM
     case 'Preempt':
     case 'Reclaim':
       // A Reclaim has no row, so the machine's target is cleared here.
-      return { ...machine, state: commandTarget(Command.Drain, machine.state), target };
+      return { ...machine, state: commandTarget(Command.Drain, machine.state), target, use: undefined };
     case 'Delete':
       return {
         ...machine,
@@ -147,7 +148,14 @@ export function endMove(machine: LedgerMachine, nowMs: number): LedgerMachine {
 
 /** Unbound and without a stamp. The target is kept, so that the machine goes to the row it was acquired for. */
 function idle(machine: LedgerMachine, nowMs: number): LedgerMachine {
-  return { ...machine, state: MachineState.Idle, cluster: '', stamp: null, idleSinceMs: nowMs };
+  return {
+    ...machine,
+    state: MachineState.Idle,
+    cluster: '',
+    stamp: null,
+    idleSinceMs: nowMs,
+    use: undefined,
+  };
 }
 
 function newHost(id: string): HostRef {

@@ -7,9 +7,11 @@ import {
   type ActionKind,
   type DecisionInput,
   type DecisionOptions,
+  isBound,
   type LedgerMachine,
   MachineState,
   type Need,
+  type NodeUse,
   type Plan,
 } from '../../src/model/index.ts';
 import { acceptPlan, dropStaleTargets, endMove, isMoving, rowsByKey } from './loop-moves.ts';
@@ -21,6 +23,9 @@ export type Decider = (input: DecisionInput) => Plan;
  * or one per machine as it enters the move. 0: the move completes before the next decision.
  */
 export type Delays = number | ((machine: LedgerMachine, cycle: number) => number);
+
+/** The use of a bound machine as its cluster reports it before a decision. */
+export type ReportedUse = (machine: LedgerMachine, cycle: number) => NodeUse | undefined;
 
 /** A change to the fleet between two decisions. */
 export interface LoopEvent {
@@ -45,6 +50,8 @@ export interface LoopRules {
   readonly delays: Delays;
   /** Milliseconds between decisions; 0 stops the clock, so that no machine is released because of its age. */
   readonly cycleMs?: number;
+  /** Absent: clusters report no facts, and machines keep those that they have until they leave their cluster. */
+  readonly facts?: ReportedUse | undefined;
 }
 
 /** One decision and its actions. */
@@ -78,7 +85,8 @@ export function isQuiet({ plan }: LoopStep): boolean {
 
 /** One decision, its plan accepted, and time advanced by one cycle. */
 export function stepLoop(state: LoopState, rules: LoopRules): { step: LoopStep; next: LoopState } {
-  const { input, cycle } = state;
+  const { cycle } = state;
+  const input = rules.facts === undefined ? state.input : withFacts(state.input, rules.facts, cycle);
   const plan = rules.decide(input);
   const rows = rowsByKey(input.needs);
   const accepted = dropStaleTargets(acceptPlan(input.machines, rows, plan), rows);
@@ -99,6 +107,15 @@ export function stepLoop(state: LoopState, rules: LoopRules): { step: LoopStep; 
       waits,
     },
   };
+}
+
+/** An unchanged machine keeps its identity. */
+function withFacts(input: DecisionInput, facts: ReportedUse, cycle: number): DecisionInput {
+  const machines = input.machines.map((machine) => {
+    const use = isBound(machine.state) ? facts(machine, cycle) : undefined;
+    return use === machine.use ? machine : { ...machine, use };
+  });
+  return { ...input, machines };
 }
 
 /** As in the shard, the mark of a machine that is to be replaced ends when the machine is not Configured in its cluster. */

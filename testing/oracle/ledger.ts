@@ -310,11 +310,27 @@ export function domainValue(slot: Slot, topologyKey: string): string | undefined
   return attributeOf(slot.machine, topologyKey);
 }
 
-/** "Keep order: machines that are another live row's own last; then price asc; then the row's own before orphans; then reclamation penalty desc; id asc." */
+/** What is known about the use of a bound machine; facts about any other are void (R118). */
+function useOf({ machine }: Slot): LedgerMachine['use'] {
+  return isBound(machine.state) && machine.cluster !== '' ? machine.use : undefined;
+}
+
+export function isProtected(slot: Slot): boolean {
+  return useOf(slot) === 'protected';
+}
+
+/** "In use before unknown before empty." Protected ones are compared only with each other here. */
+function placeOfUse(slot: Slot): number {
+  return ['in-use', undefined, 'empty'].indexOf(useOf(slot));
+}
+
+/** "Keep order: machines that are another live row's own last; then protected ones first; then price asc; then in use before unknown before empty; then the row's own before orphans; then reclamation penalty desc; id asc." */
 function keepOrder(oracleState: OracleState, row: Row): (a: Slot, b: Slot) => number {
   return (a, b) =>
     Number(isOthersOwn(oracleState, row, a)) - Number(isOthersOwn(oracleState, row, b)) ||
+    Number(isProtected(b)) - Number(isProtected(a)) ||
     a.machine.pricePerHour - b.machine.pricePerHour ||
+    placeOfUse(a) - placeOfUse(b) ||
     Number(isOwn(row, b)) - Number(isOwn(row, a)) ||
     ascending(reclamationDollars(b), reclamationDollars(a)) ||
     compareText(a.id, b.id);
@@ -326,8 +342,19 @@ export function boundOrder(oracleState: OracleState, row: Row): (a: Slot, b: Slo
   return (a, b) => b.machine.state - a.machine.state || keep(a, b);
 }
 
-/** "Idle: price asc, reclamation penalty desc (0 unless the machine carries one), id asc." It is also the keep order when no row is looking (R68). */
-export function idleOrder(a: Slot, b: Slot): number {
+/** The keep order when no row is looking: it has no owner to compare (R68). */
+export function keepOrderWithoutRow(a: Slot, b: Slot): number {
+  return (
+    Number(isProtected(b)) - Number(isProtected(a)) ||
+    a.machine.pricePerHour - b.machine.pricePerHour ||
+    placeOfUse(a) - placeOfUse(b) ||
+    ascending(reclamationDollars(b), reclamationDollars(a)) ||
+    compareText(a.id, b.id)
+  );
+}
+
+/** "Idle: price asc, reclamation penalty desc (0 unless the machine carries one), id asc." */
+function idleOrder(a: Slot, b: Slot): number {
   return (
     a.machine.pricePerHour - b.machine.pricePerHour ||
     ascending(reclamationDollars(b), reclamationDollars(a)) ||

@@ -94,4 +94,49 @@ describe('the closed loop of the oracle', () => {
       expect(problems(input, 224_722_273)).toEqual(['departure: 1 more victims']);
     }
   });
+
+  // The same chain with moves of equal length: protection comes before ownership, as the price does.
+  it('given a protected machine of a row that left, then a better-ranked row changes over to it, and a row with a group preempts what that gave up', () => {
+    const best = aNeed({ priority: 300, aggregate: cpu(6), minUnit: cpu(2), group: 'best' });
+    const borrower = aNeed({ priority: 200, aggregate: cpu(4), minUnit: cpu(4) });
+    const last = aNeed({ priority: 100, aggregate: cpu(4), minUnit: cpu(2), group: 'last' });
+    const machines = (use: 'protected' | undefined) => [
+      aMachine('left', MachineState.Configured, {
+        resources: cpu(8),
+        use,
+        stamp: stampOf(aNeed({ group: 'gone' })),
+      }),
+      aMachine('of-best', MachineState.Configured, { resources: cpu(8), stamp: stampOf(best) }),
+      aMachine('of-last', MachineState.Configured, { resources: cpu(8), use, stamp: stampOf(last) }),
+    ];
+    const picks = (['protected', undefined] as const).map((use) => {
+      const input = anInput(machines(use), [best, borrower, last], SHARED_OPTIONS);
+      const { steps } = runToRest(startLoop(input), { decide, delays: 0 });
+      return steps.flatMap(({ plan }) =>
+        plan.actions.flatMap(({ kind, machine }) => (kind === 'Preempt' ? machine : [])),
+      );
+    });
+    expect(picks).toEqual([['of-best'], []]);
+  });
+
+  // Protection comes before the score, and so before the distance in priority.
+  it('given a protected machine of the lowest priority, then a middle row is preempted first and preempts it in turn', () => {
+    const high = aNeed({ cluster: 'high', priority: 300 });
+    const middle = aNeed({ cluster: 'middle', priority: 200 });
+    const low = aNeed({ cluster: 'low', priority: 100 });
+    const machines = (use: 'protected' | undefined) => [
+      aMachine('m', MachineState.Configured, { cluster: 'middle', stamp: stampOf(middle) }),
+      aMachine('p', MachineState.Configured, { cluster: 'low', stamp: stampOf(low), use }),
+    ];
+    const picks = (['protected', undefined] as const).map((use) => {
+      const { steps } = runToRest(startLoop(anInput(machines(use), [high, middle, low])), {
+        decide,
+        delays: 0,
+      });
+      return steps.flatMap(({ plan }) =>
+        plan.actions.flatMap(({ kind, machine }) => (kind === 'Preempt' ? machine : [])),
+      );
+    });
+    expect(picks).toEqual([['m', 'p'], ['p']]);
+  });
 });

@@ -25,11 +25,13 @@ import {
   type LoopRun,
   type LoopState,
   type LoopStep,
+  type ReportedUse,
   runLoop,
   startLoop,
   stepLoop,
   withEvent,
 } from '../loop/loop.ts';
+import { reportedUses, reportedUsesIfAny } from '../loop/reported-use.ts';
 import { anyFleets, resources } from '../support/fleets.ts';
 import { isPurchase } from './budgets.ts';
 import { brokenProperties } from './invariants.ts';
@@ -51,6 +53,8 @@ const CYCLE_MS = SHARED_OPTIONS.reclaimHoldSeconds * 1000;
 /** Decisions without an action, with nothing in flight and no hold running, that count as rest. */
 const PATIENCE = 4;
 const LIMIT = 300;
+/** Cycles with events, before a fleet is to come to rest. */
+const SHAKEN = 8;
 /** Machines that a check takes away at most. */
 const MOST_LOST = 3;
 
@@ -119,8 +123,13 @@ function eventsFrom({ machines, needs }: DecisionInput, seed: number): ReadonlyM
 
 /** The fleet after its events, until it is at rest. */
 function shakenToRest(input: DecisionInput, seed: number): Rest {
-  const rules = { decide, delays: delaysFrom(seed), cycleMs: CYCLE_MS };
-  const shaken = runLoop(startLoop(input), rules, 8, eventsFrom(input, seed));
+  const rules = {
+    decide,
+    delays: delaysFrom(seed),
+    cycleMs: CYCLE_MS,
+    facts: reportedUsesIfAny(seed, SHAKEN),
+  };
+  const shaken = runLoop(startLoop(input), rules, SHAKEN, eventsFrom(input, seed));
   const rest = runToRest(shaken.end, rules);
   return { ...rest, steps: [...shaken.steps, ...rest.steps] };
 }
@@ -199,7 +208,8 @@ function replacesOnHold(input: DecisionInput, seed: number): readonly string[] {
 
 /** Losses of a fleet at rest whose rows are all met; null if there is no such rest, or too few replacements. */
 function afterLosses(input: DecisionInput, seed: number, needs = input.needs) {
-  const calm = runToRest(startLoop(input), { decide, delays: 0, cycleMs: CYCLE_MS });
+  const facts = reportedUsesIfAny(seed, 0);
+  const calm = runToRest(startLoop(input), { decide, delays: 0, cycleMs: CYCLE_MS, facts });
   const last = calm.steps.at(-1)!;
   const isMet = last.plan.verdicts.every(({ satisfied }) => satisfied);
   // There must be a replacement for each of them.
@@ -209,10 +219,33 @@ function afterLosses(input: DecisionInput, seed: number, needs = input.needs) {
     .map(({ id }) => id)
     .filter((id) => last.plan.claims.has(id) && hashOf(id, seed) % 4 === 0)
     .slice(0, MOST_LOST);
-  const rules = { decide, delays: delaysFrom(seed), cycleMs: 1 };
+  const rules = { decide, delays: delaysFrom(seed), cycleMs: 1, facts };
   const { steps } = runToRest(withEvent(calm.end, { lost, needs }), rules);
   return { lost: lost.length, acquired: acquiredIn(steps).size, steps };
 }
+
+/**
+ * A fleet at rest whose facts change once, and then stay: it comes to rest as soon as after any other change. Where machines
+ * are alike and all rows met, no machine is bought, bound or preempted for facts.
+ */
+function restsWithOtherFacts(input: DecisionInput, seed: number, areAlike: boolean): readonly string[] {
+  const rules = { decide, delays: delaysFrom(seed), cycleMs: CYCLE_MS };
+  const calm = runToRest(startLoop(input), { ...rules, facts: reportedUses(seed, 0) });
+  if (!calm.rested) return ['P21: it never settles'];
+  const isMet = calm.steps.at(-1)!.plan.verdicts.every(({ satisfied }) => satisfied);
+  const { cyclesToRest, rested, steps } = runToRest(calm.end, { ...rules, facts: reportedUses(seed + 1, 0) });
+  const promised = new Set(input.needs.map(({ profile }) => profile.priority)).size + 2;
+  const problems = steps.flatMap((step) => brokenProperties(step.input, step.plan));
+  if (!rested) problems.push('P21: it never settles with other facts');
+  if (cyclesToRest > promised) problems.push(`P21: rest after ${cyclesToRest}, promised ${promised}`);
+  const disturbs = acquiredIn(steps).size + countIn(steps, 'Preempt');
+  if (areAlike && isMet && disturbs > 0)
+    problems.push(`facts: ${disturbs} machines bought, bound or preempted`);
+  return problems;
+}
+
+const restsMixed: LoopProperty['problems'] = (input, seed) => restsWithOtherFacts(input, seed, false);
+const restsAlike: LoopProperty['problems'] = (input, seed) => restsWithOtherFacts(input, seed, true);
 
 /** The Phase 1 outcome of rows does not depend on the demand of plain rows that are ranked after them. */
 function ignoresWorseRows(input: DecisionInput, seed: number): readonly string[] {
@@ -241,8 +274,8 @@ function ignoresWorseRows(input: DecisionInput, seed: number): readonly string[]
 }
 
 /** When a high row leaves while victims drain, no other high row that was covered picks another victim. */
-function departs(input: DecisionInput, seed: number): readonly string[] {
-  const rules = { decide, delays: delaysFrom(seed), cycleMs: 1 };
+function departs(input: DecisionInput, seed: number, facts?: ReportedUse): readonly string[] {
+  const rules = { decide, delays: delaysFrom(seed), cycleMs: 1, facts };
   const high = input.needs.filter(({ cluster }) => cluster !== LOW_CLUSTER);
   const leaver = high[hashOf('leaver', seed) % high.length]!;
   const before = runLoop(startLoop(input), rules, 1 + (hashOf('when', seed) % 5));
@@ -260,6 +293,10 @@ function departs(input: DecisionInput, seed: number): readonly string[] {
     .filter(({ kind, need }) => kind === 'Preempt' && need?.cluster !== LOW_CLUSTER);
   return picks.length === 0 ? [] : [`departure: ${picks.length} more victims`];
 }
+
+const departsWithoutFacts: LoopProperty['problems'] = (input, seed) => departs(input, seed);
+const departsWithFacts: LoopProperty['problems'] = (input, seed) =>
+  departs(input, seed, reportedUses(seed, 0));
 
 const SCARCE = { minLength: 2, maxLength: 10 };
 const anyFleet = () =>
@@ -299,8 +336,13 @@ export const LOOP_PROPERTIES: readonly LoopProperty[] = [
   ...both('settles in time, any fleet', anyWith, settlesInTime),
   ...both('settles in time, plenty', plenty, settlesInTime, [0, 3]),
   ...both('settles in time, scarce', scarce, settlesInTime),
+  ...both('rests with other facts, any fleet', anyWith, restsMixed),
+  ...both('rests with other facts, plenty', plenty, restsMixed),
+  ...both('rests with other facts, scarce', scarce, restsMixed),
+  ...both('rests with other facts, alike', alike, restsAlike),
   ...both('replaces', alike, replaces, [0, 6]),
   ...both('replaces at most, on hold', alike, replacesOnHold, [0, 6]),
-  ...both('departs', pressureFleets, departs, [3, 2]),
+  ...both('departs', pressureFleets, departsWithoutFacts, [3, 2]),
+  ...both('departs, with facts', pressureFleets, departsWithFacts, [6, 2]),
   { name: 'ignores worse rows', fleets: anyFleets, problems: ignoresWorseRows, knownPerThousand: 0 },
 ];

@@ -19,6 +19,7 @@ import {
   drainingFor,
   fits,
   inFlight,
+  isProtected,
   isReported,
   isWithinReach,
   type OracleState,
@@ -137,16 +138,23 @@ function pick(row: Row, slot: Slot): void {
   row.picks.push(slot);
 }
 
-/** "Unclaimed ones of reported clusters first (reason `phase2.excess`), then by score, id." */
+/** "Unclaimed ones of reported clusters first (reason `phase2.excess`), then those that are not protected, then by score, id." */
 function victimsFor(oracleState: OracleState, row: Row): readonly Slot[] {
   return oracleState.slots
     .filter((slot) => isVictim(oracleState, row, slot))
     .map((slot) => ({
       slot,
       claimed: isExcess(oracleState, slot) ? 0 : 1,
+      guarded: isProtected(slot) ? 1 : 0,
       score: scoreOf(oracleState, row, slot),
     }))
-    .sort((a, b) => a.claimed - b.claimed || ascending(b.score, a.score) || compareText(a.slot.id, b.slot.id))
+    .sort(
+      (a, b) =>
+        a.claimed - b.claimed ||
+        a.guarded - b.guarded ||
+        ascending(b.score, a.score) ||
+        compareText(a.slot.id, b.slot.id),
+    )
     .map(({ slot }) => slot);
 }
 

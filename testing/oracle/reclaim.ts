@@ -3,7 +3,7 @@
 // Idle ones once their release hold is over.
 
 import { compareText, MachineState } from '../../src/model/index.ts';
-import { idleOrder, isReported, matches, type OracleState, type Row, type Slot } from './ledger.ts';
+import { isReported, keepOrderWithoutRow, matches, type OracleState, type Row, type Slot } from './ledger.ts';
 import { Shortage } from './shortage.ts';
 
 /** "Configured machines of reported clusters neither claimed nor picked." With a reclaim hold they are *on hold* (E5). */
@@ -31,7 +31,7 @@ export function onHold(oracleState: OracleState): ReadonlyMap<string, number> {
   );
 }
 
-/** By cluster, then keep order, which is Idle order if no row is being served (R68). */
+/** By cluster, then keep order, without its owner's part since no row is being served (R68). */
 export function reclaims(oracleState: OracleState, rows: readonly Row[]): readonly Slot[] {
   const holdMs = oracleState.options.reclaimHoldSeconds * 1000;
   const since = onHold(oracleState);
@@ -42,7 +42,7 @@ export function reclaims(oracleState: OracleState, rows: readonly Row[]): readon
       const age = oracleState.nowMs - (since.get(slot.id) ?? oracleState.nowMs);
       return age >= holdMs && !rows.some((row) => mayComeToNeed(row, slot));
     })
-    .sort((a, b) => compareText(a.machine.cluster, b.machine.cluster) || idleOrder(a, b));
+    .sort((a, b) => compareText(a.machine.cluster, b.machine.cluster) || keepOrderWithoutRow(a, b));
 }
 
 /**

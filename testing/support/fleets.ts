@@ -19,6 +19,7 @@ import {
   microsOf,
   type Need,
   type NeedKey,
+  NODE_USES,
   Operator,
   type ProfileParts,
   type PurchaseBudget,
@@ -156,6 +157,8 @@ export function fleets(size: FleetSize = { machines: 40, needs: 20 }): fc.Arbitr
       scarce: fc.constantFrom(true, false, false),
       // With no weight on priority the other terms decide, ties included.
       priorityWeight: fc.constantFrom(1, 1, 0),
+      // Whether clusters report the use of their nodes.
+      hasFacts: fc.boolean(),
     })
     .map((rough): DecisionInput => {
       const needs = uniqueNeeds(rough.needs, rough.shapes, rough.unit);
@@ -163,7 +166,8 @@ export function fleets(size: FleetSize = { machines: 40, needs: 20 }): fc.Arbitr
         rough.machines.map((machine, i) => {
           const busy = rough.scarce && i % 5 !== 0 && isPool(machine.state);
           const state = busy ? MachineState.Configured : machine.state;
-          return finishMachine({ ...machine, state }, i, needs, rough.unit);
+          const use = rough.hasFacts ? machine.use : undefined;
+          return finishMachine({ ...machine, state, use }, i, needs, rough.unit);
         }),
         needs,
         {
@@ -382,6 +386,8 @@ function uniqueNeeds(rough: readonly RoughNeed[], shapes: readonly Shape[], unit
   return [...needs.values()];
 }
 
+const nodeUse = fc.constantFrom(undefined, ...NODE_USES);
+
 const roughMachine = fc.record({
   state: fc.constantFrom<MachineState>(
     ...Object.values(MachineState),
@@ -422,6 +428,8 @@ const roughMachine = fc.record({
   blocked: rarely(fc.boolean(), false),
   idleForSeconds: fc.constantFrom(null, 0, 59, 60, 600, 9000),
   drainSeconds: fc.constantFrom(30, 30, 5),
+  /** On machines in any state: facts about machines that are not bound have no effect. */
+  use: nodeUse,
 });
 type RoughMachine = typeof roughMachine extends fc.Arbitrary<infer T> ? T : never;
 
@@ -458,6 +466,7 @@ function finishMachine(
     blocked: rough.blocked,
     idleSinceMs: rough.idleForSeconds === null ? null : NOW_MS - rough.idleForSeconds * 1000,
     drainSeconds: rough.drainSeconds,
+    ...(rough.use === undefined ? {} : { use: rough.use }),
   });
 }
 

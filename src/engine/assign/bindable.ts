@@ -27,7 +27,12 @@ export class Bindable {
     }
   }
 
+  /** Whether all clusters can. Fast path: reading the cluster of a row would wait for memory. */
+  get hasAll(): boolean {
+    return this.cannotBind[ANY] === 0;
+  }
+
   has(cluster: number): boolean {
-    return this.cannotBind[ANY] === 0 || this.cannotBind[cluster] === 0;
+    return this.cannotBind[cluster] === 0;
   }
 }

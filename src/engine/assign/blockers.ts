@@ -59,20 +59,28 @@ export class Blockers {
   /** Records, after a ranked row was served in the pass, that it is the last one for every class it claimed from. */
   noteTaken(rankedRow: number): void {
     const { claims, fleet, pass } = this.#cycle;
-    const { creditEnd, creditStart, laterEnd, laterStart, slots } = claims;
+    const { creditEnd, creditStart, slots } = claims;
     const { classOf, state } = fleet.machines;
+    const position = pass.lastPosition;
     for (let i = creditStart[rankedRow]!; i < creditEnd[rankedRow]!; i++) {
       const slot = slots[i]!;
-      if (isFreeState(state[slot])) this.#noteClass(classOf[slot]!, rankedRow);
+      if (isFreeState(state[slot])) this.#noteClass(classOf[slot]!, rankedRow, position);
     }
-    for (let i = 0; i < laterEnd[rankedRow]! - laterStart[rankedRow]!; i++)
-      this.#noteClass(pass.acquiredClassAt(i), rankedRow);
+    this.noteAcquired(rankedRow);
   }
 
-  #noteClass(classNumber: number, rankedRow: number): void {
+  /** The result of `noteTaken` for a ranked row that is not credited with machines in flight. */
+  noteAcquired(rankedRow: number): void {
+    const { acquiredClasses, laterEnd, laterStart } = this.#cycle.claims;
+    const position = this.#cycle.pass.lastPosition;
+    for (let i = laterStart[rankedRow]!; i < laterEnd[rankedRow]!; i++)
+      this.#noteClass(acquiredClasses[i]!, rankedRow, position);
+  }
+
+  #noteClass(classNumber: number, rankedRow: number, position: number): void {
     if (this.lastTakenBy[classNumber] === 0) this.#takenClasses.push(classNumber);
     this.lastTakenBy[classNumber] = rankedRow + 1;
-    this.lastTakenAt[classNumber] = this.#cycle.pass.lastPosition;
+    this.lastTakenAt[classNumber] = position;
   }
 
   /** The last ranked row before this one that claimed a machine this one could have used; NONE for none. */

@@ -135,8 +135,8 @@ export class BoundIndex {
 const ORPHAN = -2;
 
 /**
- * Walks a ranked row's own machines and its cluster's orphans as one list: Configured before Configuring, cheaper first,
- * own before orphans at equal price. One instance is reused for all ranked rows.
+ * Walks a ranked row's own machines and its cluster's orphans as one list: Configured before Configuring, then by use and
+ * price, own before orphans where these are equal. One instance is reused for all ranked rows.
  */
 export class OwnAndOrphanWalk {
   readonly #fleet: FleetView;
@@ -173,12 +173,12 @@ export class OwnAndOrphanWalk {
     const slots = this.#slots;
     if (this.#orphan === this.#orphanEnd) return this.#own === this.#ownEnd ? NONE : slots[this.#own++]!;
     if (this.#own === this.#ownEnd) return slots[this.#orphan++]!;
-    const { classes, machines } = this.#fleet;
+    const { machines } = this.#fleet;
     const mine = slots[this.#own]!;
     const orphan = slots[this.#orphan]!;
     const order =
       machines.state[orphan]! - machines.state[mine]! || // Configured has the larger number
-      classes.price[machines.classOf[mine]!]! - classes.price[machines.classOf[orphan]!]!;
+      machines.useAndPriceOrder(mine, orphan);
     return order <= 0 ? slots[this.#own++]! : slots[this.#orphan++]!;
   }
 }

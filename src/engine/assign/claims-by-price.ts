@@ -24,29 +24,21 @@ export class ClaimsByPrice {
 
   /** Loads the claims of a ranked row, and returns their number. */
   load(rankedRow: number): number {
-    const credits = this.#loadCredits(rankedRow);
-    const { laterStart, slots } = this.#cycle.claims;
-    for (let i = credits; i < this.#count; i++) this.#set(i, slots[laterStart[rankedRow]! + i - credits]!);
-    return this.#count;
+    const { laterEnd, laterStart } = this.#cycle.claims;
+    return this.loadFrom(rankedRow, laterStart[rankedRow]!, laterEnd[rankedRow]!);
   }
 
-  /** The result of `load` for the ranked row being served: the classes of what it acquired are at hand. */
-  loadServed(rankedRow: number): number {
-    const credits = this.#loadCredits(rankedRow);
-    const { claims, pass } = this.#cycle;
+  /** The result of `load` for a ranked row that has acquired the machines in a part of `claims.slots`. */
+  loadFrom(rankedRow: number, from: number, to: number): number {
+    const { acquiredClasses, creditEnd, creditStart, slots } = this.#cycle.claims;
+    const credits = creditEnd[rankedRow]! - creditStart[rankedRow]!;
+    this.#begin(credits + to - from);
+    for (let i = 0; i < credits; i++) this.#set(i, slots[creditStart[rankedRow]! + i]!);
     for (let i = credits; i < this.#count; i++) {
-      this.#slots[i] = claims.slots[claims.laterStart[rankedRow]! + i - credits]!;
-      this.#classes[i] = pass.acquiredClassAt(i - credits);
+      this.#slots[i] = slots[from + i - credits]!;
+      this.#classes[i] = acquiredClasses[from + i - credits]!;
     }
     return this.#count;
-  }
-
-  #loadCredits(rankedRow: number): number {
-    const { creditEnd, creditStart, laterEnd, laterStart, slots } = this.#cycle.claims;
-    const credits = creditEnd[rankedRow]! - creditStart[rankedRow]!;
-    this.#begin(credits + laterEnd[rankedRow]! - laterStart[rankedRow]!);
-    for (let i = 0; i < credits; i++) this.#set(i, slots[creditStart[rankedRow]! + i]!);
-    return credits;
   }
 
   /** Loads a list of machines. */

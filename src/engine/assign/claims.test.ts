@@ -19,7 +19,7 @@ describe('claims', () => {
     claims.credit(2, 7);
     claims.credit(2, 3);
     claims.openLater(2);
-    claims.acquire(2, 5);
+    claims.acquire(2, 5, 0);
 
     expect(claims.of(2)).toEqual([7, 3, 5]);
     expect([7, 3, 5, 6].map((slot) => claims.isFree(slot))).toEqual([false, false, false, true]);
@@ -31,8 +31,8 @@ describe('claims', () => {
     claims.openCredits(1);
     claims.credit(1, 4);
     claims.openLater(1);
-    claims.acquire(1, 5);
-    claims.acquire(1, 6);
+    claims.acquire(1, 5, 0);
+    claims.acquire(1, 6, 0);
 
     expect(claims.pop()).toBe(6);
     claims.undoFrom(1);
@@ -51,9 +51,9 @@ describe('claims', () => {
     shareColumns(claims, lane);
     lane.continueAt(5);
     lane.openLater(1);
-    lane.acquire(1, 2);
+    lane.acquire(1, 2, 0);
     claims.openLater(0);
-    claims.acquire(0, 3);
+    claims.acquire(0, 3, 0);
     claims.adopt([{ from: 5, to: lane.count }]);
 
     expect([claims.of(0), claims.of(1)]).toEqual([[1, 3], [2]]);

@@ -21,6 +21,8 @@ export class Claims {
   readonly inOrder = new ColumnGroup(this);
   /** Claimed machines in claim order: one region per cluster for its credits, then the claims of the pass. */
   readonly slots = this.inOrder.u32();
+  /** Classes of acquired machines, in claim order; not written for credits. */
+  readonly acquiredClasses = this.inOrder.u32();
 
   readonly byRankedRow = new ColumnGroup(this);
   /** Credits of the ranked row: `slots[creditStart … creditEnd − 1]`. */
@@ -77,7 +79,8 @@ export class Claims {
     this.creditEnd[rankedRow] = this.#count;
   }
 
-  acquire(rankedRow: number, slot: number): void {
+  acquire(rankedRow: number, slot: number, classNumber: number): void {
+    this.acquiredClasses[this.#count] = classNumber;
     this.add(rankedRow, slot);
     this.laterEnd[rankedRow] = this.#count;
   }

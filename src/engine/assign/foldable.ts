@@ -78,23 +78,14 @@ export class Foldable {
   /** Whether a row may fold; null if that is unknown until `answer` was called. */
   test(row: number): boolean | null {
     const { demand, machines } = this.#fleet;
-    if (machines.ownedBy(demand.key[row]!) > 0 || this.#hasLargerUnit(row)) return false;
+    // A machine that holds the row need not hold a pod that is larger.
+    if (machines.ownedBy(demand.key[row]!) > 0 || demand.unitExceedsWhole[row] === 1) return false;
     const pattern = demand.wholePattern[row]!;
     const anywhere = this.anywhere[pattern];
     if (anywhere === Answer.Yes) return true;
     if (anywhere === Answer.No) return this.#foundBound(demand.cluster[row]!, pattern);
     this.anywhere[pattern] = Answer.Asked;
     return null;
-  }
-
-  /** Whether the largest pod of a row is larger than all of it: a machine that holds the row need not hold the pod. */
-  #hasLargerUnit(row: number): boolean {
-    const { demand, dimensions } = this.#fleet;
-    if (demand.empty[row] === 1) return false;
-    const from = row * dimensions.stride;
-    for (let at = from; at < from + dimensions.count; at++)
-      if (demand.minUnit.data[at]! > demand.aggregate.data[at]!) return true;
-    return false;
   }
 
   #look(number: number): boolean {

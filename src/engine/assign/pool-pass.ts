@@ -2,7 +2,6 @@
 // remove machines from the free machines, and undoing them returns the machines. A table of `Cycle`, written while
 // serve.ts serves rows, in one lane or in several.
 
-import { withRoom } from '../../collections/columns.ts';
 import { ColumnGroup, type ReadonlyColumns } from '../../collections/table.ts';
 import type { FleetView } from '../../fleet/index.ts';
 import { MachineState } from '../../model/index.ts';
@@ -23,8 +22,6 @@ export class PoolPass {
   readonly #unfilled: Unfilled;
   readonly #freeMachines: FreeMachines;
   readonly #availability: GangAvailability;
-  /** Classes of what the ranked row being served has acquired, in claim order. */
-  #acquiredClasses = new Uint32Array(0);
   #count = 0;
 
   /** Reused from cycle to cycle, since a cold fleet has hundreds of thousands of ranked rows. */
@@ -118,20 +115,11 @@ export class PoolPass {
   /** Claims an Idle or Speculative machine for a ranked row, and removes it from the free machines. */
   take(rankedRow: number, slot: number): void {
     const classNumber = this.#freeMachines.classOf(slot);
-    const place = this.#claims.count - this.#claims.laterStart[rankedRow]!;
     this.#unfilled.take(classNumber, true);
-    this.#claims.acquire(rankedRow, slot);
-    if (place === this.#acquiredClasses.length)
-      this.#acquiredClasses = withRoom(this.#acquiredClasses, place + 1);
-    this.#acquiredClasses[place] = classNumber;
+    this.#claims.acquire(rankedRow, slot, classNumber);
     const change = this.#freeMachines.isIdle(slot) ? FreeChange.IdleTaken : FreeChange.SpeculativeTaken;
     this.#freeMachines.take(slot, classNumber);
     this.#availability.noteFreeChange(classNumber, change);
-  }
-
-  /** Class of the machine at a place among those that the ranked row being served has acquired. */
-  acquiredClassAt(place: number): number {
-    return this.#acquiredClasses[place]!;
   }
 
   /** Claims a bound or in-flight machine for a ranked row that waited for the pass. */

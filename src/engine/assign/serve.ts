@@ -36,7 +36,7 @@ function beginShort(cycle: Cycle, rankedRow: number, resumes: boolean): void {
   const pattern = cycle.patternOf(rankedRow);
   cycle.beginUnfilled(rankedRow);
   if (resumes) cycle.sharing.resumeTurn(rankedRow);
-  else cycle.sharing.borrow(rankedRow);
+  else if (cycle.sharing.isActive) cycle.sharing.borrow(rankedRow);
   cycle.retiring.leaveOutFor(null);
   for (let i = creditStart[rankedRow]!; i < creditEnd[rankedRow]!; i++) {
     const classNumber = classOf[slots[i]!]!;
@@ -49,46 +49,71 @@ function beginShort(cycle: Cycle, rankedRow: number, resumes: boolean): void {
  * that rows of other clusters read.
  */
 export function serveInCluster(cycle: Cycle, rankedRow: number, position: number): boolean {
-  const { blockers, rankedRows } = cycle;
-  cycle.purchases.beginTurn(rankedRow);
+  const { blockers, purchases, rankedRows, sharing, turnsAhead } = cycle;
+  if (purchases.areLimited) purchases.beginTurn(rankedRow);
   cycle.pass.enter(rankedRow, position);
-  const ahead = cycle.turnsAhead.begin(rankedRow);
-  if (ahead === Ahead.Served) return true;
-  if (ahead === Ahead.Begun) {
-    beginShort(cycle, rankedRow, true);
-    cycle.claims.openLater(rankedRow);
-    return false;
+  if (turnsAhead.isOn) {
+    const ahead = turnsAhead.begin(rankedRow);
+    if (ahead === Ahead.Served) return true;
+    if (ahead === Ahead.Begun) {
+      beginShort(cycle, rankedRow, true);
+      cycle.claims.openLater(rankedRow);
+      return false;
+    }
   }
-  cycle.sharing.beginTurn(rankedRow);
+  if (sharing.isActive) sharing.beginTurn(rankedRow);
   if (cycle.isExplained(rankedRow)) cycle.result.setBlocker(rankedRow, blockers.of(rankedRow));
   // Gangs choose among free machines too, and better-ranked rows may have taken machines that are on their way to the row.
   if (rankedRows.kind[rankedRow] === RowKind.Gang || rankedRows.hasInFlight[rankedRow] === 1) return false;
   credit(cycle, rankedRow);
+  cycle.claims.openLater(rankedRow);
   if (!cycle.unfilled.covered) return false;
   cycle.retiring.takeBack();
   endInCluster(cycle, rankedRow);
   return true;
 }
 
-/**
- * Does the first step of the next rows of a cluster, up to the first one that needs more. Reads and writes nothing that rows of
- * other clusters read.
- */
+/** Does the first step of the next rows of a cluster, up to the first one that needs more. */
 export function serveAhead(cycle: Cycle, cluster: number): void {
+  while (beginNext(cycle, cluster) === Ahead.Served);
+}
+
+/**
+ * Does the first step of the next row of a cluster, if that can be done before its turn. If the row needs more, `unfilled` is
+ * what it lacks. Reads and writes nothing that rows of other clusters read.
+ */
+export function beginNext(cycle: Cycle, cluster: number): Ahead {
   const { claims, sharing, stats, turnsAhead, unfilled } = cycle;
-  for (let row = turnsAhead.nextIn(cluster); row !== NONE; row = turnsAhead.nextIn(cluster)) {
-    const from = claims.count;
-    const startMs = stats.rowMs();
-    sharing.beginTurn(row);
-    credit(cycle, row);
-    turnsAhead.note(row, unfilled.covered);
-    if (!unfilled.covered) {
-      sharing.suspendTurn(row);
-      return;
-    }
-    endInCluster(cycle, row);
-    if (claims.count > from) stats.committed('incremental', startMs);
+  const row = turnsAhead.nextIn(cluster);
+  if (row === NONE) return Ahead.Nothing;
+  const from = claims.count;
+  const startMs = stats.rowMs();
+  sharing.beginTurn(row);
+  credit(cycle, row);
+  turnsAhead.note(row, unfilled.covered);
+  if (!unfilled.covered) {
+    sharing.suspendTurn(row);
+    return Ahead.Begun;
   }
+  endInCluster(cycle, row);
+  if (claims.count > from) stats.committed('incremental', startMs);
+  return Ahead.Served;
+}
+
+/**
+ * Acquires for a plain or spread row whose first step another lane has done, and who will end its turn; `unfilled` is what it
+ * lacks.
+ */
+export function acquireRequested(cycle: Cycle, rankedRow: number, position: number): void {
+  const { claims, stats } = cycle;
+  cycle.pass.enter(rankedRow, position);
+  cycle.sharing.beginElsewhere();
+  claims.openLater(rankedRow);
+  acquireRest(cycle, rankedRow);
+  cycle.blockers.noteAcquired(rankedRow);
+  const took = claims.laterEnd[rankedRow]! > claims.laterStart[rankedRow]!;
+  stats.served(took, 0);
+  if (took) stats.committed('incremental', 0);
 }
 
 /** The second step, for a row that the first one did not serve: free machines, and machines on their way to the row. */
@@ -97,7 +122,10 @@ export function serveFromFree(cycle: Cycle, rankedRow: number): void {
   if (rankedRows.kind[rankedRow] === RowKind.Gang) {
     serveGang(cycle, rankedRow);
   } else {
-    if (rankedRows.hasInFlight[rankedRow] === 1) credit(cycle, rankedRow);
+    if (rankedRows.hasInFlight[rankedRow] === 1) {
+      credit(cycle, rankedRow);
+      cycle.claims.openLater(rankedRow);
+    }
     const wanted = cycle.retiring.takeBack();
     if (!unfilled.covered && wanted !== null) replaceRetiring(cycle, rankedRow, wanted);
     if (!unfilled.covered) acquireRest(cycle, rankedRow);
@@ -133,7 +161,6 @@ function credit(cycle: Cycle, rankedRow: number): void {
     claims.openCredits(rankedRow);
     creditRow(cycle, rankedRow, false);
   }
-  claims.openLater(rankedRow);
 }
 
 /** Acquires what a row lacks beyond its credits. */
@@ -149,9 +176,10 @@ function acquireRest(cycle: Cycle, rankedRow: number): void {
     addUnmet(cycle, rankedRow, null, canBind && wouldBuy(cycle, rankedRow));
 }
 
-function endInCluster(cycle: Cycle, rankedRow: number): void {
-  cycle.sharing.lend(rankedRow);
-  cycle.sharing.forecastDrains(rankedRow);
+function endInCluster({ sharing }: Cycle, rankedRow: number): void {
+  if (!sharing.isActive) return;
+  sharing.lend(rankedRow);
+  sharing.forecastDrains(rankedRow);
 }
 
 /**

@@ -1,12 +1,12 @@
-// Sharing of machines between rows of a cluster (E1 of docs/internals/engine.md): a row first borrows what better-ranked rows
-// left over, and enters what its own claims leave over. Remainders depend only on claims, so they are not kept: they are
-// built up while a cluster is credited, and replayed from its claims for the pass over the free machines and for
-// verdicts. Part of a `Cycle`; credit.ts and serve.ts call `borrow` and `lend` for each row in its turn.
+// Sharing of machines between rows of a cluster (E1 of docs/internals/engine.md): a row borrows what better-ranked rows left
+// over, and enters what its own claims leave over. Remainders depend only on claims: they are built up while a cluster is
+// credited, and replayed for the pass and for verdicts. Part of a `Cycle`; credit.ts and serve.ts call it for each row.
 
 import { ColumnGroup } from '../../collections/table.ts';
 import { MAX_DIMENSIONS } from '../../fleet/index.ts';
 import { MachineState, NO_REMAINDERS, type RemainderCounts } from '../../model/index.ts';
 import type { Cycle } from '../cycle.ts';
+import type { ClaimRange } from './claims.ts';
 import { ClaimsByPrice, type Filled } from './claims-by-price.ts';
 import { Credit } from './credits.ts';
 import { drainingFor } from './in-flight.ts';
@@ -242,9 +242,7 @@ export class Sharing {
 
   /** Prepares the turn of a ranked row in the pass. */
   beginTurn(rankedRow: number): void {
-    this.#list = NONE;
-    this.#arrivingList = NONE;
-    this.#borrowed.clear();
+    this.beginElsewhere();
     if (!this.lends(rankedRow)) return;
     if (this.#listedPass !== this.passNumber[0]) this.#beginPass();
     const cluster = this.#cycle.rankedRows.cluster[rankedRow]!;
@@ -283,6 +281,27 @@ export class Sharing {
 
   /** Continues a turn that was suspended: reduces `cycle.unfilled`, which must have been loaded for it, as `borrow` did. */
   resumeTurn(rankedRow: number): void {
+    this.#resume(rankedRow);
+    if (this.#borrowed.count > 0) this.#cycle.unfilled.borrow(this.#borrowed.sum);
+  }
+
+  /**
+   * Ends a turn that was suspended, after another lane has acquired the machines in a part of `claims.slots` for the row:
+   * enters what the row leaves over.
+   */
+  endSuspended(rankedRow: number, { from, to }: ClaimRange): void {
+    this.#resume(rankedRow);
+    this.#enter(rankedRow, this.#claims.loadFrom(rankedRow, from, to));
+  }
+
+  /** Begins the turn of a row whose cluster another lane serves: the remainders are there. */
+  beginElsewhere(): void {
+    this.#list = NONE;
+    this.#arrivingList = NONE;
+    this.#borrowed.clear();
+  }
+
+  #resume(rankedRow: number): void {
     this.beginTurn(rankedRow);
     const cluster = this.#cycle.rankedRows.cluster[rankedRow]!;
     const borrowed = this.#suspended[cluster];
@@ -292,7 +311,6 @@ export class Sharing {
     this.#borrowed = borrowed;
     this.#loadWant(rankedRow);
     for (let d = 0; d < this.#cycle.fleet.dimensions.count; d++) this.#want[d]! -= borrowed.sum[d]!;
-    this.#cycle.unfilled.borrow(borrowed.sum);
   }
 
   /** With sharing: reads what the turn of a ranked row in the pass will read first; returns a number without meaning. */
@@ -391,7 +409,7 @@ export class Sharing {
 
   /** Enters what the claims of the row just served leave over. Follows `borrow` for the same row. */
   lend(rankedRow: number): void {
-    if (this.#list !== NONE) this.#enter(rankedRow, this.#claims.loadServed(rankedRow));
+    if (this.#list !== NONE) this.#enter(rankedRow, this.#claims.load(rankedRow));
   }
 
   /** What the row takes of each of its claims depends only on their set, not on the order of claiming. */
@@ -459,7 +477,8 @@ export class Sharing {
   /** What the row being served borrows. */
   sharesOfTurn(): readonly Share[] {
     const { count } = this.#borrowed;
-    if (count === 0) return NO_SHARES;
+    // Without sharing no turn is begun, and `#borrowed` may be of an earlier cycle.
+    if (!this.isActive || count === 0) return NO_SHARES;
     const dimensions = this.#cycle.fleet.dimensions.count;
     return Array.from({ length: count }, (_, i) => {
       return { slot: this.#borrowed.slotAt(i), amount: this.#borrowed.amountAt(i, dimensions) };

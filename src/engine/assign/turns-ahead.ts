@@ -15,7 +15,8 @@ const State = { InTurn: 0, Ahead: 1, Begun: 2 } as const;
 
 export class TurnsAhead {
   readonly #cycle: Cycle;
-  #isOn = false;
+  /** Whether rows of the pass may be served ahead. */
+  isOn = false;
   #state = new Uint8Array(0);
   /** By cluster: index in `credits.pending` of its first row that is not served. */
   #cursor = new Uint32Array(0);
@@ -29,25 +30,28 @@ export class TurnsAhead {
   /**
    * Begins a pass. Rows of a cluster without machines mostly need free ones, so without `always` nothing is done ahead there:
    * it would not save time, but a lane that must wait has time. A row that is served without machines to be replaced is
-   * served in its turn.
+   * served in its turn. `laneOf`: of clusters with a number above 0 nothing is done here, since another lane serves them.
    */
-  open(always: boolean): void {
+  open(always: boolean, laneOf: Uint8Array | null = null): void {
     const { explains, rankedRows, retiring, sharing, walk } = this.#cycle;
     const { start } = rankedRows;
     // An explained row examines its cluster as it is at its turn.
-    this.#isOn = sharing.isActive && !explains;
-    if (!this.#isOn) return;
+    this.isOn = sharing.isActive && !explains;
+    if (!this.isOn) return;
     this.#cursor = start.slice();
     this.#next = new Uint32Array(start.length);
     this.#state = new Uint8Array(start.length).fill(State.Ahead);
     for (let cluster = 0; cluster < start.length; cluster++)
       if (retiring.isIn[cluster] === 1 || (!always && walk.countOf(cluster) === 0))
         this.#state[cluster] = State.InTurn;
+    if (laneOf === null) return;
+    for (let cluster = 0; cluster < laneOf.length; cluster++)
+      if (laneOf[cluster]! > 0) this.#state[cluster] = State.InTurn;
   }
 
   /** Begins the turn of a ranked row. */
   begin(rankedRow: number): Ahead {
-    if (!this.#isOn) return Ahead.Nothing;
+    if (!this.isOn) return Ahead.Nothing;
     const { cluster: clusterOf, end } = this.#cycle.rankedRows;
     const cluster = clusterOf[rankedRow]!;
     const state = this.#state[cluster];
@@ -59,6 +63,11 @@ export class TurnsAhead {
     return state === State.Begun ? Ahead.Begun : Ahead.Nothing;
   }
 
+  /** Index in `credits.pending` of the first row of a cluster that is not served; its end if all are. */
+  cursorOf(cluster: number): number {
+    return this.#cursor[cluster]!;
+  }
+
   #advance(cluster: number, served: number): void {
     this.#cursor[cluster]!++;
     this.#next[cluster] = served + 1;
@@ -66,13 +75,13 @@ export class TurnsAhead {
 
   /** Whether a ranked row of the pass is served, so that nothing of it is read at its turn. */
   isServed(rankedRow: number): boolean {
-    return this.#isOn && rankedRow < this.#next[this.#cycle.rankedRows.cluster[rankedRow]!]!;
+    return this.isOn && rankedRow < this.#next[this.#cycle.rankedRows.cluster[rankedRow]!]!;
   }
 
   /** The next row of a cluster, if it can be begun before its turn; NONE if not, or if it is begun already. */
   nextIn(cluster: number): number {
     const { credits, rankedRows, sharing } = this.#cycle;
-    if (!this.#isOn) return NONE;
+    if (!this.isOn) return NONE;
     const cursor = this.#cursor[cluster]!;
     if (this.#state[cluster] !== State.Ahead || cursor === credits.pendingEnd[cluster]) return NONE;
     const next = credits.pending[cursor]!;

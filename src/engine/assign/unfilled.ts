@@ -81,6 +81,23 @@ export class Unfilled {
     }
   }
 
+  /** Writes what is left by dimension to `amounts[at …]`, for `loadFrom` in another lane. Not for folds. */
+  writeTo(amounts: Float64Array, at: number): void {
+    for (let d = 0; d < this.#count; d++) amounts[at + d] = this.#left[d]!;
+  }
+
+  /** Continues from what another lane has written with `writeTo`. */
+  loadFrom(row: number, amounts: Float64Array, at: number, unitMissing: boolean): void {
+    this.#begin(row, false);
+    this.#unitMissing = unitMissing;
+    this.#open = 0;
+    for (let d = 0; d < this.#count; d++) {
+      const left = amounts[at + d]!;
+      this.#left[d] = left;
+      if (left > 0) this.#open++;
+    }
+  }
+
   save(): Shortage {
     return { left: this.#left.slice(0, this.#fleet.dimensions.count), unitMissing: this.#unitMissing };
   }

@@ -37,6 +37,14 @@ export class WaitingRows {
   }
 }
 
+/** Rows that other lanes serve, as the acquiring lane sees them. */
+interface OtherRows {
+  /** By cluster: its lane; 0 is this one. */
+  readonly laneOf: Uint8Array;
+  /** Whether the row at an index is known to be served. */
+  isServed(index: number): boolean;
+}
+
 /** Rows prefetched together, while the batch prefetched before is served. */
 const BATCH = 16;
 
@@ -47,49 +55,83 @@ const BATCH = 16;
  */
 export class RowPrefetch {
   readonly #cycle: Cycle;
-  readonly #batch = new Uint32Array(BATCH);
-  #count = 0;
+  /** Rows that other lanes serve; null if this lane serves all rows. */
+  readonly #others: OtherRows | null;
+  /** Rows of a batch that are served here, and rows that another lane requests machines for. */
+  readonly #own = new Batch();
+  readonly #requested = new Batch();
   /** Sum of all prefetched values. Public, so that the reads do not look unused and are not optimized away. */
   seen = 0;
 
-  constructor(cycle: Cycle) {
+  constructor(cycle: Cycle, others: OtherRows | null = null) {
     this.#cycle = cycle;
+    this.#others = others;
   }
 
   /** Call it before the row at an index of `rankedRows` is served; all of them are served in this order. */
   at(index: number, rankedRows: Uint32Array): void {
-    if (index % BATCH === 0)
-      this.#read(rankedRows, index + BATCH, Math.min(index + 2 * BATCH, rankedRows.length));
-  }
-
-  #read(rankedRows: Uint32Array, from: number, to: number): void {
-    const { claims, credits, fleet, sharing } = this.#cycle;
-    const { hasInFlight, kind, pattern, profile, row } = this.#cycle.rankedRows;
-    const { aggregate } = fleet.demand;
-    const { stride } = fleet.dimensions;
-    const batch = this.#batch;
-    this.#load(rankedRows, from, to);
-    let seen = this.#sum(row) + this.#sum(kind) + this.#sum(hasInFlight) + this.#sum(credits.outcome);
-    seen += this.#sum(pattern) + this.#sum(profile);
-    seen += this.#sum(claims.creditStart) + this.#sum(claims.creditEnd);
-    seen += this.#sum(claims.laterStart) + this.#sum(claims.laterEnd);
-    for (let i = 0; i < this.#count; i++) seen += aggregate.data[row[batch[i]!]! * stride]!;
-    if (sharing.isActive) for (let i = 0; i < this.#count; i++) seen += sharing.prefetch(batch[i]!);
-    this.seen += seen;
+    if (index % BATCH !== 0) return;
+    this.#load(rankedRows, index + BATCH, Math.min(index + 2 * BATCH, rankedRows.length));
+    if (this.#own.count > 0) this.#readOwn();
+    if (this.#requested.count > 0) this.#readRequested();
   }
 
   /** Loads the rows of a batch that are not served ahead of their turn. */
   #load(rankedRows: Uint32Array, from: number, to: number): void {
     const { rankedRows: columns, turnsAhead } = this.#cycle;
-    for (let i = from; i < to; i++) this.seen += columns.cluster[rankedRows[i]!]!;
-    this.#count = 0;
-    for (let i = from; i < to; i++)
-      if (!turnsAhead.isServed(rankedRows[i]!)) this.#batch[this.#count++] = rankedRows[i]!;
+    const others = this.#others;
+    this.#own.count = 0;
+    this.#requested.count = 0;
+    if (others === null && !turnsAhead.isOn) {
+      for (let i = from; i < to; i++) this.#own.add(rankedRows[i]!);
+      return;
+    }
+    for (let i = from; i < to; i++) if (others?.isServed(i) !== true) this.#own.add(rankedRows[i]!);
+    this.seen += this.#own.sum(columns.cluster);
+    const { count, rows } = this.#own;
+    this.#own.count = 0;
+    for (let i = 0; i < count; i++) {
+      const rankedRow = rows[i]!;
+      if (others !== null && others.laneOf[columns.cluster[rankedRow]!]! > 0) this.#requested.add(rankedRow);
+      else if (!turnsAhead.isServed(rankedRow)) this.#own.add(rankedRow);
+    }
   }
 
-  #sum(column: ReadonlyColumn): number {
+  #readOwn(): void {
+    const { claims, credits, fleet, sharing } = this.#cycle;
+    const { hasInFlight, kind, pattern, profile, row } = this.#cycle.rankedRows;
+    const { aggregate } = fleet.demand;
+    const { stride } = fleet.dimensions;
+    const own = this.#own;
+    let seen = own.sum(row) + own.sum(kind) + own.sum(hasInFlight) + own.sum(credits.outcome);
+    seen += own.sum(pattern) + own.sum(profile) + own.sum(claims.creditStart) + own.sum(claims.creditEnd);
+    seen += own.sum(claims.laterStart) + own.sum(claims.laterEnd);
+    for (let i = 0; i < own.count; i++) seen += aggregate.data[row[own.rows[i]!]! * stride]!;
+    if (sharing.isActive) for (let i = 0; i < own.count; i++) seen += sharing.prefetch(own.rows[i]!);
+    this.seen += seen;
+  }
+
+  /** The other lane has read what a row wants. */
+  #readRequested(): void {
+    const { kind, pattern, profile, row } = this.#cycle.rankedRows;
+    const { laterEnd, laterStart } = this.#cycle.claims;
+    const requested = this.#requested;
+    this.seen += requested.sum(row) + requested.sum(kind) + requested.sum(pattern) + requested.sum(profile);
+    this.seen += requested.sum(laterStart) + requested.sum(laterEnd);
+  }
+}
+
+class Batch {
+  readonly rows = new Uint32Array(BATCH);
+  count = 0;
+
+  add(rankedRow: number): void {
+    this.rows[this.count++] = rankedRow;
+  }
+
+  sum(column: ReadonlyColumn): number {
     let sum = 0;
-    for (let i = 0; i < this.#count; i++) sum += column[this.#batch[i]!]!;
+    for (let i = 0; i < this.count; i++) sum += column[this.rows[i]!]!;
     return sum;
   }
 }

@@ -9,6 +9,8 @@ import { RowKind } from '../assign/ranked-rows.ts';
 import { type CandidateList, type CandidateOrder, Candidates } from './candidate-list.ts';
 import type { ClassAvailability } from './class-availability.ts';
 import type { ClassFilter } from './class-groups.ts';
+import { ClassKinds } from './class-kinds.ts';
+import { CoverageBlocks } from './coverage-blocks.ts';
 import { CoverageList } from './coverage-list.ts';
 import { PriceList } from './price-list.ts';
 import { SpecialIdle } from './special-idle.ts';
@@ -45,11 +47,15 @@ export interface FreeClasses {
   readonly speculative: ClassAvailability;
 }
 
+/** The blocks of lists in coverage order, by state and interruption dollars; null: of Idle machines. */
+type BlocksOf = (availability: ClassAvailability, dollars: number | null) => CoverageBlocks;
+
 /** Candidates of all patterns, of the classes that a filter accepts. */
 export class CandidateTier {
   readonly #fleet: FleetView;
   readonly #free: FreeClasses;
   readonly #isByCoverage: boolean;
+  readonly #blocks: BlocksOf;
   /** Null: all classes. */
   readonly #accepts: ClassFilter | null;
   /** Without Speculative machines that are purchased. */
@@ -61,10 +67,12 @@ export class CandidateTier {
     fleet: FleetView,
     free: FreeClasses,
     order: { readonly isByCoverage: boolean; readonly isOwnedOnly: boolean },
+    blocks: BlocksOf,
     accepts: ClassFilter | null,
   ) {
     this.#fleet = fleet;
     this.#free = free;
+    this.#blocks = blocks;
     this.#isByCoverage = order.isByCoverage;
     this.#isOwnedOnly = order.isOwnedOnly;
     this.#accepts = accepts;
@@ -126,9 +134,8 @@ export class CandidateTier {
   }
 
   #listOf(availability: ClassAvailability, dollars: number | null, fits: ClassFilter): CandidateList {
-    const order = orderOf(this.#fleet, dollars);
-    if (!this.#isByCoverage) return PriceList.of(availability, order, fits);
-    return CoverageList.of(this.#fleet, availability, order, fits);
+    if (this.#isByCoverage) return CoverageList.of(this.#fleet, this.#blocks(availability, dollars), fits);
+    return PriceList.of(availability, orderOf(this.#fleet, dollars), fits);
   }
 }
 
@@ -158,7 +165,7 @@ interface RowTiers {
 export class CandidateTiers {
   readonly #fleet: FleetView;
   readonly #free: FreeClasses;
-  #options!: PoolOptions;
+  #isByCoverage = false;
   /** Dimensions that are accelerators. */
   #accelerators: readonly number[] = [];
   /** By order, what may be bought and, as a bit set, the accelerators that a row wants. At most `TIER_CYCLES` old. */
@@ -168,10 +175,15 @@ export class CandidateTiers {
   /** Fast path: most rows have the tiers of the row before. */
   #lastKey = -1;
   #lastTiers: readonly CandidateTier[] = [];
+  /** By interruption dollars; null: of Idle machines. Tiers share them. */
+  readonly #blocks = new Map<number | null, CoverageBlocks>();
+  readonly #kinds: { readonly idle: ClassKinds; readonly speculative: ClassKinds };
 
   constructor(fleet: FleetView, free: FreeClasses) {
     this.#fleet = fleet;
     this.#free = free;
+    const { idle, speculative } = free;
+    this.#kinds = { idle: new ClassKinds(fleet, idle), speculative: new ClassKinds(fleet, speculative) };
   }
 
   /** Prepares a cycle; `free` must have begun it. */
@@ -181,7 +193,7 @@ export class CandidateTiers {
       this.#known.clear();
       this.#units.length = 0;
     }
-    this.#options = options;
+    this.#isByCoverage = options.poolOrder === 'coverage';
     this.#accelerators = accelerators;
     this.#lastKey = -1;
     for (const [key, { tiers, cycle }] of this.#known) {
@@ -202,13 +214,13 @@ export class CandidateTiers {
 
   /** The tiers of a row with a pattern, in the order it acquires from them. */
   of(row: number, pattern: number, kind: number, isOwnedOnly: boolean): readonly CandidateTier[] {
-    const isByCoverage =
-      this.#options.poolOrder === 'coverage' && (kind === RowKind.Plain || kind === RowKind.Spread);
-    const key = this.#wanted(row, pattern) * 4 + (isByCoverage ? 1 : 0) + (isOwnedOnly ? 2 : 0);
+    const isByCoverage = this.#isByCoverage && (kind === RowKind.Plain || kind === RowKind.Spread);
+    const wanted = this.#accelerators.length === 0 ? 0 : this.#wanted(row, pattern);
+    const key = wanted * 4 + (isByCoverage ? 1 : 0) + (isOwnedOnly ? 2 : 0);
     if (key === this.#lastKey) return this.#lastTiers;
     let known = this.#known.get(key);
     if (known === undefined) {
-      known = { tiers: this.#make(key >> 2, { isByCoverage, isOwnedOnly }), cycle: 0 };
+      known = { tiers: this.#make(wanted, { isByCoverage, isOwnedOnly }), cycle: 0 };
       this.#known.set(key, known);
     }
     known.cycle = this.#free.idle.cycle;
@@ -219,7 +231,6 @@ export class CandidateTiers {
 
   /** The accelerators that a row wants, as a bit set by dimension. */
   #wanted(row: number, pattern: number): number {
-    if (this.#accelerators.length === 0) return 0;
     const { demand, dimensions } = this.#fleet;
     let wanted = this.#wantedByUnit(pattern);
     for (const d of this.#accelerators)
@@ -240,10 +251,20 @@ export class CandidateTiers {
     return wanted;
   }
 
+  #blocksOf(availability: ClassAvailability, dollars: number | null): CoverageBlocks {
+    let blocks = this.#blocks.get(dollars);
+    if (blocks === undefined) {
+      const kinds = dollars === null ? this.#kinds.idle : this.#kinds.speculative;
+      blocks = new CoverageBlocks(this.#fleet, availability, kinds, orderOf(this.#fleet, dollars));
+      this.#blocks.set(dollars, blocks);
+    }
+    return blocks;
+  }
+
   #make(wanted: number, order: ConstructorParameters<typeof CandidateTier>[2]): readonly CandidateTier[] {
     const foreign = this.#accelerators.filter((d) => ((wanted >> d) & 1) === 0);
     const tierOf = (accepts: ClassFilter | null): CandidateTier =>
-      new CandidateTier(this.#fleet, this.#free, order, accepts);
+      new CandidateTier(this.#fleet, this.#free, order, (...of) => this.#blocksOf(...of), accepts);
     if (foreign.length === 0) return [tierOf(null)];
     const { classes, dimensions } = this.#fleet;
     const hasForeign: ClassFilter = (c) =>

@@ -5,7 +5,6 @@
 import { type KeyOf, sortedBy } from '../../collections/radix.ts';
 import type { Domains } from '../../fleet/index.ts';
 import { NONE } from '../assign/ranked-rows.ts';
-import type { Unfilled } from '../assign/unfilled.ts';
 import type { ClassAvailability } from './class-availability.ts';
 import { type Heaps, NOTHING_LEFT } from './class-heap.ts';
 
@@ -23,6 +22,8 @@ export class ClassGroups {
   readonly availability: ClassAvailability;
   readonly #keys: SortKeys;
   readonly #fits: ClassFilter;
+  /** Classes to choose from; null: all with free machines. */
+  readonly #from: (() => ArrayLike<number>) | null;
   #classes: Uint32Array = NO_CLASSES;
   /** Start of each group in `#classes`, and the end of the last one. */
   #starts = new Uint32Array(1);
@@ -30,10 +31,16 @@ export class ClassGroups {
   /** By group: its heaps, created on first use. Small groups need none, and most groups are never reached. */
   #heaps: (Heaps | undefined)[] = [];
 
-  constructor(availability: ClassAvailability, keys: SortKeys, fits: ClassFilter) {
+  constructor(
+    availability: ClassAvailability,
+    keys: SortKeys,
+    fits: ClassFilter,
+    from: (() => ArrayLike<number>) | null = null,
+  ) {
     this.availability = availability;
     this.#keys = keys;
     this.#fits = fits;
+    this.#from = from;
   }
 
   /** Number of groups. */
@@ -57,7 +64,7 @@ export class ClassGroups {
   }
 
   #fill(): true {
-    const holding = this.availability.holding();
+    const holding = this.#from?.() ?? this.availability.holding();
     const found: number[] = [];
     for (let i = 0; i < holding.length; i++) if (this.#fits(holding[i]!)) found.push(holding[i]!);
     this.#arrange(sortedBy(Uint32Array.from(found), ...this.#keys()));
@@ -128,14 +135,14 @@ export class ClassGroups {
     return heaps;
   }
 
-  /** The class of a group with the lowest first machine among those that reduce `unfilled`; null: among all. */
-  lowestIn(group: number, unfilled: Unfilled | null): number {
+  /** The class of a group with the lowest first machine among those that `accepts` accepts; null: among all. */
+  lowestIn(group: number, accepts: ClassFilter | null): number {
     let lowest = NONE;
     let ordinal = NOTHING_LEFT;
     for (let i = this.#starts[group]!; i < this.#starts[group + 1]!; i++) {
       const c = this.#classes[i]!;
       const first = this.availability.firstOrdinalOf(c);
-      if (first >= ordinal || (unfilled !== null && !unfilled.adds(c, true))) continue;
+      if (first >= ordinal || (accepts !== null && !accepts(c))) continue;
       lowest = c;
       ordinal = first;
     }

@@ -1,6 +1,6 @@
 // A candidate list in coverage order: least price of covering what a row still wants with machines of one class, then the
 // fewest machines, cost, price, id. The order changes with every machine taken, so each step searches for the first class
-// over the shapes of the list, starting with the shape that was first before. Made by candidate-tier.ts.
+// over the shapes of its blocks, starting with the shape that was first before. Made by candidate-tier.ts.
 
 import type { ReadonlyColumn } from '../../collections/table.ts';
 import type { Domains, FleetView } from '../../fleet/index.ts';
@@ -8,10 +8,11 @@ import { NONE } from '../assign/ranked-rows.ts';
 import type { Unfilled } from '../assign/unfilled.ts';
 import type { CandidateList, CandidateOrder } from './candidate-list.ts';
 import type { ClassAvailability } from './class-availability.ts';
-import { type ClassFilter, ClassGroups } from './class-groups.ts';
+import type { ClassFilter, ClassGroups } from './class-groups.ts';
 import { NOTHING_LEFT } from './class-heap.ts';
+import { type BlockUse, type CoverageBlock, type CoverageBlocks, PatternBlocks } from './coverage-blocks.ts';
 import { ADDS_NOTHING, CoverageWant, coverageScore, limitAbove } from './coverage-want.ts';
-import { FANOUT, Shapes } from './shapes.ts';
+import { FANOUT, type Shapes } from './shapes.ts';
 
 /** Shapes tried in one search above which many machines tie: they are told apart by ids, which then have bounds too. */
 const MANY_TRIES = 4 * FANOUT;
@@ -22,14 +23,20 @@ const WANT = new CoverageWant();
 export class CoverageList implements CandidateList {
   readonly #fleet: FleetView;
   readonly #order: CandidateOrder;
-  readonly #groups: ClassGroups;
-  readonly #shapes: Shapes;
+  readonly #availability: ClassAvailability;
+  /** Null in the list of a domain, which is replaced when the list that it is part of changes. */
+  readonly #blocks: PatternBlocks | null;
+  #uses: readonly BlockUse[];
   #parts = new Map<Domains, Map<number, CoverageList>>();
-  #cycle = 0;
-  /** The shape that was first in the last search: it is likely to be first again. */
+  /** The use that had the first class in the last search. */
   #last = 0;
 
-  // The search under way: the best class so far, with its keys.
+  // The search under way: the block searched, and the best class so far, with its keys.
+  #use = NONE;
+  #block!: CoverageBlock;
+  #groups!: ClassGroups;
+  #shapes!: Shapes;
+  #accepts: ClassFilter | null = null;
   #tentative = false;
   #offered: ReadonlyColumn<Float64Array> = new Float64Array(0);
   #stride = 0;
@@ -43,37 +50,34 @@ export class CoverageList implements CandidateList {
   #ordinal = 0;
   #tries = 0;
 
-  constructor(fleet: FleetView, order: CandidateOrder, groups: ClassGroups) {
+  constructor(
+    fleet: FleetView,
+    order: CandidateOrder,
+    availability: ClassAvailability,
+    blocks: PatternBlocks | null,
+    uses: readonly BlockUse[],
+  ) {
     this.#fleet = fleet;
     this.#order = order;
-    this.#groups = groups;
-    this.#shapes = new Shapes(fleet, groups, order);
+    this.#availability = availability;
+    this.#blocks = blocks;
+    this.#uses = uses;
   }
 
-  static of(
-    fleet: FleetView,
-    availability: ClassAvailability,
-    order: CandidateOrder,
-    fits: ClassFilter,
-  ): CoverageList {
-    const { classes, dimensions } = fleet;
-    const amountOf = (d: number) => (c: number) => classes.allocatable.data[c * dimensions.stride + d]!;
-    const keys = () => [
-      ...Array.from({ length: dimensions.count }, (_, d) => amountOf(d)),
-      order.costOf,
-      order.priceOf,
-    ];
-    return new CoverageList(fleet, order, new ClassGroups(availability, keys, fits));
+  static of(fleet: FleetView, blocks: CoverageBlocks, fits: ClassFilter): CoverageList {
+    return new CoverageList(fleet, blocks.order, blocks.availability, new PatternBlocks(blocks, fits), []);
   }
 
   /** Among machines of one shape the cheapest come first, whatever is wanted. */
   get isFixed(): boolean {
-    return this.#shapes.count <= 1;
+    const { length } = this.#uses;
+    return length === 0 || (length === 1 && this.#uses[0]!.block.shapes.count <= 1);
   }
 
   refresh(): void {
-    if (!this.#groups.refresh()) return;
-    this.#shapes.arrange();
+    const uses = this.#blocks?.refresh() ?? null;
+    if (uses === null) return;
+    this.#uses = uses;
     this.#parts = new Map();
     this.#last = 0;
   }
@@ -92,46 +96,66 @@ export class CoverageList implements CandidateList {
   }
 
   compareFirst(a: number, b: number, unfilled: Unfilled): number {
-    const { availability } = this.#groups;
+    const availability = this.#availability;
     return this.compare(a, b, unfilled) || availability.firstOrdinalOf(a) - availability.firstOrdinalOf(b);
   }
 
   partsBy(domains: Domains): ReadonlyMap<number, CoverageList> {
     let parts = this.#parts.get(domains);
     if (parts === undefined) {
-      parts = new Map();
-      for (const [domain, groups] of this.#groups.partsBy(domains))
-        parts.set(domain, new CoverageList(this.#fleet, this.#order, groups));
+      const uses = new Map<number, BlockUse[]>();
+      for (const { block, accepts } of this.#uses) {
+        for (const [domain, part] of block.partsBy(domains)) {
+          const known = uses.get(domain);
+          if (known === undefined) uses.set(domain, [{ block: part, accepts }]);
+          else known.push({ block: part, accepts });
+        }
+      }
+      parts = new Map([...uses].map(([domain, each]) => [domain, this.#listOf(each)]));
       this.#parts.set(domains, parts);
     }
     return parts;
   }
 
   partIn(domains: Domains, domain: number): CoverageList {
-    const part = this.partsBy(domains).get(domain);
-    return part ?? new CoverageList(this.#fleet, this.#order, this.#groups.none());
+    return this.partsBy(domains).get(domain) ?? this.#listOf([]);
+  }
+
+  #listOf(uses: readonly BlockUse[]): CoverageList {
+    return new CoverageList(this.#fleet, this.#order, this.#availability, null, uses);
   }
 
   next(unfilled: Unfilled, tentative: boolean): number {
-    const { cycle } = this.#groups.availability;
-    const shapes = this.#shapes;
-    if (this.#cycle !== cycle) {
-      this.#cycle = cycle;
-      shapes.beginCycle();
-    }
-    if (shapes.areEmpty) return NONE;
+    const uses = this.#uses;
+    if (uses.length === 0) return NONE;
     this.#read(unfilled);
     this.#tentative = tentative;
     this.#found = NONE;
     this.#score = this.#limit = this.#factor = this.#cost = this.#price = Number.POSITIVE_INFINITY;
     this.#ordinal = NOTHING_LEFT;
-    this.#tries = 0;
-    this.#try(this.#last);
-    const height = shapes.levels.length - 1;
-    if (height < 0) this.#searchShapes(0, shapes.count, this.#last);
-    else this.#searchNodes(height, 0, shapes.levels[height]!.size, this.#last);
-    if (this.#tries > MANY_TRIES && !tentative && !shapes.hasOrdinals) shapes.readOrdinals();
+    const first = this.#last;
+    this.#searchIn(first);
+    for (let at = 0; at < uses.length; at++) if (at !== first) this.#searchIn(at);
     return this.#found;
+  }
+
+  #searchIn(use: number): void {
+    const { accepts, block } = this.#uses[use]!;
+    const { shapes } = block;
+    block.begin();
+    if (shapes.areEmpty) return;
+    this.#use = use;
+    this.#block = block;
+    this.#groups = block.groups;
+    this.#shapes = shapes;
+    this.#accepts = accepts;
+    this.#tries = 0;
+    const { last } = block;
+    this.#try(last);
+    const height = shapes.levels.length - 1;
+    if (height < 0) this.#searchShapes(0, shapes.count, last);
+    else this.#searchNodes(height, 0, shapes.levels[height]!.size, last);
+    if (this.#tries > MANY_TRIES && !this.#tentative && !shapes.hasOrdinals) shapes.readOrdinals();
   }
 
   #read(unfilled: Unfilled): void {
@@ -208,6 +232,7 @@ export class CoverageList implements CandidateList {
 
   /** Makes the first class of a shape the best one, if it precedes the best so far. */
   #try(shape: number): void {
+    const accepts = this.#accepts;
     const groups = this.#groups;
     const shapes = this.#shapes;
     const end = shapes.endOf(shape);
@@ -222,10 +247,13 @@ export class CoverageList implements CandidateList {
     for (;;) {
       const score = coverageScore(cost, factor);
       if (this.#isBehind(score, factor, cost, price, least)) return;
-      const found = groups.firstIn(group, this.#tentative);
+      const first = groups.firstIn(group, this.#tentative);
+      const isAtCursor = group === shapes.cursors[shape];
+      if (first !== NONE && isAtCursor) shapes.noteOrdinal(shape, this.#availability.firstOrdinalOf(first));
+      const isUsable = first === NONE || accepts === null || accepts(first);
+      const found = isUsable ? first : groups.lowestIn(group, accepts);
       if (found !== NONE) {
-        const ordinal = groups.availability.firstOrdinalOf(found);
-        shapes.noteOrdinal(shape, ordinal);
+        const ordinal = this.#availability.firstOrdinalOf(found);
         if (this.#isBehind(score, factor, cost, price, ordinal)) return;
         this.#found = found;
         this.#score = score;
@@ -234,11 +262,12 @@ export class CoverageList implements CandidateList {
         this.#cost = cost;
         this.#price = price;
         this.#ordinal = ordinal;
-        this.#last = shape;
+        this.#last = this.#use;
+        this.#block.last = shape;
         return;
       }
-      // Machines of a tentative search may be returned, so the cursor stays.
-      if (!this.#tentative) shapes.advance(shape);
+      // Machines of a tentative search may be returned, and those that the list may not use are there for others.
+      if (first === NONE && isAtCursor && !this.#tentative) shapes.advance(shape);
       group++;
       if (group === end) return;
       cost = this.#order.costOf(groups.classIn(group));

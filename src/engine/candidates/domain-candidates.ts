@@ -21,6 +21,7 @@ interface DomainEntry {
 }
 
 const NO_CLASSES: readonly number[] = [];
+const NO_ENTRIES: readonly DomainEntry[] = [];
 
 /** Free machines and machines in flight for a strict-spread row, domain by domain; for one row at a time. */
 export class DomainCandidates {
@@ -31,8 +32,9 @@ export class DomainCandidates {
   #domains!: Domains;
   /** Of all tiers, one after the other. */
   #entries: readonly DomainEntry[] = [];
-  /** By tier: the end of its entries. */
-  #ends: readonly number[] = [];
+  /** By tier: the end of its entries; of `#tiers` tiers. */
+  readonly #ends: number[] = [];
+  #tiers = 0;
   /** Entries before this one may still have a machine for the row in a domain without one; the others never will. */
   #open = 0;
   /** Classes of machines that are on their way to the row. */
@@ -74,14 +76,14 @@ export class DomainCandidates {
   #collect(): void {
     const { pattern, profile } = this.#cycle.rankedRows;
     const rankedRow = this.#rankedRow;
-    const ends: number[] = [];
-    this.#entries = [];
-    for (const tier of this.#cycle.tiersOf(rankedRow)) {
-      const entries = this.#entriesOf(tier.candidates(pattern[rankedRow]!, profile[rankedRow]!));
+    const tiers = this.#cycle.tiersOf(rankedRow);
+    this.#entries = NO_ENTRIES;
+    this.#tiers = tiers.length;
+    for (let i = 0; i < tiers.length; i++) {
+      const entries = this.#entriesOf(tiers[i]!.candidates(pattern[rankedRow]!, profile[rankedRow]!));
       this.#entries = this.#entries.length === 0 ? entries : [...this.#entries, ...entries];
-      ends.push(this.#entries.length);
+      this.#ends[i] = this.#entries.length;
     }
-    this.#ends = ends;
   }
 
   #entriesOf(candidates: Candidates): readonly DomainEntry[] {
@@ -160,7 +162,8 @@ export class DomainCandidates {
   /** The next machine in a domain that passes the test, or NONE: tier by tier, Idle before Speculative. */
   next(mayTakeTargeted: ClassFilter | null): number {
     let from = 0;
-    for (const end of this.#ends) {
+    for (let tier = 0; tier < this.#tiers; tier++) {
+      const end = this.#ends[tier]!;
       let slot = this.#nextIdle(from, end, mayTakeTargeted);
       if (slot === NONE) slot = this.#nextSpeculative(from, end);
       if (slot !== NONE) return slot;

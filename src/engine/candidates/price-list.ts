@@ -73,7 +73,7 @@ export class PriceList implements CandidateList {
         if (group === this.#cursor && !tentative) this.#cursor++;
         continue;
       }
-      if (!unfilled.adds(found, true)) found = groups.lowestIn(group, unfilled);
+      if (!unfilled.adds(found, true)) found = groups.lowestIn(group, (c) => unfilled.adds(c, true));
       if (found !== NONE) return found;
     }
     return NONE;

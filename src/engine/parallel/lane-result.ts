@@ -6,11 +6,13 @@ import type { Domains } from '../../fleet/index.ts';
 import type { ClaimRange } from '../assign/claims.ts';
 import { domainsOf } from '../assign/gang.ts';
 import { NONE } from '../assign/ranked-rows.ts';
+import type { Share } from '../assign/sharing.ts';
 import { spreadDomains } from '../assign/skew.ts';
 import type { Cycle } from '../cycle.ts';
 import { type CycleStats, MODES, type ModeStats, PATHS, type PathStats } from '../stats.ts';
 import type { Unmet } from '../unmet.ts';
 import type { GangView } from '../views.ts';
+import type { ClusterLane } from './cluster-lane.ts';
 import type { Lane } from './lane.ts';
 
 export interface LaneResult {
@@ -27,6 +29,10 @@ export interface LaneResult {
   readonly takenClasses: readonly number[];
   readonly paths: readonly PathStats[];
   readonly modes: readonly LaneModeStats[];
+  /** By unmet ranked row that another lane has recorded: what it borrows. */
+  readonly shares: readonly (readonly [number, readonly Share[]])[];
+  /** Milliseconds for which a cluster lane did not wait. */
+  readonly busyMs: number;
   /** Names of domains by gang or strict-spread row, in place of their numbers; null on the thread of the cycle. */
   readonly names: ReadonlyMap<number, readonly string[]> | null;
 }
@@ -34,7 +40,8 @@ export interface LaneResult {
 type LaneModeStats = Pick<ModeStats, 'proposals' | 'commits' | 'conflicts' | 'exhausted'>;
 
 /** The result of a lane; `named`: it is read on another thread. */
-export function resultOf({ cycle, claimsStart }: Lane, named: boolean): LaneResult {
+export function resultOf(lane: Lane | ClusterLane, named: boolean): LaneResult {
+  const { cycle, claimsStart } = lane;
   const { blockers, claims, pass, result, stats } = cycle;
   return {
     rankedRows: pass.rankedRow.slice(0, pass.count),
@@ -52,6 +59,8 @@ export function resultOf({ cycle, claimsStart }: Lane, named: boolean): LaneResu
       const { commits, conflicts, exhausted, proposals } = stats.modes[mode];
       return { commits, conflicts, exhausted, proposals };
     }),
+    shares: 'shares' in lane ? lane.shares : [],
+    busyMs: 'clock' in lane ? lane.clock.busyMs : 0,
     names: named ? namesOf(cycle) : null,
   };
 }
@@ -95,7 +104,10 @@ export function mergeResults(cycle: Cycle, results: readonly LaneResult[]): void
     ...results.flatMap((lane) => lane.unmet.map((row) => numberedRow(cycle, row, lane.names))),
   ];
   unmet.sort((a, b) => rankedRows.compare(a.rankedRow, b.rankedRow));
-  result.replaceUnmet(unmet);
+  const shares = new Map(results.flatMap((lane) => lane.shares));
+  result.replaceUnmet(
+    unmet.map((row) => (shares.has(row.rankedRow) ? { ...row, shares: shares.get(row.rankedRow)! } : row)),
+  );
 }
 
 function numbered(cycle: Cycle, gang: number, view: GangView, names: LaneResult['names']): GangView {

@@ -205,6 +205,55 @@ export function runLanes(lanes: readonly Lane[]): void {
   }
 }
 
+/** Measures for how long a lane is busy, and when it has waited for too long. */
+export class LaneClock {
+  readonly #startMs = performance.now();
+  readonly #patienceMs: number;
+  #waitMs = 0;
+
+  constructor(patienceMs: number) {
+    this.#patienceMs = patienceMs;
+  }
+
+  get busyMs(): number {
+    return performance.now() - this.#startMs - this.#waitMs;
+  }
+
+  /** Runs `wait`, which returns whether the thread was parked, and returns that; throws if patience is at an end. */
+  wait(wait: () => boolean): boolean {
+    const startMs = performance.now();
+    const hasParked = wait();
+    const nowMs = performance.now();
+    this.#waitMs += nowMs - startMs;
+    if (hasParked && nowMs > this.#startMs + this.#patienceMs)
+      throw new LanesAbandoned('Lanes wait longer than one would take.');
+    return hasParked;
+  }
+}
+
+/** A lane that waits for others. */
+export interface Steps {
+  step(): LaneStep;
+  /** Waits after a step that returned `Waits`. */
+  wait(): void;
+}
+
+/** Runs lanes on this thread until all their rows are served, each as far as it can go on. */
+export function runTogether(lanes: readonly Steps[]): void {
+  for (let running = lanes; running.length > 0; ) {
+    let hasMoved = false;
+    let done = 0;
+    for (const lane of running) {
+      let step = lane.step();
+      if (step === LaneStep.Served) hasMoved = true;
+      while (step === LaneStep.Served) step = lane.step();
+      if (step === LaneStep.Done) done++;
+    }
+    if (done > 0) running = running.filter((lane) => lane.step() !== LaneStep.Done);
+    else if (!hasMoved) running[0]!.wait();
+  }
+}
+
 /** Gangs acquire all machines or none. */
 export function modeOf({ rankedRows }: Cycle, rankedRow: number): Mode {
   return MODES[rankedRows.kind[rankedRow] === RowKind.Gang ? 1 : 0]!;

@@ -1,11 +1,16 @@
 // Phase 1 over the free machines: rows are served one by one in rank order, or by several lanes at once with exactly
 // that result. See docs/internals/engine.md, "Lanes". Called by solve.ts.
 
+import { withRoom } from '../../collections/columns.ts';
 import { serve, serveAhead } from '../assign/serve.ts';
 import { RowPrefetch, WaitingRows } from '../assign/waiting-rows.ts';
 import type { Cycle } from '../cycle.ts';
-import { type Lane, LaneStep, type LaneWork, modeOf, runLanes } from './lane.ts';
+import { AcquiringLane } from './acquiring-lane.ts';
+import { ClusterDivision } from './cluster-division.ts';
+import type { ClusterLane, ClusterWork } from './cluster-lane.ts';
+import { type Lane, LaneStep, type LaneWork, modeOf, runLanes, runTogether, type Steps } from './lane.ts';
 import { type LaneResult, mergeResults, resultOf } from './lane-result.ts';
+import { type RequestsMemory, requestsMemory } from './requests.ts';
 import { passRowsOf, Separations } from './separations.ts';
 import { LaneCycles } from './shared-state.ts';
 import { type Territories, territoriesOf } from './territories.ts';
@@ -15,6 +20,8 @@ import type { WorkerPool } from './worker-pool.ts';
 /** Picks which of `lanes` lanes takes the next step. All lanes then run on one thread, in a reproducible order. */
 export type Schedule = (lanes: number) => number;
 
+export type EagerLanes = 'parts' | 'clusters';
+
 export interface LaneOptions {
   /** 'auto': as many lanes as pay off. */
   readonly lanes: number | 'auto';
@@ -22,26 +29,38 @@ export interface LaneOptions {
   /** Milliseconds after which lanes that wait are given up. */
   readonly patienceMs?: number | undefined;
   readonly schedule?: Schedule | undefined;
-  /** Divides rows wherever possible, even where all of them wait for each other. */
-  readonly isEager?: boolean | undefined;
+  /** Divides rows wherever possible: by parts of the fleet, even where all rows wait for each other, or by clusters. */
+  readonly eager?: EagerLanes | undefined;
 }
 
 /** Fewer rows than this are served before other threads are awake. */
 const SMALLEST_WORK = 2_048;
+/** Fewer rows than this are served in one lane while cluster lanes read which rows are theirs. */
+const SMALLEST_CLUSTER_WORK = 16_384;
 /** Several lanes do not pay off above this share of the rows in one of two lanes, or of rows that wait for all lanes. */
 const LARGEST_SHARE = 0.65;
 const LARGEST_CROSSING = 0.1;
 /** Cycles with one lane at most, after lanes were abandoned or were not faster than one; the first time 2, then 4, … */
 const LONGEST_PAUSE = 128;
-/** Cycles with one lane after the rows could not be divided: to find that out, all rows are read. */
-const UNDIVIDED_PAUSE = 10;
-/** Passes with several lanes that are compared with one: code of a thread that has just begun is slow. */
+/** Passes after which labels are tried again, if none divides the rows: to find that out, all rows are read. */
+const UNDIVIDED_PASSES = 10;
+/** Cluster lanes do not pay off if they can have less than this share of the rows. */
+const LEAST_SHARE = 0.2;
+/**
+ * Passes with several lanes that are compared with one, at first and at most; each time that they were faster, twice as many.
+ * Code of a thread that has just begun is slow.
+ */
 const TRIAL = 8;
+const LONGEST_TRIAL = 256;
+/** Passes in one lane that a trial is compared with. */
+const ALONE_PASSES = 3;
 /** Time of one lane per row, and at least. Lanes that wait for longer than that are given up, so that they cost at most twice as much. */
 const ALONE_ROW_MS = 0.004;
 const LEAST_PATIENCE_MS = 100;
 /** In the first passes with several lanes threads have still to compile their code. */
 const WARM_UP_FACTOR = 8;
+/** After a pass in one lane with more or fewer rows by this factor, another one is served in one lane first. */
+const LARGEST_GROWTH = 2;
 /** Several lanes must take less than this share of the time per row of one: they keep other cores busy. */
 const LARGEST_TIME = 0.9;
 
@@ -59,18 +78,29 @@ export class Lanes {
   #pause = 0;
   /** How often lanes have failed since they were last faster than one. */
   #failures = 0;
-  /** Milliseconds per row of the last pass with enough rows for several lanes that was served in one lane. */
-  #aloneRowMs = Number.POSITIVE_INFINITY;
+  /** Milliseconds per row of passes with enough rows for several lanes that were served in one lane since the last trial. */
+  #alone: number[] = [];
+  /** Rows of the last such pass; 0 if there was none. */
+  #aloneRows = 0;
   /** Passes with several lanes so far. */
   #passes = 0;
-  /** Milliseconds per row of passes with several lanes that are not compared yet. */
+  /** Milliseconds per row of passes with several lanes that are not compared yet, and the number that are compared at a time. */
   #trial: number[] = [];
+  #trialLength = TRIAL;
+  /** Remaining passes in which no label is tried. */
+  #undivided = 0;
+  readonly #division: ClusterDivision;
+  /** Memory that cluster lanes share, used again from pass to pass. */
+  #order: Uint32Array = new Uint32Array(0);
+  #requests: RequestsMemory | null = null;
+
   constructor(cycle: Cycle, workerPool: WorkerPool, options: LaneOptions) {
     this.#cycle = cycle;
     this.#workerPool = workerPool;
     this.#options = options;
     this.#cycles = new LaneCycles(cycle);
     this.#prefetch = new RowPrefetch(cycle);
+    this.#division = new ClusterDivision(options.eager === undefined ? undefined : 1);
   }
 
   /** Serves the rows that need free machines, in rank order. */
@@ -78,43 +108,68 @@ export class Lanes {
     const cycle = this.#cycle;
     const order = this.#waiting.inOrder(cycle);
     const lanes = this.#lanesFor(order);
-    const territories = lanes === 1 ? null : this.#territories(order, lanes);
-    if (lanes > 1 && territories === null) this.#pause = UNDIVIDED_PAUSE;
-    cycle.stats.lanes = territories === null ? 1 : lanes;
+    cycle.stats.lanes = 1;
     cycle.stats.laneThreads = 1;
     const startMs = performance.now();
-    if (territories === null) this.#serveAlone(order);
-    else this.#serveIn(lanes, territories);
+    if (lanes === 1 || !this.#serveInLanes(order, lanes)) this.#serveAlone(order);
     this.#compare((performance.now() - startMs) / order.length, order.length);
     this.#unhosted = new Set(cycle.result.unhosted.keys());
     for (const gang of cycle.result.infeasible) cycle.infeasible.note(gang);
   }
 
-  /** Goes back to one lane if several were not faster. Time decides only on the number of lanes, and the result is the same. */
+  /** Serves rows in several lanes; returns false, without having served any, if that would not pay off. */
+  #serveInLanes(order: Uint32Array, lanes: number): boolean {
+    const territories = this.#territories(order, lanes);
+    if (territories !== null) {
+      this.#serveTerritories(lanes, territories);
+      return true;
+    }
+    const isAuto = this.#options.lanes === 'auto';
+    if (!this.#dividesClusters(order)) return false;
+    const division = this.#division.divide(this.#cycle, lanes);
+    if (isAuto && division.share < LEAST_SHARE) return false;
+    this.#serveClusters(lanes, order, division.laneOf);
+    return true;
+  }
+
+  /**
+   * Compares passes in several lanes with passes in one that follow them, and goes back to one lane if several were not
+   * faster. Time decides only on the number of lanes, and the result is the same.
+   */
   #compare(rowMs: number, rows: number): void {
-    if (rows < SMALLEST_WORK) return;
-    if (this.#cycle.stats.lanes === 1) {
-      this.#aloneRowMs = rowMs;
+    if (rows < SMALLEST_WORK || this.#options.lanes !== 'auto') return;
+    if (this.#cycle.stats.lanes > 1) {
+      this.#trial.push(rowMs);
+      if (this.#trial.length === this.#trialLength) this.#pause = ALONE_PASSES;
       return;
     }
-    this.#trial.push(rowMs);
-    if (this.#trial.length < TRIAL) return;
-    const least = Math.min(...this.#trial);
+    this.#alone.push(rowMs);
+    this.#aloneRows = rows;
+    if (this.#pause > 0) return;
+    const isSlower = medianOf(this.#trial) > LARGEST_TIME * medianOf(this.#alone);
+    const isComplete = this.#trial.length === this.#trialLength;
     this.#trial = [];
-    if (least <= LARGEST_TIME * this.#aloneRowMs) this.#failures = 0;
-    else if (this.#options.lanes === 'auto') this.pause();
+    this.#alone = [];
+    if (!isComplete) return;
+    if (isSlower) this.pause();
+    else {
+      this.#failures = 0;
+      this.#trialLength = Math.min(LONGEST_TRIAL, 2 * this.#trialLength);
+    }
   }
 
   /** Serves the next pass in one lane, and if lanes are automatic, others after it as well. */
   pause(): void {
     this.#failures++;
+    this.#trialLength = TRIAL;
+    this.#trial = [];
     this.#pause = this.#options.lanes === 'auto' ? Math.min(LONGEST_PAUSE, 2 ** this.#failures) : 1;
   }
 
   #serveAlone(order: Uint32Array): void {
     const cycle = this.#cycle;
-    const { claims, stats } = cycle;
-    cycle.turnsAhead.open(false);
+    const { claims, stats, turnsAhead } = cycle;
+    turnsAhead.open(false);
     for (let i = 0; i < order.length; i++) {
       this.#prefetch.at(i, order);
       const rankedRow = order[i]!;
@@ -122,7 +177,7 @@ export class Lanes {
       const startMs = stats.rowMs();
       serve(cycle, rankedRow, i);
       if (claims.count > from) stats.committed(modeOf(cycle, rankedRow), startMs);
-      serveAhead(cycle, cycle.rankedRows.cluster[rankedRow]!);
+      if (turnsAhead.isOn) serveAhead(cycle, cycle.rankedRows.cluster[rankedRow]!);
     }
   }
 
@@ -135,39 +190,52 @@ export class Lanes {
     }
     const { lanes } = this.#options;
     if (lanes !== 'auto') return lanes;
-    return order.length < SMALLEST_WORK ? 1 : this.#workerPool.ready;
+    if (order.length < SMALLEST_WORK) return 1;
+    if (this.#isComparable(order.length)) return this.#workerPool.ready;
+    this.#trial = [];
+    return 1;
   }
 
-  /** The rows of each lane; null if several lanes would not pay off. */
+  /** Whether the last pass in one lane was like one with this number of rows: rows of small passes cost more each. */
+  #isComparable(rows: number): boolean {
+    const alone = this.#aloneRows;
+    return alone === 0 || (rows <= LARGEST_GROWTH * alone && alone <= LARGEST_GROWTH * rows);
+  }
+
+  /** The rows of each lane; null if no label divides the rows well enough. */
   #territories(order: Uint32Array, lanes: number): Territories | null {
-    const { isEager = false, lanes: given } = this.#options;
-    const largestCrossing = isEager ? 1 : LARGEST_CROSSING;
+    const { eager, lanes: given } = this.#options;
+    const mayDivideClusters = this.#dividesClusters(order);
+    if (eager === 'clusters' && mayDivideClusters) return null;
+    if (this.#undivided > 0 && (given === 'auto' || mayDivideClusters)) {
+      this.#undivided--;
+      return null;
+    }
     const rows = passRowsOf(this.#cycle, order);
-    const separation = this.#separations.best(this.#cycle, rows, largestCrossing);
-    const isAuto = given === 'auto';
-    // Lanes of a divided part wait for each other at every row that needs free machines: they are no faster than one, and
-    // where there are few rows, much slower.
-    const divides = isEager || (!isAuto && order.length >= SMALLEST_WORK);
-    const mostNeeding = divides ? largestCrossing : 0;
-    const found = territoriesOf(this.#cycle, rows, separation, lanes, this.#unhosted, mostNeeding);
-    if (!isAuto) return found;
+    const separation = this.#separations.best(this.#cycle, rows, eager === 'parts' ? 1 : LARGEST_CROSSING);
+    const found = territoriesOf(this.#cycle, rows, separation, lanes, this.#unhosted);
+    if (eager === 'parts') return found;
+    if (given !== 'auto' && !(mayDivideClusters && found.largest === order.length)) return found;
     const isWorthIt =
       found.largest <= Math.max(LARGEST_SHARE, 1.3 / lanes) * order.length &&
       found.crossing <= LARGEST_CROSSING * order.length;
+    if (!isWorthIt) this.#undivided = UNDIVIDED_PASSES;
     return isWorthIt ? found : null;
   }
 
-  #serveIn(lanes: number, territories: Territories): void {
+  /** Whether the rows of clusters can be divided where no label divides the free machines: rows share machines. */
+  #dividesClusters(order: Uint32Array): boolean {
+    const { eager } = this.#options;
+    return this.#cycle.sharing.isActive && (eager !== undefined || order.length >= SMALLEST_CLUSTER_WORK);
+  }
+
+  #serveTerritories(lanes: number, territories: Territories): void {
     const cycle = this.#cycle;
     const { laneOf, order } = territories;
     const { accelerators, ignoredAccelerators, poolOrder } = cycle.options;
     const rowsOf = new Uint32Array(lanes);
-    let members = 0;
-    for (let i = 0; i < order.length; i++) {
-      rowsOf[laneOf[i]!]!++;
-      members += cycle.rankedRows.members[order[i]!]!;
-    }
-    const claimsStart = cycle.openLanes(lanes, members);
+    for (let i = 0; i < order.length; i++) rowsOf[laneOf[i]!]!++;
+    const claimsStart = cycle.openLanes(lanes, this.#membersIn(order));
     const work: LaneWork = {
       territories,
       lanes,
@@ -176,47 +244,113 @@ export class Lanes {
       poolOptions: { accelerators, ignoredAccelerators, poolOrder },
       adoptable: cycle.adoptable.byCluster,
       retries: this.#options.retries,
-      patienceMs: this.#options.patienceMs ?? this.#patienceFor(order.length),
+      patienceMs: this.#patienceFor(order.length),
     };
     // A lane without rows has served them all.
     for (let lane = 0; lane < lanes; lane++) if (rowsOf[lane] === 0) closeLane(work.control, lane);
     const open = [...rowsOf.keys()].filter((lane) => lane === 0 || rowsOf[lane]! > 0);
-    try {
-      this.#run(work, open);
-    } finally {
-      cycle.closeLanes();
-    }
-  }
-
-  #patienceFor(rows: number): number {
-    const patienceMs = Math.max(LEAST_PATIENCE_MS, ALONE_ROW_MS * rows);
-    return this.#passes++ < TRIAL ? WARM_UP_FACTOR * patienceMs : patienceMs;
-  }
-
-  #run(work: LaneWork, open: readonly number[]): void {
-    const cycle = this.#cycle;
-    const { schedule } = this.#options;
-    const threads = schedule === undefined ? Math.min(open.length, this.#workerPool.ready) : 1;
-    cycle.stats.laneThreads = threads;
+    const threads = this.#threadsFor(open.length);
     const lanesOf = Array.from({ length: threads }, (_, thread) =>
       open.filter((_lane, i) => i % threads === thread),
     );
     let own: readonly Lane[] = [];
-    const results: LaneResult[] = [];
-    const elsewhere = this.#workerPool.drive(lanesOf, work, () => {
+    this.#drive(lanes, lanesOf, work, () => {
       own = this.#cycles.open(work, lanesOf[0]!, true);
-      if (schedule === undefined) runLanes(own);
-      else runScheduled(own, schedule);
+      if (this.#options.schedule === undefined) runLanes(own);
+      else runScheduled(own, this.#options.schedule);
+      return own.slice(1);
     });
-    for (const lane of own.slice(1)) results.push(resultOf(lane, false));
-    results.push(...elsewhere);
     own[0]!.noteClaimsOfOthers();
-    mergeResults(cycle, results);
+  }
+
+  #serveClusters(lanes: number, order: Uint32Array, laneOf: Uint8Array): void {
+    const cycle = this.#cycle;
+    const { retries, schedule } = this.#options;
+    const shared = withRoom(this.#order, order.length);
+    shared.set(order);
+    this.#order = shared;
+    this.#requests = requestsMemory(order.length, cycle.fleet.dimensions.count, this.#requests);
+    const work: ClusterWork = {
+      order: shared.subarray(0, order.length),
+      laneOf,
+      requests: this.#requests,
+      control: this.#requests.control,
+      claimsStart: cycle.openLanes(lanes, this.#membersIn(order)),
+      retries,
+      patienceMs: this.#patienceFor(order.length),
+    };
+    const others = Array.from({ length: lanes - 1 }, (_, i) => i + 1);
+    const threads = this.#threadsFor(lanes);
+    // The acquiring lane has its thread to itself, if there is another one.
+    const lanesOf = Array.from({ length: threads }, (_, thread) =>
+      threads === 1 ? others : others.filter((lane) => thread > 0 && lane % (threads - 1) === thread - 1),
+    );
+    let acquiringMs = 0;
+    const results = this.#drive(lanes, lanesOf, work, () => {
+      const acquiring = new AcquiringLane(cycle, work);
+      const here = this.#cycles.openClusterLanes(work, lanesOf[0]!, 1);
+      if (schedule === undefined) runTogether([acquiring, ...here]);
+      else runScheduled([acquiring, ...here], schedule);
+      acquiringMs = acquiring.clock.busyMs;
+      return here;
+    });
+    if (threads === lanes)
+      this.#division.adjust(
+        acquiringMs,
+        results.map(({ busyMs }) => busyMs),
+      );
+  }
+
+  #membersIn(order: Uint32Array): number {
+    const { members } = this.#cycle.rankedRows;
+    let sum = 0;
+    for (let i = 0; i < order.length; i++) sum += members[order[i]!]!;
+    return sum;
+  }
+
+  #threadsFor(lanes: number): number {
+    return this.#options.schedule === undefined ? Math.min(lanes, this.#workerPool.ready) : 1;
+  }
+
+  #patienceFor(rows: number): number {
+    if (this.#options.patienceMs !== undefined) return this.#options.patienceMs;
+    const patienceMs = Math.max(LEAST_PATIENCE_MS, ALONE_ROW_MS * rows);
+    return this.#passes++ < TRIAL ? WARM_UP_FACTOR * patienceMs : patienceMs;
+  }
+
+  /**
+   * Runs lanes until all rows are served, those of this thread with `run`, which returns those that are not served in this
+   * cycle. Returns the results of all lanes but that one.
+   */
+  #drive(
+    lanes: number,
+    lanesOf: readonly (readonly number[])[],
+    work: LaneWork | ClusterWork,
+    run: () => readonly (Lane | ClusterLane)[],
+  ): readonly LaneResult[] {
+    const cycle = this.#cycle;
+    cycle.stats.lanes = lanes;
+    cycle.stats.laneThreads = lanesOf.length;
+    try {
+      let here: readonly (Lane | ClusterLane)[] = [];
+      const elsewhere = this.#workerPool.drive(lanesOf, work, () => {
+        here = run();
+      });
+      const results = [...here.map((lane) => resultOf(lane, false)), ...elsewhere];
+      mergeResults(cycle, results);
+      return results;
+    } finally {
+      cycle.closeLanes();
+    }
   }
 }
 
+function medianOf(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0;
+}
+
 /** Runs lanes on this thread, at each step the one that a schedule picks, or the next one that can go on. */
-function runScheduled(lanes: readonly Lane[], schedule: Schedule): void {
+function runScheduled(lanes: readonly Steps[], schedule: Schedule): void {
   const running = new Set(lanes);
   while (running.size > 0) {
     const first = schedule(lanes.length);

@@ -13,7 +13,8 @@ import {
 } from '../../fleet/index.ts';
 import type { Attributes, ResourceVector } from '../../model/index.ts';
 import { Cycle } from '../cycle.ts';
-import { Lane, type LaneWork, runLanes } from './lane.ts';
+import { ClusterLane, type ClusterWork } from './cluster-lane.ts';
+import { Lane, type LaneWork, runLanes, runTogether } from './lane.ts';
 import { type LaneResult, resultOf } from './lane-result.ts';
 import type { LaneStart } from './worker-pool.ts';
 
@@ -132,7 +133,12 @@ export class WorkerCycle {
 
   /** Runs lanes of a pass over the mirrored cycle until all their rows are served. */
   drive({ lanes, supply, work }: LaneStart): readonly LaneResult[] {
-    this.#fleet.machines.mirror(supply);
+    if ('requests' in work) {
+      const opened = this.#lanes.openClusterLanes(work, lanes, 0);
+      runTogether(opened);
+      return opened.map((lane) => resultOf(lane, true));
+    }
+    this.#fleet.machines.mirror(supply!);
     const opened = this.#lanes.open(work, lanes, false);
     runLanes(opened);
     return opened.map((lane) => resultOf(lane, true));
@@ -157,6 +163,15 @@ export class LaneCycles {
       const cycle = i === 0 ? this.#cycle : this.#otherAt(i - 1);
       if (i > 0 || !hasBegun) cycle.beginLane(work.claimsStart[number]!, work.poolOptions, work.adoptable);
       return new Lane(cycle, work, number, hasBegun);
+    });
+  }
+
+  /** Opens cluster lanes of a pass on this thread, in its own cycles from number `first` on. */
+  openClusterLanes(work: ClusterWork, numbers: readonly number[], first: number): readonly ClusterLane[] {
+    return numbers.map((number, i) => {
+      const cycle = first + i === 0 ? this.#cycle : this.#otherAt(first + i - 1);
+      cycle.beginClusterLane(work.claimsStart[number]!);
+      return new ClusterLane(cycle, work, number);
     });
   }
 

@@ -25,8 +25,7 @@ export interface Territories {
 
 /**
  * Divides the rows of a pass between lanes. Clusters in `pinned`, and all that is coupled with them, belong to lane 0, and
- * their folds cross. A part that is too large for one lane is divided if at most `mostNeeding` of the rows need free
- * machines: each of these then waits for all lanes.
+ * their folds cross.
  */
 export function territoriesOf(
   cycle: Cycle,
@@ -34,12 +33,10 @@ export function territoriesOf(
   separation: Separation,
   lanes: number,
   pinned: ReadonlySet<number>,
-  mostNeeding: number,
 ): Territories {
   const { kind } = cycle.rankedRows;
   const { order } = rows;
-  const isDivisible = mostNeeding > 0 && needingFree(cycle, order) <= mostNeeding * order.length;
-  const { laneOfCluster, laneOfPart } = assigned(cycle, rows, separation, lanes, pinned, isDivisible);
+  const { laneOfCluster, laneOfPart } = assigned(cycle, rows, separation, lanes, pinned);
   const shared = sharedUint32(order.length);
   shared.set(order);
   const laneOf = sharedUint32(order.length);
@@ -74,7 +71,7 @@ function needsFree({ credits, rankedRows }: Cycle, rankedRow: number): boolean {
 
 interface Assigned {
   readonly laneOfCluster: Int32Array;
-  /** A part without a lane is divided between lanes, and all its rows cross. */
+  /** Clusters whose rows can use no machines at all are divided between lanes. */
   readonly laneOfPart: ReadonlyMap<number, number>;
 }
 
@@ -85,7 +82,6 @@ function assigned(
   separation: Separation,
   lanes: number,
   pinned: ReadonlySet<number>,
-  isDivisible: boolean,
 ): Assigned {
   const laneOfCluster = new Int32Array(cycle.fleet.clusters.size).fill(NONE);
   const laneOfPart = new Map<number, number>();
@@ -95,19 +91,13 @@ function assigned(
     loads[lane]! += rows;
   };
   const lightest = (): number => loads.indexOf(Math.min(...loads));
-  for (const { part, clusters, rows } of homesOf(cycle, passRows, separation)) {
-    const isDivided = part === NO_PART || (isDivisible && rows > passRows.order.length / lanes);
+  for (const { part, clusters } of homesOf(cycle, passRows, separation)) {
+    const isDivided = part === NO_PART;
     const lane = clusters.some(({ cluster }) => pinned.has(cluster)) ? 0 : isDivided ? NONE : lightest();
     if (lane !== NONE) laneOfPart.set(part, lane);
     for (const cluster of clusters) place(cluster, lane === NONE ? lightest() : lane);
   }
   return { laneOfCluster, laneOfPart };
-}
-
-function needingFree(cycle: Cycle, order: Uint32Array): number {
-  let needing = 0;
-  for (let i = 0; i < order.length; i++) if (needsFree(cycle, order[i]!)) needing++;
-  return needing;
 }
 
 interface ClusterRows {

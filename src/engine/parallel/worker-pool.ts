@@ -10,6 +10,7 @@ import { moduleBeside } from '../../runtime/module-path.ts';
 import { LanesAbandoned } from '../assign/serve.ts';
 import type { Cycle } from '../cycle.ts';
 import { awaitValue } from './await-value.ts';
+import type { ClusterWork } from './cluster-lane.ts';
 import type { LaneWork } from './lane.ts';
 import type { LaneResult } from './lane-result.ts';
 import { type ParallelStep, TASKS } from './parallel-step.ts';
@@ -57,10 +58,11 @@ export interface StepStart {
 
 /** The initial state of lanes on another thread. */
 export interface LaneStart {
-  readonly work: LaneWork;
+  readonly work: LaneWork | ClusterWork;
   /** Numbers of its lanes. */
   readonly lanes: readonly number[];
-  readonly supply: SupplyUpdate;
+  /** Null for cluster lanes, which do not read free machines. */
+  readonly supply: SupplyUpdate | null;
 }
 
 interface Member {
@@ -163,10 +165,15 @@ export class WorkerPool {
    * Runs lanes until all rows are served: `lanesOf` on each thread, first of all on this one, with `run`. Returns the results
    * of the other threads. Throws `LanesAbandoned` if a thread failed or could not go on.
    */
-  drive(lanesOf: readonly (readonly number[])[], work: LaneWork, run: () => void): readonly LaneResult[] {
+  drive(
+    lanesOf: readonly (readonly number[])[],
+    work: LaneWork | ClusterWork,
+    run: () => void,
+  ): readonly LaneResult[] {
     const members = this.#up().slice(0, lanesOf.length - 1);
     for (const [i, member] of members.entries()) {
-      const supply = member.supplyPublisher.changesSinceLast(this.#cycle.fleet.machines);
+      const supply =
+        'requests' in work ? null : member.supplyPublisher.changesSinceLast(this.#cycle.fleet.machines);
       this.#wake(member, { work, lanes: lanesOf[i + 1]!, supply });
     }
     const results: LaneResult[] = [];

@@ -1,5 +1,5 @@
-// What rows might lose: Configured machines by class and by the loss they cause. Machines equal in both are equally
-// good victims for any row, so only their ids order them. Machines of a class are scanned by id, once for all readers,
+// What rows might lose: Configured machines by class, by the loss they cause and by whether they are protected. Machines
+// equal in all three are equally good victims for any row, so only their ids order them. Machines of a class are scanned by id, once for all readers,
 // and only as far as one reads; unclaimed ones are listed at once where they are few. Used by victims.ts and preempt.ts.
 
 import type { SliceView, StampedLoss } from '../../fleet/index.ts';
@@ -21,7 +21,7 @@ export interface Loss {
   readonly reclamationDollars: number;
 }
 
-/** Machines of one class with the same loss, in id order. */
+/** Machines of one class with the same loss, protected or not, in id order. */
 export interface VictimGroup {
   /** Machine number `i`, or NONE. */
   at(i: number): number;
@@ -36,6 +36,7 @@ export interface UnclaimedKind {
   readonly loss: StampedLoss;
   /** Their cluster has reported, and its rows do not claim them. */
   readonly excess: boolean;
+  readonly isProtected: boolean;
 }
 
 /** Sorted at the first read; nothing is added after that. */
@@ -119,6 +120,8 @@ export class VictimAvailability {
   readonly #listed: ReadonlyMap<number, ReadonlyMap<number, SortedGroup>> | null;
   readonly #unclaimed: (ScannedClass | undefined)[] = [];
   readonly unclaimedKinds: readonly UnclaimedKind[];
+  /** Whether machines are protected: each value that occurs. Most fleets have no protected machine. */
+  readonly protections: readonly boolean[];
 
   /** `few`: the largest number of unclaimed machines that are listed; the victims are the same for any. */
   constructor(cycle: Cycle, few = FEW * cycle.fleet.machines.size) {
@@ -133,6 +136,7 @@ export class VictimAvailability {
     this.#isReady = Uint8Array.from({ length: clusters.size }, (_, cluster) =>
       cycle.isReady(cluster) ? 1 : 0,
     );
+    this.protections = cycle.fleet.machines.protectedCount === 0 ? [false] : [false, true];
     this.#allReady = cycle.options.readyClusters === null || !this.#isReady.includes(0, 1);
     this.#listed = this.#countUnclaimed() <= few ? this.#listUnclaimed() : null;
     this.unclaimedKinds = this.#kinds();
@@ -195,14 +199,18 @@ export class VictimAvailability {
   }
 
   /** Claimed machines of a class with a loss of `losses`; null if the class has no Configured machines. */
-  claimed(classNumber: number, loss: number): VictimGroup | null {
+  claimed(classNumber: number, loss: number, isProtected: boolean): VictimGroup | null {
     this.#claimed[classNumber] ??= this.#scan(classNumber, (slot) => this.#claimedNumberOf(slot));
-    return this.#claimed[classNumber]?.groupOf(loss) ?? null;
+    return this.#claimed[classNumber]?.groupOf(withBit(loss, isProtected)) ?? null;
   }
 
   #claimedNumberOf(slot: number): number {
     const claimant = this.cycle.claims.claimedBy[slot]! - 1;
     if (claimant === NONE) return NONE;
+    return withBit(this.#lossOf(slot, claimant), this.cycle.fleet.machines.isProtected(slot));
+  }
+
+  #lossOf(slot: number, claimant: number): number {
     const buckets = this.cycle.sharing.bucketsOf(slot);
     if (buckets === 0) return this.#aloneOf(claimant);
     return this.#sharedLosses!.get(this.#memoOf(claimant, buckets))!;
@@ -226,7 +234,8 @@ export class VictimAvailability {
     if (!this.cycle.claims.isFree(slot)) return NONE;
     const { cluster, stamp, stamps } = this.cycle.fleet.machines;
     const isReady = this.#allReady || this.#isReady[cluster[slot]!] === 1;
-    return 2 * stamps.loss[stamp[slot]!]! + (isReady ? 1 : 0);
+    const number = withBit(stamps.loss[stamp[slot]!]!, isReady);
+    return withBit(number, this.cycle.fleet.machines.isProtected(slot));
   }
 
   /** Kinds of unclaimed machines; if these were not listed, all that stamps and clusters allow. */
@@ -237,9 +246,11 @@ export class VictimAvailability {
     for (const [i, loss] of losses.entries()) {
       if (loss === undefined) continue;
       for (const excess of [false, true]) {
-        const number = 2 * i + (excess ? 1 : 0);
-        const exists = listed === null ? excess || !this.#allReady : listed.has(number);
-        if (exists) kinds.push({ number, loss, excess });
+        for (const isProtected of this.protections) {
+          const number = withBit(withBit(i, excess), isProtected);
+          const exists = listed === null ? excess || !this.#allReady : listed.has(number);
+          if (exists) kinds.push({ number, loss, excess, isProtected });
+        }
       }
     }
     return kinds;
@@ -271,6 +282,11 @@ export class VictimAvailability {
     }
     return found;
   }
+}
+
+/** A number with one more bit: numbers of groups stay small, since they are indexes of arrays. */
+function withBit(number: number, bit: boolean): number {
+  return 2 * number + (bit ? 1 : 0);
 }
 
 /** The entry of a key, which is made if there is none. */

@@ -1,5 +1,5 @@
 // Victims: Configured machines that a row may preempt, best first. Unclaimed machines of reported clusters come first, with
-// a reclaim hold all that fit; then the score decides, then the id. Lists are sorted lazily, only as far as they are read.
+// a reclaim hold all that fit; then machines that are not protected; then the score decides, then the id. Lists are sorted lazily, only as far as they are read.
 // Used by preempt.ts.
 
 import type { ReadonlyColumn } from '../../collections/table.ts';
@@ -23,10 +23,11 @@ export interface VictimList {
   isExcess(i: number): boolean;
 }
 
-/** Equally good victims: one loss, one drain time. */
+/** Equally good victims: one loss, one drain time, all protected or none. */
 interface Batch {
   readonly loss: Loss;
   readonly excess: boolean;
+  readonly isProtected: boolean;
   readonly score: number;
   readonly groups: () => (readonly [classNumber: number, VictimGroup])[];
 }
@@ -53,7 +54,7 @@ export class Victims implements VictimList {
   readonly #batches: Batch[];
   #hasInversions = false;
   #opened = 0;
-  /** Groups of equal score, the smallest id on top. */
+  /** Groups that are equally good, the smallest id on top. */
   readonly #heap: Reading[] = [];
   #counts: Map<number, number> | null = null;
 
@@ -63,14 +64,14 @@ export class Victims implements VictimList {
     this.#preemptor = preemptor;
     const fitting = patterns.patternOf(patternNumber).fittingClasses();
     this.#bySeconds = Map.groupBy(fitting, (c) => classes.drainSeconds[c]!);
-    this.#batches = [...this.#unclaimed(true)].sort(byScore);
+    this.#batches = [...this.#unclaimed(true)].sort(bestFirst);
   }
 
   /** Adds victims that are not excess; returns false if they were added before. */
   #addInversions(): boolean {
     if (this.#hasInversions) return false;
     this.#hasInversions = true;
-    this.#batches.push(...[...this.#unclaimed(false), ...this.#claimed()].sort(byScore));
+    this.#batches.push(...[...this.#unclaimed(false), ...this.#claimed()].sort(bestFirst));
     return true;
   }
 
@@ -106,23 +107,25 @@ export class Victims implements VictimList {
 
   *#unclaimed(excess: boolean): Generator<Batch> {
     const { hasHold, unclaimedKinds } = this.#availability;
-    for (const { number, loss: stamped, excess: isExcess } of unclaimedKinds) {
+    for (const { number, loss: stamped, excess: isExcess, isProtected } of unclaimedKinds) {
       const loss = { ...stamped, priority: stamped.priority ?? this.#preemptor };
       if (isExcess !== excess || (loss.priority >= this.#preemptor && !(excess && hasHold))) continue;
-      yield* this.#batchesOf(loss, excess, (c) => this.#availability.unclaimed(c, number));
+      yield* this.#batchesOf({ loss, excess, isProtected }, (c) => this.#availability.unclaimed(c, number));
     }
   }
 
   *#claimed(): Generator<Batch> {
     for (const [number, loss] of this.#availability.losses.entries()) {
       if (loss.priority >= this.#preemptor) continue;
-      yield* this.#batchesOf(loss, false, (c) => this.#availability.claimed(c, number));
+      for (const isProtected of this.#availability.protections) {
+        const kind = { loss, excess: false, isProtected };
+        yield* this.#batchesOf(kind, (c) => this.#availability.claimed(c, number, isProtected));
+      }
     }
   }
 
   *#batchesOf(
-    loss: Loss,
-    excess: boolean,
+    kind: Pick<Batch, 'loss' | 'excess' | 'isProtected'>,
     groupOf: (classNumber: number) => VictimGroup | null,
   ): Generator<Batch> {
     for (const [seconds, classes] of this.#bySeconds) {
@@ -131,7 +134,7 @@ export class Victims implements VictimList {
           const group = groupOf(c);
           return group === null ? [] : [[c, group] as const];
         });
-      yield { loss, excess, score: this.#scoreOf(loss, seconds), groups };
+      yield { ...kind, score: this.#scoreOf(kind.loss, seconds), groups };
     }
   }
 
@@ -161,8 +164,9 @@ export class Victims implements VictimList {
         if (this.#addInversions()) continue;
         return false;
       }
-      while (batches[this.#opened]?.score === best.score && batches[this.#opened]!.excess === best.excess) {
-        this.#open(batches[this.#opened++]!);
+      for (; this.#opened < batches.length; this.#opened++) {
+        if (!areEquallyGood(batches[this.#opened]!, best)) break;
+        this.#open(batches[this.#opened]!);
       }
       for (let i = (this.#heap.length >> 1) - 1; i >= 0; i--) this.#sink(i);
     }
@@ -220,8 +224,13 @@ export class Victims implements VictimList {
   }
 }
 
-function byScore(a: Batch, b: Batch): number {
-  return b.score - a.score;
+/** The order of batches that are all excess, or none. */
+function bestFirst(a: Batch, b: Batch): number {
+  return Number(a.isProtected) - Number(b.isProtected) || b.score - a.score;
+}
+
+function areEquallyGood(a: Batch, b: Batch): boolean {
+  return a.score === b.score && a.excess === b.excess && a.isProtected === b.isProtected;
 }
 
 export const NO_VICTIMS: VictimList = {

@@ -38,6 +38,8 @@ export abstract class DemandRows {
   /** `wholePattern` (requirements and aggregate) decides whether a row with `Same` may fold; `fold…` describe its fold. */
   readonly same = this.byRow.u8();
   readonly wholePattern = this.byRow.u32();
+  /** 1 if a pod of a row with `Same` is larger than all of it. Kept, because comparing the amounts waits for memory. */
+  readonly unitExceedsWhole = this.byRow.u8();
   readonly foldPattern = this.byRow.u32();
   readonly foldProfile = this.byRow.u32();
   readonly foldKey = this.byRow.u32();
@@ -147,12 +149,20 @@ export abstract class DemandRows {
     this.aggregate.set(row, aggregate);
     this.empty[row] = isZero(aggregate) ? 1 : 0;
     if (this.same[row] === 0) return;
+    this.unitExceedsWhole[row] = this.empty[row] === 0 && this.#unitExceedsWhole(row) ? 1 : 0;
     const { profile, stripped } = this.profiles.entryOf(this.profile[row]!);
     const { amounts, foldGroup } = this.#texts.of(this.aggregate, row, aggregate);
     this.wholePattern[row] = this.#patterns.retain(profile.requirements, aggregate, amounts);
     this.foldPattern[row] = this.#patterns.retain(stripped.requirements, aggregate, amounts);
     this.foldKey[row] = this.#keys.retainIn(this.cluster[row]!, stripped.fingerprint, foldGroup);
     this.foldKeyPlace[row] = UNPLACED;
+  }
+
+  #unitExceedsWhole(row: number): boolean {
+    const { data, stride } = this.minUnit;
+    for (let at = row * stride; at < (row + 1) * stride; at++)
+      if (data[at]! > this.aggregate.data[at]!) return true;
+    return false;
   }
 
   /**

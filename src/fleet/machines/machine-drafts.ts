@@ -16,6 +16,7 @@ import {
   machineProblems,
   meaningOf,
   type NeedKey,
+  type NodeFacts,
   printable,
   type Sighting,
   type Stamp,
@@ -29,7 +30,7 @@ import {
   afterSighting,
   atFirstSight,
   type Move,
-  sameButUnclaimed,
+  sameBinding,
   sameStatus,
 } from './machine-status.ts';
 import type { MachineStatus } from './machine-table.ts';
@@ -60,8 +61,8 @@ export interface WrittenMachines {
   /** Slots of new and changed machines, ascending. */
   readonly slots: readonly number[];
   /**
-   * The subset of `slots` that is new or has a changed status, without machines of which only class facts, or only the time
-   * since which they are unclaimed, changed.
+   * The subset of `slots` that is new or has a changed status, without machines of which only class facts, only the time
+   * since which they are unclaimed, or only the use changed.
    */
   readonly statusChanged: readonly number[];
   /** New drain times in seconds by instance type. Machines that changed in nothing else are not in `slots`. */
@@ -213,6 +214,32 @@ export class MachineDrafts {
     );
   }
 
+  /**
+   * Replaces what is known about the use of a cluster's machines. Concerns machines that are bound to it now; facts about
+   * others are dropped. Reads all machines of the cluster, and drafts only those whose use changes.
+   */
+  setFacts(cluster: string, facts: NodeFacts): void {
+    const { clusters, machines } = this.#fleet;
+    const bound = machines.boundOf(clusters.find(cluster));
+    for (const { offset, length } of bound === undefined ? [] : [bound.configured, bound.configuring]) {
+      for (let i = offset; i < offset + length; i++) {
+        const slot = machines.arena.data[i]!;
+        if (facts.size === 0 && machines.use[slot] === 0) continue;
+        const id = machines.idOf(slot);
+        if (!this.#drafts.has(id) && machines.useOf(slot) !== facts.get(id)) this.#use(id, facts);
+      }
+    }
+    for (const id of [...this.inCluster(cluster)]) {
+      const status = this.#drafts.get(id)!.status;
+      if (status === null || status.cluster !== cluster || !isBound(status.state)) continue;
+      if (status.use !== facts.get(id)) this.#use(id, facts);
+    }
+  }
+
+  #use(id: string, facts: NodeFacts): void {
+    this.#change(id, (known) => ({ ...known, use: facts.get(id) }));
+  }
+
   /** Throws BF_STAMP_MISPLACED for a machine that is not bound to the cluster of the row. */
   restamp(id: string, { cluster, fingerprint, group }: NeedKey, terms: StampTerms): MachineChange {
     const { priority, interruptionPenaltyDollars, reclamationPenaltyDollars } = terms;
@@ -302,9 +329,9 @@ export class MachineDrafts {
     const { machines, classes } = this.#fleet;
     const facts = draft.facts === null && this.#measured.size === 0 ? null : this.#factsOf(draft);
     const known = machines.statusOf(slot);
-    const isSameStatus = sameButUnclaimed(known, draft.status);
+    const isSameStatus = sameBinding(known, draft.status);
     const isSameClass = facts === null || sameFacts(facts, classes.factsOf(machines.classOf[slot]!));
-    if (isSameStatus && isSameClass) {
+    if (isSameStatus && isSameClass && known.use === draft.status.use) {
       if (known.unclaimedSinceMs === draft.status.unclaimedSinceMs) return;
       slots.push(slot);
       machines.setUnclaimedSince(slot, draft.status.unclaimedSinceMs);
@@ -312,7 +339,9 @@ export class MachineDrafts {
     }
     if (!isSameStatus) statusChanged.push(slot);
     slots.push(slot);
-    machines.update(slot, draft.status, isSameClass ? undefined : facts);
+    // Named, since a status may lack the field, which then means that the use is unknown.
+    const { use } = draft.status;
+    machines.update(slot, { ...draft.status, use }, isSameClass ? undefined : facts);
   }
 
   // Dimensions are limited and assigned in order of arrival, so pending roll-ups from before this record are checked first.

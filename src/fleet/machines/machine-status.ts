@@ -5,10 +5,12 @@
 //   stamp   ⇒ the machine has a cluster; an unbound machine has no stamp
 //   target  is cleared in Speculative, Configured, Deleting and Failed; in every other state it may be set
 //   unclaimedSinceMs  is cleared in every state but Configured, and with a new cluster
+//   use     is unknown in every state but Configuring and Configured, and with a new cluster
 
 import {
   Command,
   commandTarget,
+  isBound,
   type Machine,
   MachineState,
   Meaning,
@@ -33,7 +35,8 @@ export type Move =
 /** The status after a transition that the shard starts; throws BF_MOVE_ILLEGAL from the wrong state. */
 export function afterMove(known: MachineStatus, move: Move, atMs: number): MachineStatus {
   const state = commandTarget(move.command, known.state);
-  const moved = { ...known, state, unclaimedSinceMs: null };
+  // No transition of the shard leaves a machine bound to the cluster that reported its use.
+  const moved = { ...known, state, unclaimedSinceMs: null, use: undefined };
   switch (move.command) {
     case Command.Create:
     case Command.Drain:
@@ -70,6 +73,7 @@ export function afterSighting(known: MachineStatus, seen: Machine, atMs: number)
     target: targetAfter(known, seen.state, cluster),
     idleSinceMs: idleSinceAfter(known, seen.state, atMs),
     unclaimedSinceMs: seen.state === Configured && cluster === known.cluster ? known.unclaimedSinceMs : null,
+    use: isBound(seen.state) && cluster === known.cluster ? known.use : undefined,
   };
 }
 
@@ -119,11 +123,11 @@ function idleSinceAfter(known: MachineStatus, seen: MachineState, atMs: number):
 
 /** Value equality: replacing `a` with `b` would change no column. */
 export function sameStatus(a: MachineStatus, b: MachineStatus): boolean {
-  return a.unclaimedSinceMs === b.unclaimedSinceMs && sameButUnclaimed(a, b);
+  return a.unclaimedSinceMs === b.unclaimedSinceMs && a.use === b.use && sameBinding(a, b);
 }
 
-/** Whether two statuses are equal apart from the time since which no row has claimed the machine. */
-export function sameButUnclaimed(a: MachineStatus, b: MachineStatus): boolean {
+/** Whether two statuses are equal apart from what no restart restores: the use, and the time since which it is unclaimed. */
+export function sameBinding(a: MachineStatus, b: MachineStatus): boolean {
   return (
     a.state === b.state &&
     a.blocked === b.blocked &&

@@ -8,13 +8,22 @@ import { withRoom } from '../../collections/columns.ts';
 import { SliceBatch } from '../../collections/slice-batch.ts';
 import { type Slice, SliceArena, type SlotOrder } from '../../collections/sorted-slices.ts';
 import { ColumnGroup } from '../../collections/table.ts';
-import { isBound, type LedgerMachine, MachineState, type Stamp } from '../../model/index.ts';
+import {
+  isBound,
+  type LedgerMachine,
+  MachineState,
+  type NodeUse,
+  nodeUseAt,
+  nodeUseNumber,
+  type Stamp,
+} from '../../model/index.ts';
 import type { ClassFacts, ClassTable } from '../tables/classes.ts';
 import type { KeyTable, NameTable } from '../tables/names.ts';
 import { StampTable } from '../tables/stamps.ts';
 import { ClockCounts } from './clock-counts.ts';
 import { Firsts } from './firsts.ts';
 import { IdTable } from './ids.ts';
+import { PLACE_AT_PRICE, PROTECTED } from './node-use.ts';
 import { applyRuns, type SupplyUpdate } from './supply.ts';
 
 const { Idle, Speculative, Configuring, Configured } = MachineState;
@@ -30,7 +39,7 @@ const NOTHING: Partial<MachineStatus> = {
   unclaimedSinceMs: null,
 };
 
-/** Bound machines of one cluster, each run by (price, reclamation penalty desc, id). */
+/** Bound machines of one cluster, each run in `keepOrder`. */
 export interface BoundSlices {
   readonly configured: Slice;
   readonly configuring: Slice;
@@ -39,7 +48,7 @@ export interface BoundSlices {
 /** The fields of a machine that it does not share with its class. */
 export type MachineStatus = Pick<
   LedgerMachine,
-  'state' | 'blocked' | 'cluster' | 'stamp' | 'target' | 'idleSinceMs' | 'unclaimedSinceMs'
+  'state' | 'blocked' | 'cluster' | 'stamp' | 'target' | 'idleSinceMs' | 'unclaimedSinceMs' | 'use'
 >;
 
 /** A machine as stored in the columns, without host and error text, which no decision reads. */
@@ -70,10 +79,13 @@ export class MachineTable {
   readonly idleSinceMs = this.bySlot.f64();
   /** Since when no row has claimed or picked it, as of the last cycle; NaN where no such clock runs. */
   readonly unclaimedSinceMs = this.bySlot.f64();
+  /** What its cluster reported about its use, as a number of node-use.ts; 0 unless it is bound. */
+  readonly use = this.bySlot.u8();
 
   readonly #ids = new IdTable();
   readonly #firsts = new Firsts();
   readonly #unclaimedClocks = new ClockCounts();
+  #protectedCount = 0;
   #batch: SliceBatch | null = null;
   /** Scratch array of `SliceBatch`, by slot; all zero between batches. */
   #marks = new Uint8Array(0);
@@ -108,8 +120,20 @@ export class MachineTable {
   readonly #counts: number[] = [];
   readonly #freeCounts: number[] = [];
 
+  /** The keys of the keep order that come before the owner: protected machines, price, use. */
+  readonly useAndPriceOrder = (a: number, b: number): number => {
+    const price = this.classes.price[this.classOf[a]!]! - this.classes.price[this.classOf[b]!]!;
+    const use = this.use[a]!;
+    const other = this.use[b]!;
+    if (use === other) return price;
+    if (use === PROTECTED) return -1;
+    if (other === PROTECTED) return 1;
+    return price || PLACE_AT_PRICE[use]! - PLACE_AT_PRICE[other]!;
+  };
+
+  /** The order of bound machines where no row is being served. Idle machines have no use, so it is their pool order as well. */
   readonly keepOrder = (a: number, b: number): number =>
-    this.classes.price[this.classOf[a]!]! - this.classes.price[this.classOf[b]!]! ||
+    this.useAndPriceOrder(a, b) ||
     compareNumbers(this.reclamationOf(b), this.reclamationOf(a)) ||
     this.ordinal[a]! - this.ordinal[b]!;
 
@@ -165,6 +189,19 @@ export class MachineTable {
     return this.stamps.reclamationDollars[this.stamp[slot]!]!;
   }
 
+  useOf(slot: number): NodeUse | undefined {
+    return nodeUseAt(this.use[slot]!);
+  }
+
+  isProtected(slot: number): boolean {
+    return this.use[slot] === PROTECTED;
+  }
+
+  /** Number of protected machines. */
+  get protectedCount(): number {
+    return this.#protectedCount;
+  }
+
   boundOf(cluster: number): BoundSlices | undefined {
     return this.#bound[cluster];
   }
@@ -213,6 +250,7 @@ export class MachineTable {
       target: target === 0 ? null : this.keys.keyOf(target),
       idleSinceMs: knownTime(this.idleSinceMs[slot]!),
       unclaimedSinceMs: knownTime(this.unclaimedSinceMs[slot]!),
+      use: this.useOf(slot),
     };
   }
 
@@ -270,17 +308,19 @@ export class MachineTable {
     }
     this.classOf[slot] = joined;
     this.#write(slot, status);
+    this.#writeUse(slot, nodeUseNumber(status.use));
     this.#place(slot);
     return slot;
   }
 
-  /** Writes only the given fields. With `facts` the machine joins the class of these facts. */
+  /** Writes only the given fields; `use` is given as undefined if it is unknown. With `facts` the machine joins the class of these facts. */
   update(slot: number, changes: Partial<MachineStatus>, facts?: ClassFacts): void {
     const joined = facts === undefined ? this.classOf[slot]! : this.classes.join(facts);
     this.#displace(slot);
     if (facts !== undefined) this.#leaveClass(slot, joined);
     this.classOf[slot] = joined;
     this.#write(slot, changes);
+    this.#writeUse(slot, 'use' in changes ? nodeUseNumber(changes.use) : this.use[slot]!);
     this.#place(slot);
   }
 
@@ -305,6 +345,7 @@ export class MachineTable {
     this.#displace(slot);
     this.#leaveClass(slot, null);
     this.#write(slot, NOTHING);
+    this.#writeUse(slot, 0);
     this.state[slot] = 0;
     this.#ids.remove(slot);
   }
@@ -367,6 +408,14 @@ export class MachineTable {
     const current = this.stamps.stampOf(this.stamp[slot]!);
     this.#name(this.stampKey, slot, this.#stampKeyOf(this.cluster[slot]!, current));
     if (stamp !== undefined) this.stamps.drop(old);
+  }
+
+  /** Written after state and cluster: a fact holds only while the machine is bound. */
+  #writeUse(slot: number, use: number): void {
+    const written = this.cluster[slot] !== 0 && isBound(this.stateOf(slot)) ? use : 0;
+    if (this.use[slot] === PROTECTED) this.#protectedCount--;
+    if (written === PROTECTED) this.#protectedCount++;
+    this.use[slot] = written;
   }
 
   // Stores a key, whose reference the caller has added, in a column of keys, and drops the reference to the old one.
