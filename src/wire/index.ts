@@ -12,6 +12,7 @@ export type { IntakeLimits, IntakeResult } from './codec/intake.ts';
 export { RollupIntake, SharedParts } from './codec/intake.ts';
 export { machineFromWire, machinesFromWire, machineToWire } from './codec/machine.ts';
 export { needToWire, requirementsToWire, resourcesToWire } from './codec/need.ts';
+export { readingNodeFacts } from './codec/node-facts.ts';
 export type { RollupSize } from './codec/rollup.ts';
 export type { RollupProblem, RollupProblems } from './codec/rollup-problems.ts';
 export { NO_PROBLEMS, wholeProblems } from './codec/rollup-problems.ts';

@@ -29,11 +29,24 @@ const need = {
 
 const cases = {
   ClusterCapacityNeeds: () =>
-    expectOnWire(gen.ClusterCapacityNeeds, [len(1, 'c1'), num(2, 2n ** 63n - 1n), len(3, ...need.bytes)], {
-      clusterId: 'c1',
-      timestampUnixNanos: 9223372036854775807n,
-      needs: [need.value],
+    expectOnWire(
+      gen.ClusterCapacityNeeds,
+      [len(1, 'c1'), num(2, 2n ** 63n - 1n), len(3, ...need.bytes), len(1000, len(1, 'm-1'))],
+      {
+        clusterId: 'c1',
+        timestampUnixNanos: 9223372036854775807n,
+        needs: [need.value],
+        nodeFacts: { empty: ['m-1'], inUse: [], protected: [] },
+      },
+    ),
+  NodeFacts: () =>
+    expectOnWire(gen.NodeFacts, [len(1, 'm-1'), len(2, 'm-2'), len(2, 'm-3'), len(3, len(1, 'm-4'))], {
+      empty: ['m-1'],
+      inUse: ['m-2', 'm-3'],
+      protected: [{ machineId: 'm-4', reason: 0 }],
     }),
+  NodeFacts_Protected: () =>
+    expectOnWire(gen.NodeFacts_Protected, [len(1, 'm-4'), num(2, 3)], { machineId: 'm-4', reason: 3 }),
   CapacityNeed: () => expectOnWire(gen.CapacityNeed, need.bytes, need.value),
   NodeSelectorRequirement: () =>
     expectOnWire(gen.NodeSelectorRequirement, [len(1, 'key'), num(2, 5), len(3, 'v1'), len(3, 'v2')], {
@@ -64,6 +77,12 @@ describe('the encoding of capacity.proto', () => {
       OPERATOR_EXISTS: 3,
       OPERATOR_DOES_NOT_EXIST: 4,
       OPERATOR_SAME: 5,
+    });
+    expect(gen.NodeFacts_Protected_Reason).toEqual({
+      REASON_UNSPECIFIED: 0,
+      REASON_PDB: 1,
+      REASON_ANNOTATION: 2,
+      REASON_DRAIN_FAILED: 3,
     });
     expect(gen.TopologySpread_WhenUnsatisfiable).toEqual({
       WHEN_UNSATISFIABLE_UNSPECIFIED: 0,

@@ -41,6 +41,61 @@ describe('an operator frame with one payload', () => {
   });
 });
 
+describe('a node report', () => {
+  const limits = FrameLimits;
+
+  test('given one, then it is decoded', () => {
+    const bytes = len(
+      1000,
+      ...[len(1, 'm-1'), num(2, 4), len(3, 'i1'), len(4, 'n-1'), len(5, 'cloud://1'), len(6, 'why')],
+      ...[len(7, 'pdb/ns/a'), len(7, 'pod/ns/b')],
+    );
+    expect(readOperatorFrame(bytes)).toEqual({
+      kind: 'nodeReport',
+      value: {
+        ...{ machineId: 'm-1', kind: 4, instructionId: 'i1', nodeName: 'n-1', providerId: 'cloud://1' },
+        ...{ reason: 'why', blockedBy: ['pdb/ns/a', 'pod/ns/b'] },
+      },
+    });
+  });
+
+  test('given a field that is beyond its limit, then it is cut, never within a character', () => {
+    const bytes = len(
+      1000,
+      len(1, 'm'),
+      len(6, `${'x'.repeat(limits.reason - 1)}üü`),
+      len(7, 'b'.repeat(400)),
+    );
+    const frame = readOperatorFrame(bytes);
+    expect(frame).toMatchObject({
+      value: { reason: 'x'.repeat(limits.reason - 1), blockedBy: ['b'.repeat(limits.blockedBy)] },
+    });
+  });
+
+  test('given more blockers than the limit, then the first are kept', () => {
+    const blockers = Array.from({ length: 30 }, (_, i) => len(7, `pod/ns/${i}`));
+    const frame = readOperatorFrame(len(1000, len(1, 'm'), ...blockers));
+    expect(frame.kind === 'nodeReport' && frame.value.blockedBy).toHaveLength(limits.blockers);
+  });
+
+  test.each([
+    ['a machine id', len(1, 'm'.repeat(254))],
+    ['an instruction id', join([len(1, 'm'), len(3, 'i'.repeat(limits.instructionId + 1))])],
+  ])('given %s longer than any, then it answers nothing', (_what, fields) => {
+    expect(readOperatorFrame(len(1000, fields))).toEqual({ kind: 'unknownAnswer' });
+  });
+
+  test.each([5, -1, 2 ** 31 - 1])('given the unknown kind %s, then it is unspecified', (kind) => {
+    expect(readOperatorFrame(len(1000, len(1, 'm'), num(2, kind)))).toMatchObject({ value: { kind: 0 } });
+  });
+
+  test('given text that is not UTF-8, or millions of fields, then it is refused', () => {
+    expect(() => readOperatorFrame(len(1000, len(6, Uint8Array.of(0xff))))).toThrow('UTF-8');
+    const many = Array.from({ length: limits.fields + 1 }, () => num(9, 1));
+    expect(() => readOperatorFrame(len(1000, ...many))).toThrow(WireFormatError);
+  });
+});
+
 describe('an operator frame with several payloads', () => {
   test('given payloads of two kinds, then the last one is used', () => {
     expect(readOperatorFrame(join([rollup, hello])).kind).toBe('hello');

@@ -4,7 +4,13 @@
 // reach this file raw: see `rawBytes` in service.ts. Called by the shard's sessions (sessions/session.ts).
 
 import { NameLimits } from '../../model/index.ts';
-import type { BootstrapBlobResponse, Hello, ReclaimAck } from '../gen/bigfleet/v1alpha1/shard.ts';
+import {
+  type BootstrapBlobResponse,
+  type Hello,
+  type NodeReport,
+  NodeReport_Kind,
+  type ReclaimAck,
+} from '../gen/bigfleet/v1alpha1/shard.ts';
 import { readInt64, WIRE, WireCursor } from './cursor.ts';
 import { decodeText } from './decode.ts';
 import { WireFormatError } from './errors.ts';
@@ -16,6 +22,8 @@ export type OperatorFrame =
   | { readonly kind: 'rollup'; readonly bytes: Uint8Array }
   | { readonly kind: 'bootstrapResponse'; readonly value: BootstrapBlobResponse }
   | { readonly kind: 'reclaimAck'; readonly value: ReclaimAck }
+  /** `value.kind` is unspecified for numbers that this version does not know. */
+  | { readonly kind: 'nodeReport'; readonly value: NodeReport }
   /** An answer whose id is longer than any that a shard makes, so that it answers nothing. */
   | { readonly kind: 'unknownAnswer' }
   /** No payload this version knows. Not an error: the session logs it and goes on. */
@@ -34,14 +42,26 @@ export const FrameLimits = {
   instructionId: 64,
   /** Why an operator cannot answer; the rest is not decoded. */
   error: 1000,
+  /** Texts of a node report; the rest of a longer one is not decoded. `blockedBy` is a kind, a namespace and a name. */
+  nodeName: 253,
+  providerId: 1024,
+  reason: 500,
+  blockedBy: 317,
+  /** Blockers that are kept of a node report; others are ignored. */
+  blockers: 20,
   /** Fields of a frame or a small payload. They have one to four; millions would keep the reader busy for seconds. */
   fields: 1000,
 } as const;
 
-const FIELD = { hello: 1, rollup: 2, bootstrapResponse: 3, reclaimAck: 4 } as const;
+const FIELD = { hello: 1, rollup: 2, bootstrapResponse: 3, reclaimAck: 4, nodeReport: 1000 } as const;
+const MEMBERS: ReadonlySet<number> = new Set(Object.values(FIELD));
 const HELLO = { clusterId: 1, protocolVersion: 3, features: 1000 } as const;
 const BOOTSTRAP = { requestId: 1, userData: 2, ttlSeconds: 3, error: 4 } as const;
 const RECLAIM = { instructionId: 1, nodesStarted: 2 } as const;
+const NODE_REPORT = {
+  ...{ machineId: 1, kind: 2, instructionId: 3, nodeName: 4, providerId: 5, reason: 6, blockedBy: 7 },
+} as const;
+const REPORT_KINDS: ReadonlySet<number> = new Set(Object.values(NodeReport_Kind));
 
 /**
  * Follows the protobuf rules for a oneof: the last member on the wire wins, and a member that is repeated with
@@ -53,7 +73,7 @@ export function readOperatorFrame(frame: Uint8Array): OperatorFrame {
   let member = 0;
   let pieces: Uint8Array[] = [];
   for (const field of fieldsOf({ bytes: frame, from: 0, to: frame.length })) {
-    if (field.type !== WIRE.bytes || field.field > FIELD.reclaimAck) continue;
+    if (field.type !== WIRE.bytes || !MEMBERS.has(field.field)) continue;
     if (field.field !== member) {
       member = field.field;
       pieces = [];
@@ -85,6 +105,8 @@ function readMember(member: number, payload: Payload): OperatorFrame {
       return readBootstrapResponse(payload);
     case FIELD.reclaimAck:
       return readReclaimAck(payload);
+    case FIELD.nodeReport:
+      return readNodeReport(payload);
     default:
       return { kind: 'unknown' };
   }
@@ -146,6 +168,40 @@ function readReclaimAck(payload: Payload): OperatorFrame {
     value.instructionId = isOurs ? decodeText(payload.bytes, valueStart, pos) : '';
   }
   return isOurs ? { kind: 'reclaimAck', value } : { kind: 'unknownAnswer' };
+}
+
+/** A machine id or instruction id that is longer than any of a shard makes the report one about nothing. */
+function readNodeReport(payload: Payload): OperatorFrame {
+  const { bytes } = payload;
+  const texts = { machineId: '', instructionId: '', nodeName: '', providerId: '', reason: '' };
+  const blockedBy: string[] = [];
+  let kind: NodeReport_Kind = NodeReport_Kind.KIND_UNSPECIFIED;
+  const isOurs = { machineId: true, instructionId: true };
+  for (const { field, type, valueStart, pos } of fieldsOf(payload)) {
+    if (field === NODE_REPORT.kind && type === WIRE.varint) kind = reportKind(readInt64(bytes, valueStart));
+    if (type !== WIRE.bytes) continue;
+    const text = (maxBytes: number): string =>
+      decodeText(bytes, valueStart, endOfText(bytes, valueStart, pos, maxBytes));
+    if (field === NODE_REPORT.machineId || field === NODE_REPORT.instructionId) {
+      const [name, limit] =
+        field === NODE_REPORT.machineId
+          ? (['machineId', NameLimits.machineId] as const)
+          : (['instructionId', FrameLimits.instructionId] as const);
+      isOurs[name] = pos - valueStart <= limit;
+      texts[name] = isOurs[name] ? decodeText(bytes, valueStart, pos) : '';
+    } else if (field === NODE_REPORT.nodeName) texts.nodeName = text(FrameLimits.nodeName);
+    else if (field === NODE_REPORT.providerId) texts.providerId = text(FrameLimits.providerId);
+    else if (field === NODE_REPORT.reason) texts.reason = text(FrameLimits.reason);
+    else if (field === NODE_REPORT.blockedBy && blockedBy.length < FrameLimits.blockers)
+      blockedBy.push(text(FrameLimits.blockedBy));
+  }
+  if (!isOurs.machineId || !isOurs.instructionId) return { kind: 'unknownAnswer' };
+  return { kind: 'nodeReport', value: { ...texts, kind, blockedBy } };
+}
+
+function reportKind(value: bigint): NodeReport_Kind {
+  const number = Number(BigInt.asIntN(32, value));
+  return REPORT_KINDS.has(number) ? (number as NodeReport_Kind) : NodeReport_Kind.KIND_UNSPECIFIED;
 }
 
 /** Where a text ends that is cut to a number of bytes, never within a character. */

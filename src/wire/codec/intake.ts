@@ -19,10 +19,16 @@ import { type RollupProblems, wholeProblems } from './rollup-problems.ts';
 import { finished } from './steps.ts';
 
 export type IntakeResult =
-  | { readonly kind: 'unchanged'; readonly timestampUnixNanos: bigint }
+  | {
+      readonly kind: 'unchanged';
+      readonly timestampUnixNanos: bigint;
+      /** The encoded node facts; empty if there are none. */
+      readonly nodeFacts: Uint8Array;
+    }
   | {
       readonly kind: 'changed';
       readonly timestampUnixNanos: bigint;
+      readonly nodeFacts: Uint8Array;
       /** The difference from the accepted roll-up. First-seen times are 0, "not known". */
       readonly delta: RollupDelta;
       /** All Needs. */
@@ -104,8 +110,8 @@ export class RollupIntake {
     });
   }
 
-  /** The timestamp, if a byte comparison finds the bytes equal to the accepted roll-up apart from it; else null. */
-  repeats(bytes: Uint8Array): bigint | null {
+  /** The timestamp and the node facts, if the bytes are equal to the accepted roll-up apart from them; else null. */
+  repeats(bytes: Uint8Array): { readonly timestampUnixNanos: bigint; readonly facts: Uint8Array } | null {
     return this.#reader.repeats(bytes);
   }
 
@@ -133,7 +139,7 @@ export class RollupIntake {
       admit,
     });
     const { timestampUnixNanos } = rollup;
-    if (rollup.kind === 'unchanged') return { kind: 'unchanged', timestampUnixNanos };
+    if (rollup.kind === 'unchanged') return rollup;
     if (rollup.kind === 'refused')
       return { kind: 'refused', timestampUnixNanos, problems: wholeProblems(rollup.problems) };
     const combined = yield* combine(rollup.needs, rollup.origin, this.#accepted);
@@ -141,7 +147,8 @@ export class RollupIntake {
     if (violations.total > 0) return { kind: 'refused', timestampUnixNanos, problems: violations };
     const counts = { rowsSetAside, hiddenRows, remarks, size };
     const delta = this.#deltaOf(combined);
-    return { kind: 'changed', timestampUnixNanos, delta, needs, ...counts, rollup, combined };
+    const { nodeFacts } = rollup;
+    return { kind: 'changed', timestampUnixNanos, nodeFacts, delta, needs, ...counts, rollup, combined };
   }
 
   /** Makes the roll-up just read the one that later ones are compared with. */

@@ -22,7 +22,7 @@ function wireNeed(parts: Partial<CapacityNeed> = {}): CapacityNeed {
 }
 
 function rollup(needs: readonly CapacityNeed[], clusterId = 'c1'): ClusterCapacityNeeds {
-  return { clusterId, timestampUnixNanos: 1n, needs };
+  return { clusterId, timestampUnixNanos: 1n, needs, nodeFacts: undefined };
 }
 
 function read(message: ClusterCapacityNeeds): IntakeResult {

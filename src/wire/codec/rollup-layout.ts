@@ -3,7 +3,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { NameLimits, type Problem } from '../../model/index.ts';
-import { isInt64, readInt64, WIRE, type WireCursor } from './cursor.ts';
+import { isInt64, readInt64, WIRE, WireCursor } from './cursor.ts';
 import { decodeText } from './decode.ts';
 import { WireFormatError } from './errors.ts';
 import { type MapRuns, RUN_WIDTH } from './need-bytes.ts';
@@ -12,6 +12,7 @@ import { type MapRuns, RUN_WIDTH } from './need-bytes.ts';
 const CLUSTER_ID = 1;
 const TIMESTAMP = 2;
 const NEEDS = 3;
+const NODE_FACTS = 1000;
 
 /** Where things are in the bytes of a roll-up. */
 export interface Layout {
@@ -26,6 +27,13 @@ export interface Layout {
   readonly to: Int32Array;
   /** Hash of each need, 0 where it has not been computed yet. */
   readonly hashes: Int32Array;
+  /** Bytes of the node facts; empty if there are none. */
+  readonly facts: Buffer;
+  /**
+   * Where the node facts begin, if nothing but them follows; the end of the bytes if there are none. -1: other fields follow,
+   * so later roll-ups are not compared byte for byte. Writers put fields in the order of their numbers, so that is rare.
+   */
+  readonly tailFrom: number;
 }
 
 export interface Baseline<T> extends Layout {
@@ -37,23 +45,55 @@ export interface Baseline<T> extends Layout {
   readonly isWhole: boolean;
 }
 
+/** A roll-up with the rows of the accepted one. */
+interface SameRows {
+  readonly timestampUnixNanos: bigint;
+  readonly facts: Buffer;
+}
+
 /**
- * The fast way: byte for byte the accepted roll-up but for the number in its last timestamp field. As the
- * accepted one was well-formed, so is this one, and nothing needs to be walked. Undefined if it is not so. Never throws:
- * a number of more than 64 bits is left to the walk over the whole roll-up, whose caller expects malformed bytes.
+ * The fast way: byte for byte the accepted roll-up but for the number in its last timestamp field and the node facts at its
+ * end. As the accepted one was well-formed, so is this one, and none of its rows needs to be walked. Undefined if it is not
+ * so. Never throws: a number of more than 64 bits is left to the walk over the whole roll-up, whose caller expects malformed
+ * bytes.
  */
-export function stampIfOnlyThatDiffers(before: Layout, bytes: Buffer): bigint | undefined {
-  const { stampFrom, stampTo } = before;
-  if (stampTo === 0) return before.bytes.equals(bytes) ? 0n : undefined;
-  if (bytes.length <= stampFrom || before.bytes.compare(bytes, 0, stampFrom, 0, stampFrom) !== 0) {
-    return undefined;
-  }
+export function withSameRows(before: Layout, bytes: Buffer): SameRows | undefined {
+  const { stampFrom, stampTo, tailFrom } = before;
+  if (tailFrom < 0 || bytes.length < stampFrom) return undefined;
+  if (before.bytes.compare(bytes, 0, stampFrom, 0, stampFrom) !== 0) return undefined;
   let end = stampFrom;
-  while (end < bytes.length && bytes[end]! >= 0x80) end++;
-  end++;
-  if (before.bytes.length - stampTo !== bytes.length - end) return undefined;
-  if (before.bytes.compare(bytes, end, bytes.length, stampTo, before.bytes.length) !== 0) return undefined;
-  return isInt64(bytes, stampFrom, end) ? readInt64(bytes, stampFrom) : undefined;
+  if (stampTo > 0) {
+    while (end < bytes.length && bytes[end]! >= 0x80) end++;
+    end++;
+    if (end > bytes.length || !isInt64(bytes, stampFrom, end)) return undefined;
+  }
+  const tail = end + tailFrom - stampTo;
+  if (tail > bytes.length || before.bytes.compare(bytes, end, tail, stampTo, tailFrom) !== 0)
+    return undefined;
+  const facts = factsIn(bytes, tail);
+  if (facts === null) return undefined;
+  return { timestampUnixNanos: stampTo === 0 ? 0n : readInt64(bytes, stampFrom), facts };
+}
+
+/** Node facts from `from` to the end; null if anything else is there. */
+function factsIn(bytes: Buffer, from: number): Buffer | null {
+  const cursor = new WireCursor().reset(bytes, from, bytes.length);
+  const parts: Buffer[] = [];
+  try {
+    while (cursor.next()) {
+      if (cursor.field !== NODE_FACTS || cursor.type !== WIRE.bytes) return null;
+      if (parts.push(bytes.subarray(cursor.valueStart, cursor.pos)) > MAX_OTHER_FIELDS) return null;
+    }
+  } catch (error) {
+    if (error instanceof WireFormatError) return null;
+    throw error;
+  }
+  return joined(parts);
+}
+
+/** Embedded messages that are repeated are merged, which means that their bytes are joined. */
+function joined(parts: readonly Buffer[]): Buffer {
+  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
 }
 
 /** Fields beside the rows that a roll-up may have: three, and some additions that this version does not know. */
@@ -76,8 +116,18 @@ export function scan(
   let stampFrom = 0;
   let stampTo = 0;
   let problem: Problem | null = null;
+  const facts: Buffer[] = [];
+  let tailFrom = bytes.length;
+  let isTail = true;
   cursor.reset(bytes, 0, bytes.length);
   while (problem === null && cursor.next()) {
+    if (cursor.field === NODE_FACTS && cursor.type === WIRE.bytes) {
+      if (facts.length === 0) tailFrom = cursor.start;
+      if (facts.push(bytes.subarray(cursor.valueStart, cursor.pos)) > MAX_OTHER_FIELDS)
+        problem = rollupLimit('node_facts', `More than ${MAX_OTHER_FIELDS} times node facts.`);
+      continue;
+    }
+    if (facts.length > 0) isTail = false;
     if (cursor.field === NEEDS && cursor.type === WIRE.bytes) {
       from.push(cursor.valueStart);
       to.push(cursor.pos);
@@ -111,6 +161,8 @@ export function scan(
     from: Int32Array.from(from),
     to: Int32Array.from(to),
     hashes: new Int32Array(from.length),
+    facts: joined(facts),
+    tailFrom: isTail ? tailFrom : -1,
   };
 }
 

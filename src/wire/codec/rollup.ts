@@ -16,22 +16,26 @@ import {
   type Layout,
   onlyRows,
   scan,
-  stampIfOnlyThatDiffers,
   withoutHiddenRows,
+  withSameRows,
 } from './rollup-layout.ts';
 import { findOrigins } from './rollup-origins.ts';
 import { finished, Steps } from './steps.ts';
 
-/** Same cluster and the same needs in the same order as the accepted roll-up; only the time differs. */
+/** Same cluster and the same needs in the same order as the accepted roll-up; only the time and the node facts differ. */
 interface UnchangedRollup {
   readonly kind: 'unchanged';
   readonly timestampUnixNanos: bigint;
+  /** The encoded node facts, a view of the bytes read; empty if there are none. */
+  readonly nodeFacts: Uint8Array;
 }
 
 export interface ChangedRollup<T> {
   readonly kind: 'changed';
   readonly clusterId: string;
   readonly timestampUnixNanos: bigint;
+  /** The encoded node facts, a view of the bytes read; empty if there are none. */
+  readonly nodeFacts: Uint8Array;
   /** All needs, in the order of the wire. Those that were there before are the same objects as before. */
   readonly needs: readonly T[];
   /** Per need its place in the accepted roll-up, or -1 if it is new. No place appears twice. */
@@ -98,12 +102,12 @@ export class RollupReader<T> {
   }
 
   /**
-   * The timestamp, if these are the bytes of the accepted roll-up apart from it; else null, also where they are malformed.
-   * Cheap: nothing is walked, and `read` recognises more.
+   * The timestamp and the node facts, if these are the bytes of the accepted roll-up apart from them; else null, also where
+   * they are malformed. Cheap: no row is walked, and `read` recognises more.
    */
-  repeats(message: Uint8Array): bigint | null {
+  repeats(message: Uint8Array): { readonly timestampUnixNanos: bigint; readonly facts: Uint8Array } | null {
     if (this.#baseline?.isWhole !== true) return null;
-    return stampIfOnlyThatDiffers(this.#baseline, bufferOf(message)) ?? null;
+    return withSameRows(this.#baseline, bufferOf(message)) ?? null;
   }
 
   /** Reads a roll-up in one go. */
@@ -125,15 +129,18 @@ export class RollupReader<T> {
     const bytes = bufferOf(message);
     const before = this.#baseline;
     if (before?.isWhole === true) {
-      const stamp = stampIfOnlyThatDiffers(before, bytes);
-      if (stamp !== undefined) return { kind: 'unchanged', timestampUnixNanos: stamp };
+      const same = withSameRows(before, bytes);
+      if (same !== undefined) {
+        const { timestampUnixNanos, facts: nodeFacts } = same;
+        return { kind: 'unchanged', timestampUnixNanos, nodeFacts };
+      }
     }
     const layout = scan(bytes, new WireCursor(), maxRows);
     const { timestampUnixNanos } = layout;
     if ('problem' in layout) return { kind: 'refused', timestampUnixNanos, problems: [layout.problem] };
     const origin = yield* findOrigins(before, layout);
     if (before !== undefined && isSame(before, layout, origin))
-      return { kind: 'unchanged', timestampUnixNanos };
+      return { kind: 'unchanged', timestampUnixNanos, nodeFacts: layout.facts };
     const checked = yield* this.#check(before, layout, origin);
     const problems = admit(checked.size);
     if (problems.length > 0) return { kind: 'refused', timestampUnixNanos, problems };
@@ -147,10 +154,15 @@ export class RollupReader<T> {
     if (pending?.reading !== this.#readings)
       throw new Error('accept() takes the result of the last read() only');
     const { baseline } = pending;
-    // A copy, so that the caller's buffer and the network frame around it can be collected.
+    // A copy, so that the caller's buffer and the network frame around it can be collected. The node facts are not part of it.
+    const { bytes, tailFrom } = baseline;
     this.#baseline = baseline.isWhole
-      ? { ...baseline, bytes: Buffer.from(baseline.bytes) }
-      : withoutHiddenRows(baseline);
+      ? {
+          ...baseline,
+          bytes: Buffer.from(bytes.subarray(0, tailFrom < 0 ? bytes.length : tailFrom)),
+          facts: NO_FACTS,
+        }
+      : { ...withoutHiddenRows(baseline), facts: NO_FACTS };
     this.#pending.delete(delta);
   }
 
@@ -160,7 +172,7 @@ export class RollupReader<T> {
     layout: Layout,
     origin: Int32Array,
   ): Generator<undefined, Checked> {
-    const { bytes, from, to, clusterId } = layout;
+    const { bytes, from, to, clusterId, facts } = layout;
     const rows = from.length;
     const runs: MapRuns = new Int32Array(rows * RUN_WIDTH);
     const weights = new Uint16Array(rows);
@@ -189,7 +201,7 @@ export class RollupReader<T> {
       weight += weights[i]!;
       if (steps.isOver(to[i]! - from[i]!)) yield;
     }
-    const size = { clusterId, rows, weight, keptBytes: bytes.length - hiddenBytes };
+    const size = { clusterId, rows, weight, keptBytes: bytes.length - facts.length - hiddenBytes };
     return { runs, weights, entries, excesses, size };
   }
 
@@ -199,7 +211,7 @@ export class RollupReader<T> {
     origin: Int32Array,
     { runs, weights, entries, excesses }: Checked,
   ): Generator<undefined, ChangedRollup<T>> {
-    const { bytes, from, to, hashes, clusterId, timestampUnixNanos } = layout;
+    const { bytes, from, to, hashes, clusterId, timestampUnixNanos, facts } = layout;
     const count = from.length;
     const needs: T[] = [];
     const steps = new Steps();
@@ -224,6 +236,7 @@ export class RollupReader<T> {
       kind: 'changed',
       clusterId,
       timestampUnixNanos,
+      nodeFacts: facts,
       needs,
       origin,
       added: count - kept,
@@ -261,6 +274,8 @@ function keyedNeed(excess: Excess, bytes: Buffer, from: number, to: number): Cap
   if (excess.hides === 'key') return null;
   return decodeStrict(CapacityNeed, withoutAmounts(bytes, from, to), from);
 }
+
+const NO_FACTS = Buffer.alloc(0);
 
 function bufferOf(message: Uint8Array): Buffer {
   return Buffer.from(message.buffer, message.byteOffset, message.byteLength);

@@ -241,7 +241,16 @@ describe('a server stream', () => {
 
 describe('a bidirectional stream with raw requests', () => {
   const ack = (echo: string): shard.ShardMessage => ({
-    payload: { $case: 'ack', value: { echo, coordinatorTerm: 0n, shardEpoch: 2n ** 63n - 1n, features: [] } },
+    payload: {
+      $case: 'ack',
+      value: {
+        echo,
+        coordinatorTerm: 0n,
+        shardEpoch: 2n ** 63n - 1n,
+        features: [],
+        rollupTimestampUnixNanos: 0n,
+      },
+    },
   });
 
   test('given frames of the client, then the server receives their bytes and can answer each', async () => {
@@ -265,7 +274,10 @@ describe('a bidirectional stream with raw requests', () => {
       payload: { $case: 'hello', value: { clusterId: 'c1', protocolVersion: 'v1alpha1', features: [] } },
     });
     call.write({
-      payload: { $case: 'rollup', value: { clusterId: 'c1', timestampUnixNanos: 5n, needs: [] } },
+      payload: {
+        $case: 'rollup',
+        value: { clusterId: 'c1', timestampUnixNanos: 5n, needs: [], nodeFacts: undefined },
+      },
     });
     call.end();
     const answers: shard.ShardMessage[] = [];
@@ -298,7 +310,10 @@ describe('strict decoding of requests', () => {
 describe('the writer shared by all messages', () => {
   const { encode } = shardService.methods.session.response;
   const ack = (shardEpoch: bigint): shard.ShardMessage => ({
-    payload: { $case: 'ack', value: { echo: 'hello', coordinatorTerm: 0n, shardEpoch, features: [] } },
+    payload: {
+      $case: 'ack',
+      value: { echo: 'hello', coordinatorTerm: 0n, shardEpoch, features: [], rollupTimestampUnixNanos: 0n },
+    },
   });
 
   test('given an encoded message, when another is encoded, then the bytes of the first are unchanged', () => {

@@ -118,6 +118,53 @@ export interface ClusterCapacityNeeds {
    * means the cluster wants nothing.
    */
   readonly needs: readonly CapacityNeed[];
+  /**
+   * What the cluster knows of its nodes. Replaces the facts sent before; absent: there are none. Numbers from 1000 up are
+   * additions of this implementation.
+   */
+  readonly nodeFacts: NodeFacts | undefined;
+}
+
+/**
+ * How the machines of a cluster are used. A machine that is not listed has no known use. At most 100,000 ids of at most 253
+ * bytes.
+ */
+export interface NodeFacts {
+  /** Machines whose nodes run no pods but those of DaemonSets and static ones. */
+  readonly empty: readonly string[];
+  /** Machines whose nodes run pods. */
+  readonly inUse: readonly string[];
+  /** Machines that should not be drained; they are in use as well and not listed there. */
+  readonly protected: readonly NodeFacts_Protected[];
+}
+
+/** A machine that should not be drained. */
+export interface NodeFacts_Protected {
+  /** Which machine. */
+  readonly machineId: string;
+  /** Why. */
+  readonly reason: NodeFacts_Protected_Reason;
+}
+
+/** Why a machine should not be drained. */
+export const NodeFacts_Protected_Reason = {
+  /** REASON_UNSPECIFIED - Not given. */
+  REASON_UNSPECIFIED: 0,
+  /** REASON_PDB - A pod disruption budget allows no disruption of its pods. */
+  REASON_PDB: 1,
+  /** REASON_ANNOTATION - A pod or the node has an annotation against disruption. */
+  REASON_ANNOTATION: 2,
+  /** REASON_DRAIN_FAILED - A drain of the node has failed lately. */
+  REASON_DRAIN_FAILED: 3,
+} as const;
+
+export type NodeFacts_Protected_Reason = typeof NodeFacts_Protected_Reason[keyof typeof NodeFacts_Protected_Reason];
+
+export namespace NodeFacts_Protected_Reason {
+  export type REASON_UNSPECIFIED = typeof NodeFacts_Protected_Reason.REASON_UNSPECIFIED;
+  export type REASON_PDB = typeof NodeFacts_Protected_Reason.REASON_PDB;
+  export type REASON_ANNOTATION = typeof NodeFacts_Protected_Reason.REASON_ANNOTATION;
+  export type REASON_DRAIN_FAILED = typeof NodeFacts_Protected_Reason.REASON_DRAIN_FAILED;
 }
 
 /**
@@ -229,7 +276,7 @@ export namespace TopologySpread_WhenUnsatisfiable {
 }
 
 function createBaseClusterCapacityNeeds(): ClusterCapacityNeeds {
-  return { clusterId: "", timestampUnixNanos: 0n, needs: [] };
+  return { clusterId: "", timestampUnixNanos: 0n, needs: [], nodeFacts: undefined };
 }
 
 export const ClusterCapacityNeeds: MessageFns<ClusterCapacityNeeds> = {
@@ -245,6 +292,9 @@ export const ClusterCapacityNeeds: MessageFns<ClusterCapacityNeeds> = {
     }
     for (const v of message.needs) {
       CapacityNeed.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.nodeFacts !== undefined) {
+      NodeFacts.encode(message.nodeFacts, writer.uint32(8002).fork()).join();
     }
     return writer;
   },
@@ -284,6 +334,139 @@ export const ClusterCapacityNeeds: MessageFns<ClusterCapacityNeeds> = {
             }
 
             message.needs.push(CapacityNeed.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 1000: {
+            if (tag !== 8002) {
+              break;
+            }
+
+            message.nodeFacts = NodeFacts.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseNodeFacts(): NodeFacts {
+  return { empty: [], inUse: [], protected: [] };
+}
+
+export const NodeFacts: MessageFns<NodeFacts> = {
+  encode(message: NodeFacts, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.empty) {
+      writer.uint32(10).string(v!);
+    }
+    for (const v of message.inUse) {
+      writer.uint32(18).string(v!);
+    }
+    for (const v of message.protected) {
+      NodeFacts_Protected.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodeFacts {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodeFacts() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.empty.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.inUse.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.protected.push(NodeFacts_Protected.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseNodeFacts_Protected(): NodeFacts_Protected {
+  return { machineId: "", reason: 0 };
+}
+
+export const NodeFacts_Protected: MessageFns<NodeFacts_Protected> = {
+  encode(message: NodeFacts_Protected, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.machineId !== "") {
+      writer.uint32(10).string(message.machineId);
+    }
+    if (message.reason !== 0) {
+      writer.uint32(16).int32(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodeFacts_Protected {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodeFacts_Protected() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.machineId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.reason = reader.int32() as any;
             continue;
           }
         }

@@ -4,7 +4,7 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { ClusterCapacityNeeds, NodeSelectorRequirement } from "./capacity.ts";
-import { MachineState, Resources } from "./provider.ts";
+import { CapacityType, MachineState, Resources } from "./provider.ts";
 
 /** Anything an operator sends. */
 export interface OperatorMessage {
@@ -22,6 +22,9 @@ export interface OperatorMessage {
     | //
     /** A reclaim instruction has been started. */
     { readonly $case: "reclaimAck"; readonly value: ReclaimAck }
+    | //
+    /** A node joined, drained, or failed to. Numbers from 1000 up are additions of this implementation. */
+    { readonly $case: "nodeReport"; readonly value: NodeReport }
     | undefined;
 }
 
@@ -47,6 +50,12 @@ export interface ShardMessage {
     | //
     /** What became of the last roll-up, row by row. Sent only to operators whose hello has the feature "rollup-report". */
     { readonly $case: "rollupReport"; readonly value: RollupReport }
+    | //
+    /** Which needs are met, and why others are not. Sent only to operators whose hello has the feature "verdicts". */
+    { readonly $case: "needVerdicts"; readonly value: NeedVerdicts }
+    | //
+    /** Nodes of a reclaim that are to stay. Sent only to operators whose hello has the feature "withdraw". */
+    { readonly $case: "reclaimWithdrawal"; readonly value: ReclaimWithdrawal }
     | undefined;
 }
 
@@ -56,7 +65,10 @@ export interface Hello {
   readonly clusterId: string;
   /** Protocol the operator speaks, "v1alpha1". Information only. */
   readonly protocolVersion: string;
-  /** Additions the operator understands: "rollup-report". At most 16 of at most 32 bytes; more are ignored. */
+  /**
+   * Additions the operator understands: "rollup-report", "verdicts", "drain-report", "withdraw". At most 16 of at most
+   * 32 bytes; more are ignored.
+   */
   readonly features: readonly string[];
 }
 
@@ -73,6 +85,8 @@ export interface Acknowledgement {
   readonly shardEpoch: bigint;
   /** On the ack of a hello: additions the shard understands. Absent: none. */
   readonly features: readonly string[];
+  /** On the ack of a roll-up: its timestamp. 0 on other acks and from shards that do not send it. */
+  readonly rollupTimestampUnixNanos: bigint;
 }
 
 /**
@@ -157,6 +171,25 @@ export interface BootstrapRequest {
   readonly requirements: readonly NodeSelectorRequirement[];
   /** Cluster to join. */
   readonly clusterId: string;
+  /** Machine that is to join. Empty from shards that do not send it, like all fields below. */
+  readonly machineId: string;
+  /** Labels that the node is to carry. */
+  readonly labels: Map<string, string>;
+  /** Taints that the node is to carry. */
+  readonly taints: readonly Taint[];
+  /** Hardware type of the machine. */
+  readonly instanceType: string;
+  /** Zone of the machine. */
+  readonly zone: string;
+  /** How the machine is paid for. */
+  readonly capacityType: CapacityType;
+  /** The provider's id of the host. */
+  readonly providerId: string;
+}
+
+export interface BootstrapRequest_LabelsEntry {
+  readonly key: string;
+  readonly value: string;
 }
 
 /** Answer to a BootstrapRequest. */
@@ -181,6 +214,29 @@ export interface ReclaimInstruction {
   readonly gracePeriodSeconds: bigint;
   /** Priority of the need that wants the machines, 0 when they are simply no longer needed. Telemetry only. */
   readonly preemptorPriority: number;
+  /** Why the nodes must go. Unspecified from shards that do not send it: a priority other than 0 then means a preemption. */
+  readonly kind: ReclaimInstruction_Kind;
+}
+
+/** Why nodes must go. */
+export const ReclaimInstruction_Kind = {
+  /** KIND_UNSPECIFIED - Not given. */
+  KIND_UNSPECIFIED: 0,
+  /** KIND_RECLAIM - No need counts on the machines any more. If pods are left when the grace ends, the reclaim is withdrawn. */
+  KIND_RECLAIM: 1,
+  /** KIND_PREEMPTION - A need of higher priority takes the machines. The drain goes on when the grace ends. */
+  KIND_PREEMPTION: 2,
+  /** KIND_EXCESS - A need takes machines that no need of this cluster counts on. */
+  KIND_EXCESS: 3,
+} as const;
+
+export type ReclaimInstruction_Kind = typeof ReclaimInstruction_Kind[keyof typeof ReclaimInstruction_Kind];
+
+export namespace ReclaimInstruction_Kind {
+  export type KIND_UNSPECIFIED = typeof ReclaimInstruction_Kind.KIND_UNSPECIFIED;
+  export type KIND_RECLAIM = typeof ReclaimInstruction_Kind.KIND_RECLAIM;
+  export type KIND_PREEMPTION = typeof ReclaimInstruction_Kind.KIND_PREEMPTION;
+  export type KIND_EXCESS = typeof ReclaimInstruction_Kind.KIND_EXCESS;
 }
 
 /** The nodes are cordoned and being emptied. The shard does not wait for this. */
@@ -189,6 +245,105 @@ export interface ReclaimAck {
   readonly instructionId: string;
   /** How many nodes of the instruction were started. */
   readonly nodesStarted: number;
+}
+
+/**
+ * The nodes of an instruction are to stay: the operator uncordons them. Only for instructions whose drain has not been
+ * reported as done.
+ */
+export interface ReclaimWithdrawal {
+  /** Names the instruction. */
+  readonly instructionId: string;
+  /** Nodes that stay, as the instruction named them. */
+  readonly nodes: readonly string[];
+  /** Why, for a person. */
+  readonly reason: string;
+}
+
+/**
+ * What happened to the node of one machine. Sent on the event; open ones are sent again after each hello, so a reader
+ * must accept repetitions.
+ */
+export interface NodeReport {
+  /** Machine of the node. */
+  readonly machineId: string;
+  /** What happened. */
+  readonly kind: NodeReport_Kind;
+  /** Instruction that the drain belongs to; empty for joins. */
+  readonly instructionId: string;
+  /** Name of the node; empty if it has not registered. */
+  readonly nodeName: string;
+  /** The provider's id in the Node object. */
+  readonly providerId: string;
+  /** Why, for a person. At most 500 bytes. */
+  readonly reason: string;
+  /** What blocks a drain: "pdb/<namespace>/<name>" or "pod/<namespace>/<name>". At most 20 of at most 317 bytes. */
+  readonly blockedBy: readonly string[];
+}
+
+/** What happened. */
+export const NodeReport_Kind = {
+  /** KIND_UNSPECIFIED - Not given. */
+  KIND_UNSPECIFIED: 0,
+  /** KIND_JOINED - The node has registered. */
+  KIND_JOINED: 1,
+  /** KIND_JOIN_TIMEOUT - The node has not registered in time. */
+  KIND_JOIN_TIMEOUT: 2,
+  /** KIND_DRAINED - No pods are left on the node that a drain would evict. */
+  KIND_DRAINED: 3,
+  /** KIND_DRAIN_BLOCKED - The drain did not finish within its grace. */
+  KIND_DRAIN_BLOCKED: 4,
+} as const;
+
+export type NodeReport_Kind = typeof NodeReport_Kind[keyof typeof NodeReport_Kind];
+
+export namespace NodeReport_Kind {
+  export type KIND_UNSPECIFIED = typeof NodeReport_Kind.KIND_UNSPECIFIED;
+  export type KIND_JOINED = typeof NodeReport_Kind.KIND_JOINED;
+  export type KIND_JOIN_TIMEOUT = typeof NodeReport_Kind.KIND_JOIN_TIMEOUT;
+  export type KIND_DRAINED = typeof NodeReport_Kind.KIND_DRAINED;
+  export type KIND_DRAIN_BLOCKED = typeof NodeReport_Kind.KIND_DRAIN_BLOCKED;
+}
+
+/** Which needs of a cluster are met, and why others are not. At most one message in five seconds. */
+export interface NeedVerdicts {
+  /** Number of the decision cycle. */
+  readonly cycle: bigint;
+  /**
+   * Whether these replace all verdicts sent before. The frames that follow one with `full` and have the same cycle add
+   * to it.
+   */
+  readonly full: boolean;
+  /** At most 1,000. */
+  readonly verdicts: readonly NeedVerdicts_Verdict[];
+}
+
+/** The verdict on one need. */
+export interface NeedVerdicts_Verdict {
+  /** Profile of the need. */
+  readonly profileFingerprint: string;
+  /** Group of the need. */
+  readonly group: string;
+  /** Whether its whole demand is covered. */
+  readonly satisfied: boolean;
+  /** Reason of an unmet need, as in InspectNeeds. */
+  readonly unmetReason: string;
+  /** Stable name of the cause. */
+  readonly cause: string;
+  /** The verdict for a person. At most 500 bytes. */
+  readonly sentence: string;
+  /** How many unmet rows rank above it. */
+  readonly rowsAhead: number;
+  /** Machines that it claims. At most 50, except for groups that start with "stuck:". */
+  readonly machines: readonly string[];
+  /** Machines of other needs that it shares. At most 50. */
+  readonly sharedMachines: readonly string[];
+  /** How many machines it claims. */
+  readonly machineTotal: number;
+  /** How many of these are not yet Configured. */
+  readonly notConfigured: number;
+  /** The need is no longer reported; all other fields but its key are empty. */
+  readonly removed: boolean;
 }
 
 /** One machine of the cluster, as the shard knows it. */
@@ -294,6 +449,9 @@ export const OperatorMessage: MessageFns<OperatorMessage> = {
       case "reclaimAck":
         ReclaimAck.encode(message.payload.value, writer.uint32(34).fork()).join();
         break;
+      case "nodeReport":
+        NodeReport.encode(message.payload.value, writer.uint32(8002).fork()).join();
+        break;
     }
     return writer;
   },
@@ -346,6 +504,14 @@ export const OperatorMessage: MessageFns<OperatorMessage> = {
             message.payload = { $case: "reclaimAck", value: ReclaimAck.decode(reader, reader.uint32()) };
             continue;
           }
+          case 1000: {
+            if (tag !== 8002) {
+              break;
+            }
+
+            message.payload = { $case: "nodeReport", value: NodeReport.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -383,6 +549,12 @@ export const ShardMessage: MessageFns<ShardMessage> = {
         break;
       case "rollupReport":
         RollupReport.encode(message.payload.value, writer.uint32(8002).fork()).join();
+        break;
+      case "needVerdicts":
+        NeedVerdicts.encode(message.payload.value, writer.uint32(8010).fork()).join();
+        break;
+      case "reclaimWithdrawal":
+        ReclaimWithdrawal.encode(message.payload.value, writer.uint32(8018).fork()).join();
         break;
     }
     return writer;
@@ -453,6 +625,22 @@ export const ShardMessage: MessageFns<ShardMessage> = {
             }
 
             message.payload = { $case: "rollupReport", value: RollupReport.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 1001: {
+            if (tag !== 8010) {
+              break;
+            }
+
+            message.payload = { $case: "needVerdicts", value: NeedVerdicts.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 1002: {
+            if (tag !== 8018) {
+              break;
+            }
+
+            message.payload = { $case: "reclaimWithdrawal", value: ReclaimWithdrawal.decode(reader, reader.uint32()) };
             continue;
           }
         }
@@ -537,7 +725,7 @@ export const Hello: MessageFns<Hello> = {
 };
 
 function createBaseAcknowledgement(): Acknowledgement {
-  return { echo: "", coordinatorTerm: 0n, shardEpoch: 0n, features: [] };
+  return { echo: "", coordinatorTerm: 0n, shardEpoch: 0n, features: [], rollupTimestampUnixNanos: 0n };
 }
 
 export const Acknowledgement: MessageFns<Acknowledgement> = {
@@ -559,6 +747,12 @@ export const Acknowledgement: MessageFns<Acknowledgement> = {
     }
     for (const v of message.features) {
       writer.uint32(8002).string(v!);
+    }
+    if (message.rollupTimestampUnixNanos !== 0n) {
+      if (BigInt.asIntN(64, message.rollupTimestampUnixNanos) !== message.rollupTimestampUnixNanos) {
+        throw new globalThis.Error("value provided for field message.rollupTimestampUnixNanos of type int64 too large");
+      }
+      writer.uint32(8008).int64(message.rollupTimestampUnixNanos);
     }
     return writer;
   },
@@ -606,6 +800,14 @@ export const Acknowledgement: MessageFns<Acknowledgement> = {
             }
 
             message.features.push(reader.string());
+            continue;
+          }
+          case 1001: {
+            if (tag !== 8008) {
+              break;
+            }
+
+            message.rollupTimestampUnixNanos = reader.int64() as bigint;
             continue;
           }
         }
@@ -794,7 +996,18 @@ export const RollupReport_Problem: MessageFns<RollupReport_Problem> = {
 };
 
 function createBaseBootstrapRequest(): BootstrapRequest {
-  return { requestId: "", requirements: [], clusterId: "" };
+  return {
+    requestId: "",
+    requirements: [],
+    clusterId: "",
+    machineId: "",
+    labels: new Map(),
+    taints: [],
+    instanceType: "",
+    zone: "",
+    capacityType: 0,
+    providerId: "",
+  };
 }
 
 export const BootstrapRequest: MessageFns<BootstrapRequest> = {
@@ -807,6 +1020,27 @@ export const BootstrapRequest: MessageFns<BootstrapRequest> = {
     }
     if (message.clusterId !== "") {
       writer.uint32(26).string(message.clusterId);
+    }
+    if (message.machineId !== "") {
+      writer.uint32(8002).string(message.machineId);
+    }
+    message.labels.forEach((value, key) => {
+      BootstrapRequest_LabelsEntry.encode({ key: key as any, value }, writer.uint32(8010).fork()).join();
+    });
+    for (const v of message.taints) {
+      Taint.encode(v!, writer.uint32(8018).fork()).join();
+    }
+    if (message.instanceType !== "") {
+      writer.uint32(8026).string(message.instanceType);
+    }
+    if (message.zone !== "") {
+      writer.uint32(8034).string(message.zone);
+    }
+    if (message.capacityType !== 0) {
+      writer.uint32(8040).int32(message.capacityType);
+    }
+    if (message.providerId !== "") {
+      writer.uint32(8050).string(message.providerId);
     }
     return writer;
   },
@@ -846,6 +1080,122 @@ export const BootstrapRequest: MessageFns<BootstrapRequest> = {
             }
 
             message.clusterId = reader.string();
+            continue;
+          }
+          case 1000: {
+            if (tag !== 8002) {
+              break;
+            }
+
+            message.machineId = reader.string();
+            continue;
+          }
+          case 1001: {
+            if (tag !== 8010) {
+              break;
+            }
+
+            const entry1001 = BootstrapRequest_LabelsEntry.decode(reader, reader.uint32());
+            if (entry1001.value !== undefined) {
+              message.labels.set(entry1001.key, entry1001.value);
+            }
+            continue;
+          }
+          case 1002: {
+            if (tag !== 8018) {
+              break;
+            }
+
+            message.taints.push(Taint.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 1003: {
+            if (tag !== 8026) {
+              break;
+            }
+
+            message.instanceType = reader.string();
+            continue;
+          }
+          case 1004: {
+            if (tag !== 8034) {
+              break;
+            }
+
+            message.zone = reader.string();
+            continue;
+          }
+          case 1005: {
+            if (tag !== 8040) {
+              break;
+            }
+
+            message.capacityType = reader.int32() as any;
+            continue;
+          }
+          case 1006: {
+            if (tag !== 8050) {
+              break;
+            }
+
+            message.providerId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseBootstrapRequest_LabelsEntry(): BootstrapRequest_LabelsEntry {
+  return { key: "", value: "" };
+}
+
+export const BootstrapRequest_LabelsEntry: MessageFns<BootstrapRequest_LabelsEntry> = {
+  encode(message: BootstrapRequest_LabelsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BootstrapRequest_LabelsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBootstrapRequest_LabelsEntry() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
             continue;
           }
         }
@@ -944,7 +1294,7 @@ export const BootstrapBlobResponse: MessageFns<BootstrapBlobResponse> = {
 };
 
 function createBaseReclaimInstruction(): ReclaimInstruction {
-  return { instructionId: "", nodes: [], gracePeriodSeconds: 0n, preemptorPriority: 0 };
+  return { instructionId: "", nodes: [], gracePeriodSeconds: 0n, preemptorPriority: 0, kind: 0 };
 }
 
 export const ReclaimInstruction: MessageFns<ReclaimInstruction> = {
@@ -963,6 +1313,9 @@ export const ReclaimInstruction: MessageFns<ReclaimInstruction> = {
     }
     if (message.preemptorPriority !== 0) {
       writer.uint32(32).int32(message.preemptorPriority);
+    }
+    if (message.kind !== 0) {
+      writer.uint32(8000).int32(message.kind);
     }
     return writer;
   },
@@ -1010,6 +1363,14 @@ export const ReclaimInstruction: MessageFns<ReclaimInstruction> = {
             }
 
             message.preemptorPriority = reader.int32();
+            continue;
+          }
+          case 1000: {
+            if (tag !== 8000) {
+              break;
+            }
+
+            message.kind = reader.int32() as any;
             continue;
           }
         }
@@ -1067,6 +1428,437 @@ export const ReclaimAck: MessageFns<ReclaimAck> = {
             }
 
             message.nodesStarted = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReclaimWithdrawal(): ReclaimWithdrawal {
+  return { instructionId: "", nodes: [], reason: "" };
+}
+
+export const ReclaimWithdrawal: MessageFns<ReclaimWithdrawal> = {
+  encode(message: ReclaimWithdrawal, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.instructionId !== "") {
+      writer.uint32(10).string(message.instructionId);
+    }
+    for (const v of message.nodes) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReclaimWithdrawal {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReclaimWithdrawal() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.instructionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.nodes.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseNodeReport(): NodeReport {
+  return { machineId: "", kind: 0, instructionId: "", nodeName: "", providerId: "", reason: "", blockedBy: [] };
+}
+
+export const NodeReport: MessageFns<NodeReport> = {
+  encode(message: NodeReport, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.machineId !== "") {
+      writer.uint32(10).string(message.machineId);
+    }
+    if (message.kind !== 0) {
+      writer.uint32(16).int32(message.kind);
+    }
+    if (message.instructionId !== "") {
+      writer.uint32(26).string(message.instructionId);
+    }
+    if (message.nodeName !== "") {
+      writer.uint32(34).string(message.nodeName);
+    }
+    if (message.providerId !== "") {
+      writer.uint32(42).string(message.providerId);
+    }
+    if (message.reason !== "") {
+      writer.uint32(50).string(message.reason);
+    }
+    for (const v of message.blockedBy) {
+      writer.uint32(58).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodeReport {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodeReport() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.machineId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.kind = reader.int32() as any;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.instructionId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.nodeName = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.providerId = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.blockedBy.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseNeedVerdicts(): NeedVerdicts {
+  return { cycle: 0n, full: false, verdicts: [] };
+}
+
+export const NeedVerdicts: MessageFns<NeedVerdicts> = {
+  encode(message: NeedVerdicts, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.cycle !== 0n) {
+      if (BigInt.asIntN(64, message.cycle) !== message.cycle) {
+        throw new globalThis.Error("value provided for field message.cycle of type int64 too large");
+      }
+      writer.uint32(8).int64(message.cycle);
+    }
+    if (message.full !== false) {
+      writer.uint32(16).bool(message.full);
+    }
+    for (const v of message.verdicts) {
+      NeedVerdicts_Verdict.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NeedVerdicts {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNeedVerdicts() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.cycle = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.full = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.verdicts.push(NeedVerdicts_Verdict.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseNeedVerdicts_Verdict(): NeedVerdicts_Verdict {
+  return {
+    profileFingerprint: "",
+    group: "",
+    satisfied: false,
+    unmetReason: "",
+    cause: "",
+    sentence: "",
+    rowsAhead: 0,
+    machines: [],
+    sharedMachines: [],
+    machineTotal: 0,
+    notConfigured: 0,
+    removed: false,
+  };
+}
+
+export const NeedVerdicts_Verdict: MessageFns<NeedVerdicts_Verdict> = {
+  encode(message: NeedVerdicts_Verdict, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.profileFingerprint !== "") {
+      writer.uint32(10).string(message.profileFingerprint);
+    }
+    if (message.group !== "") {
+      writer.uint32(18).string(message.group);
+    }
+    if (message.satisfied !== false) {
+      writer.uint32(24).bool(message.satisfied);
+    }
+    if (message.unmetReason !== "") {
+      writer.uint32(34).string(message.unmetReason);
+    }
+    if (message.cause !== "") {
+      writer.uint32(42).string(message.cause);
+    }
+    if (message.sentence !== "") {
+      writer.uint32(50).string(message.sentence);
+    }
+    if (message.rowsAhead !== 0) {
+      writer.uint32(56).int32(message.rowsAhead);
+    }
+    for (const v of message.machines) {
+      writer.uint32(66).string(v!);
+    }
+    for (const v of message.sharedMachines) {
+      writer.uint32(74).string(v!);
+    }
+    if (message.machineTotal !== 0) {
+      writer.uint32(80).int32(message.machineTotal);
+    }
+    if (message.notConfigured !== 0) {
+      writer.uint32(88).int32(message.notConfigured);
+    }
+    if (message.removed !== false) {
+      writer.uint32(96).bool(message.removed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NeedVerdicts_Verdict {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNeedVerdicts_Verdict() as any;
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.profileFingerprint = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.group = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.satisfied = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.unmetReason = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.cause = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.sentence = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.rowsAhead = reader.int32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.machines.push(reader.string());
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.sharedMachines.push(reader.string());
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.machineTotal = reader.int32();
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.notConfigured = reader.int32();
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.removed = reader.bool();
             continue;
           }
         }
