@@ -41,7 +41,7 @@ export type { Timings } from './conformance/harness/timings.ts';
 export type { CatalogueEntry } from './fake/catalogue.ts';
 export { type CloudEvent, FakeCloud } from './fake/cloud.ts';
 export { serveControl } from './fake/control.ts';
-export { FakeProvider } from './fake/fake-provider.ts';
+export { FakeProvider, type FakeProviderOptions } from './fake/fake-provider.ts';
 
 export {
   type FakeSettings,

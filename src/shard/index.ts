@@ -1,5 +1,8 @@
 // What other rooms may use of a shard, and the parts that its controller and sessions are put together from.
 
+export { EXPOSITION_TYPE } from '../runtime/exposition.ts';
+export type { Log as ShardLog, LogFile, LogLevel as ShardLogLevel } from '../runtime/logger.ts';
+export { logToStderr, makeLog } from '../runtime/logger.ts';
 export { Actuation, stampOf } from './actuation/actuation.ts';
 export type { ActuationLimits } from './actuation/actuation-limits.ts';
 export { ACTUATION_LIMITS } from './actuation/actuation-limits.ts';
@@ -95,9 +98,6 @@ export { isDataDirFile, lockDirectory, openDataDir } from './storage/data-dir.ts
 export type { BaselineRow, DemandChanges, DemandStore, FirstSeenRow } from './storage/demand-store.ts';
 export { MemoryDemandStore } from './storage/demand-store.ts';
 export { SqliteDemandStore } from './storage/demand-store-sqlite.ts';
-export { EXPOSITION_TYPE } from './telemetry/exposition.ts';
-export type { LogFile, LoggerOptions, ShardLog, ShardLogLevel } from './telemetry/logger.ts';
-export { logToStderr, makeLog } from './telemetry/logger.ts';
 export type { CyclePhase, ExecuteOutcome } from './telemetry/metrics.ts';
 export { ControllerMetrics, SessionMetrics } from './telemetry/metrics.ts';
 export type {

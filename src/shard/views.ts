@@ -113,6 +113,9 @@ export type Order =
   | ({ readonly kind: 'accept-list'; readonly provider: string } & Signed)
   /** Lets machines of a cluster be reclaimed although rows of its demand are set aside. */
   | ({ readonly kind: 'lift-set-aside'; readonly cluster: string } & Signed)
+  /** Declares a cluster gone for good: its machines are drained and given back. */
+  | { readonly kind: 'retire'; readonly cluster: string; readonly who: string; readonly why: string }
+  | ({ readonly kind: 'unretire'; readonly cluster: string } & Signed)
   | RollupOrder;
 
 /** Accepts a quarantined roll-up, or refuses it however often it is repeated. */

@@ -27,6 +27,7 @@ export type ActionOutcome =
   | 'stale_state'
   | 'inventory_miss'
   | 'missing_profile'
+  | 'drain_withdrawn'
   | 'machine_failed'
   | 'rolled_back'
   | 'superseded';

@@ -262,7 +262,12 @@ describe('a known mistake', () => {
     const rollup = (timestampUnixNanos: bigint, amount: string) => {
       const need = { ...CapacityNeed.decode(new Uint8Array(0)), priority: 1 };
       need.aggregateResources.set('cpu', amount);
-      return ClusterCapacityNeeds.encode({ clusterId: 'c', timestampUnixNanos, needs: [need] }).finish();
+      return ClusterCapacityNeeds.encode({
+        clusterId: 'c',
+        timestampUnixNanos,
+        needs: [need],
+        nodeFacts: undefined,
+      }).finish();
     };
     const intake = new RollupIntake('c');
     const read = (bytes: Uint8Array) => {

@@ -4,6 +4,7 @@ import { CapacityType, type MachineState } from '../../src/model/index.ts';
 import {
   type CatalogueEntry,
   FakeProvider,
+  type FakeProviderOptions,
   MemoryStore,
   type ProviderServer,
   patchSettings,
@@ -66,8 +67,10 @@ export class Cloud {
     name: string,
     catalogue: readonly CatalogueEntry[],
     settings: SettingsPatch,
+    extension: Pick<FakeProviderOptions, 'extend' | 'onEvent'> = {},
   ): Promise<Cloud> {
     const provider = await FakeProvider.open({
+      ...extension,
       ...{ seed: 7, clock: systemClock, provider: name, catalogue, store: new MemoryStore() },
       machines: catalogue.reduce((sum, { weight, zones }) => sum + weight * zones.length, 0),
       settings: patchSettings(presetSettings('calm'), settings),

@@ -19,7 +19,7 @@ import {
   parseQuantity,
   type Requirement,
 } from '../../src/model/index.ts';
-import type { CatalogueEntry, SettingsPatch } from '../../src/provider/index.ts';
+import type { CatalogueEntry, FakeProviderOptions, SettingsPatch } from '../../src/provider/index.ts';
 import { Random } from '../../src/runtime/random.ts';
 import { systemClock } from '../../src/runtime/system-clock.ts';
 import { type SettingKey, variableOf } from '../../src/shard/config/settings.ts';
@@ -105,6 +105,8 @@ export interface WorldGiven {
   /** By name: settings of clouds that are not calm. */
   readonly cloudSettings?: Readonly<Record<string, SettingsPatch>>;
   readonly settings?: Settings;
+  /** Extends each cloud, for example by hosts that join clusters. */
+  readonly extension?: Pick<FakeProviderOptions, 'extend' | 'onEvent'>;
   /** Runs the shard as a separate process, which can be killed. */
   readonly isProcess?: boolean;
   /** The test starts the shard itself. */
@@ -149,7 +151,7 @@ export class World {
     onTestFinished(() => rmSync(dir, { recursive: true }));
     const clouds = new Map<string, Cloud>();
     for (const [name, catalogue] of Object.entries(given.clouds)) {
-      const cloud = await Cloud.open(name, catalogue, given.cloudSettings?.[name] ?? {});
+      const cloud = await Cloud.open(name, catalogue, given.cloudSettings?.[name] ?? {}, given.extension);
       onTestFinished(() => cloud.stop());
       clouds.set(name, cloud);
     }
@@ -162,6 +164,11 @@ export class World {
 
   get dataDir(): string {
     return join(this.#dir, 'shard');
+  }
+
+  /** Where operators connect; unchanged by a restart. */
+  get sessions(): string {
+    return this.#listen;
   }
 
   get shard(): ShardUnderTest {

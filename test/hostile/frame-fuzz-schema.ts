@@ -81,7 +81,7 @@ const NEED = [
   string('group', 9, 1024, (i) => `group\0${i}`),
 ];
 
-/** The members of the oneof, and one that is reserved. Each frame has one of them. `cluster` is read for each frame. */
+/** The members of the oneof, and one of a later version of the wire. Each frame has one of them. `cluster` is read for each frame. */
 export function membersOf(cluster: () => string): readonly MessageSpec[] {
   return [
     message('hello', 1, 64 * KIB, [
@@ -94,7 +94,13 @@ export function membersOf(cluster: () => string): readonly MessageSpec[] {
       string('cluster_id', 1, 253, cluster),
       int('timestamp_unix_nanos', 2, 1_700_000_000),
       message('needs', 3, 512 * KIB, NEED, { most: 50_000, times: 2 }),
-      message('reserved node_facts', 1000, 64 * KIB, [string('name', 1, 253, 'node')]),
+      message('node_facts', 1000, 64 * KIB, [
+        string('empty', 1, 253, (i) => `m-${i}`, { most: 100, times: 2 }),
+        string('in_use', 2, 253, (i) => `m-${i + 2}`, { most: 100 }),
+        message('protected', 3, 64 * KIB, [string('machine_id', 1, 253, 'm-9'), int('reason', 2, 1)], {
+          most: 100,
+        }),
+      ]),
     ]),
     message('bootstrap_response', 3, 1024 * KIB, [
       string('request_id', 1, 16, '0123456789abcdef'),
@@ -106,7 +112,16 @@ export function membersOf(cluster: () => string): readonly MessageSpec[] {
       string('instruction_id', 1, 64, 'abc-1'),
       int('nodes_started', 2, 1),
     ]),
-    message('reserved node_report', 1000, 64 * KIB, [string('name', 1, 253, 'node')]),
+    message('node_report', 1000, 64 * KIB, [
+      string('machine_id', 1, 253, 'm-1'),
+      int('kind', 2, 3),
+      string('instruction_id', 3, 64, 'abc-1'),
+      string('node_name', 4, 253, 'node-1'),
+      string('provider_id', 5, 1024, 'cloud://1'),
+      string('reason', 6, 500, 'why'),
+      string('blocked_by', 7, 317, (i) => `pdb/shop/${i}`, { most: 20, times: 2 }),
+    ]),
+    message('later member', 1999, 64 * KIB, [string('name', 1, 253, 'node')]),
   ];
 }
 

@@ -91,7 +91,8 @@ let lastTimestamp = 0n;
 
 export function rollupFrame(clusterId: string, needs: readonly CapacityNeed[]): Uint8Array {
   const timestampUnixNanos = ++lastTimestamp;
-  const payload = { $case: 'rollup', value: { clusterId, timestampUnixNanos, needs: [...needs] } } as const;
+  const value = { clusterId, timestampUnixNanos, needs: [...needs], nodeFacts: undefined };
+  const payload = { $case: 'rollup', value } as const;
   return OperatorMessage.encode({ payload }).finish();
 }
 

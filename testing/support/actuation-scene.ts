@@ -29,6 +29,7 @@ import type {
   Effect,
   ListEffect,
   ProviderRequest,
+  SessionFeatures,
 } from '../../src/shard/events.ts';
 import { MachineFactsStore } from '../../src/shard/inventory/machine-facts-store.ts';
 import { MachineLedger } from '../../src/shard/inventory/machine-ledger.ts';
@@ -41,6 +42,7 @@ import type { NodeStateUpdate } from '../../src/wire/gen/bigfleet/v1alpha1/shard
 import { machineToWire } from '../../src/wire/index.ts';
 import { aMachine, aNeed } from './fleets.ts';
 import { OpenRequests } from './open-requests.ts';
+import { NO_FEATURES } from './session-defaults.ts';
 
 /** A clock that tests advance; runs due timers in order. */
 export class HandClock implements Clock {
@@ -121,7 +123,10 @@ export class Scene {
       emit,
       limits: { ...CALL_SCHEDULER_LIMITS, ...options.scheduler },
     });
-    this.nodeStates = new NodeStateRouter(ledger, emit);
+    this.nodeStates = new NodeStateRouter(
+      { ledger, nodeOf: (id) => this.machineFacts.verdictsOn(id).node },
+      emit,
+    );
     const note = (...parts: readonly (string | number)[]): number => this.reported.push(parts.join(' '));
     const { scheduler, machineFacts } = this;
     this.actuation = new Actuation({
@@ -133,6 +138,7 @@ export class Scene {
         ended: (record) => this.ended.push(record),
         leftTransition: () => {},
         bootstrapAnswered: () => {},
+        drainWaited: ({ machine }, end, broken) => note('drain', end, machine, ...broken),
         overdue: (machine, state) => note('overdue', machine, state),
       },
     });
@@ -252,8 +258,12 @@ export class Scene {
   }
 
   open(...clusters: readonly string[]): this {
+    return this.openWith(NO_FEATURES, ...clusters);
+  }
+
+  openWith(features: SessionFeatures, ...clusters: readonly string[]): this {
     for (const cluster of clusters)
-      this.actuation.handle({ kind: 'session-opened', cluster, session: ++this.#sessions });
+      this.actuation.handle({ kind: 'session-opened', cluster, session: ++this.#sessions, features });
     return this;
   }
 

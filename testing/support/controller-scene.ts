@@ -8,12 +8,20 @@ import {
   type Need,
   wholeRollup,
 } from '../../src/model/index.ts';
-import type { CallEffect, CallOutcome, Effect, ListEffect, ProviderRequest } from '../../src/shard/events.ts';
+import type {
+  CallEffect,
+  CallOutcome,
+  Effect,
+  ListEffect,
+  ProviderRequest,
+  SessionFeatures,
+} from '../../src/shard/events.ts';
 import { Controller, type ControllerParts } from '../../src/shard/planning/controller.ts';
 import { type ControllerOptions, DEFAULT_CONTROLLER } from '../../src/shard/planning/options.ts';
 import { MemoryControllerStore } from '../../src/shard/storage/controller-store-memory.ts';
 import type { CycleView, MachineView, Order, OrderResult, ShardEvent } from '../../src/shard/views.ts';
 import { batchOf, HandClock, REPORT, record } from './actuation-scene.ts';
+import { NO_FEATURES } from './session-defaults.ts';
 
 const SECOND_MS = 1000;
 /** After a start the Reclaims of the last seconds are unknown, so none is admitted before this time; see RECLAIM_WINDOW_MS. */
@@ -70,8 +78,12 @@ export class ControllerScene {
   }
 
   open(...clusters: readonly string[]): this {
+    return this.openWith(NO_FEATURES, ...clusters);
+  }
+
+  openWith(features: SessionFeatures, ...clusters: readonly string[]): this {
     for (const cluster of clusters)
-      this.controller.handle({ kind: 'session-opened', cluster, session: ++this.#sessions });
+      this.controller.handle({ kind: 'session-opened', cluster, session: ++this.#sessions, features });
     return this;
   }
 

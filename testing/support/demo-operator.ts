@@ -6,6 +6,7 @@ import type { Clock } from '../../src/runtime/clock.ts';
 import { VirtualClock } from '../../src/runtime/virtual-clock.ts';
 import { type ControllerEvent, type Effect, MemoryDemandStore, Sessions } from '../../src/shard/index.ts';
 import { NodeStateUpdate } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
+import { JOINING } from './session-defaults.ts';
 
 export interface SessionsBench {
   readonly sessions: Sessions;
@@ -44,7 +45,7 @@ type EffectOf<K extends Effect['kind']> = Extract<Effect, { readonly kind: K }>;
 
 export function aQuestion(cluster: string, request: string): EffectOf<'ask-bootstrap'> {
   const need = { cluster, fingerprint: '', group: '' };
-  return { kind: 'ask-bootstrap', request, cluster, machine: 'm', need, requirements: [] };
+  return { kind: 'ask-bootstrap', request, cluster, machine: 'm', need, requirements: [], joining: JOINING };
 }
 
 export function anInstruction(
@@ -53,7 +54,10 @@ export function anInstruction(
   graceSeconds = 60,
 ): EffectOf<'instruct-reclaim'> {
   const instruction = `reclaim-${machine}`;
-  return { kind: 'instruct-reclaim', instruction, cluster, machine, graceSeconds, preemptorPriority: 0 };
+  return {
+    ...{ kind: 'instruct-reclaim', instruction, cluster, machine, graceSeconds },
+    ...{ preemptorPriority: 0, drainKind: 'reclaim' },
+  };
 }
 
 export function nodeState(machineId: string, state: MachineState): NodeStateUpdate {

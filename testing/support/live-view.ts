@@ -148,6 +148,7 @@ export function clusterOf(number: number, unmet = 0): ClusterView {
     cost: { perHour: 200, byPart: { ...NO_COST, serving: 200 } },
     ownedCost: null,
     freeze: null,
+    retired: null,
     cannotBind: '',
     setAside: null,
     reports: null,

@@ -146,7 +146,12 @@ let lastTimestamp = 0n;
 export function rollupOf(clusterId: string, needs: readonly CapacityNeed[] | number): Uint8Array {
   const rows = typeof needs === 'number' ? Array.from({ length: needs }, (_, i) => wireNeed(i)) : needs;
   const timestampUnixNanos = ++lastTimestamp;
-  return ClusterCapacityNeeds.encode({ clusterId, timestampUnixNanos, needs: [...rows] }).finish();
+  return ClusterCapacityNeeds.encode({
+    clusterId,
+    timestampUnixNanos,
+    needs: [...rows],
+    nodeFacts: undefined,
+  }).finish();
 }
 
 export function nodeState(machineId: string, changes: Partial<NodeStateUpdate> = {}): NodeStateUpdate {

@@ -22,7 +22,7 @@ export function command(text: string): ControllerEvent {
 }
 
 export function textEffect(text: string): Effect {
-  return { kind: 'withdraw-reclaim', cluster: '', instruction: text };
+  return { kind: 'withdraw-reclaim', cluster: '', instruction: text, machine: '', staysBecause: null };
 }
 
 /** The plan for a fixed fleet, with `workers` threads. */

@@ -3,6 +3,7 @@
 import {
   type BootstrapHabit,
   type Dialer,
+  type DrainNote,
   memoryDialer,
   SimOperator,
 } from '../../src/demo/operator/index.ts';
@@ -53,6 +54,8 @@ export class SimCluster {
   #breakage: Breakage | null = null;
   #habit: BootstrapHabit = { kind: 'answer' };
   #operator: SimOperator;
+  /** On the nodes, so that they outlive the operator. */
+  readonly #drainNotes = new Map<string, DrainNote>();
   /** Roll-ups sent by earlier processes of this operator. */
   #sentBefore = 0;
 
@@ -134,9 +137,11 @@ export class SimCluster {
   }
 
   #newOperator(): SimOperator {
-    const { clock, random, connected } = this.#parts;
+    const { clock, random, connected, plan } = this.#parts;
     const operator = new SimOperator({
       ...{ cluster: this.name, clock, random, times: TIMES, dialer: this.#dialer() },
+      drains: plan.drains,
+      drainNotes: this.#drainNotes,
       onEvent: (event) => {
         if (event.kind === 'connected') connected(event.shardEpoch);
       },

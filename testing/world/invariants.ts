@@ -9,6 +9,7 @@ import type { TransitionKind } from '../../src/provider/index.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import type { ActionView, ControllerEvent, Effect, FreezeScope, ShardEvent } from '../../src/shard/index.ts';
 import { freezeId } from '../../src/shard/index.ts';
+import type { StoredDrain } from '../../src/shard/inventory/machine-facts-store.ts';
 import type { ProcessWatch, ShardProcess } from './shard-process.ts';
 import { overfilled, rowsOf } from './shares.ts';
 import { type Arrival, cpuOffered, HOLD_SECONDS, type ProviderWatch } from './sim-provider.ts';
@@ -157,6 +158,8 @@ export class Watch implements ProviderWatch, ProcessWatch {
   readonly #current = new Map<string, bigint | null>();
   /** By cluster: its last collapse, until the shard has accepted a whole roll-up again. */
   readonly #collapses = new Map<string, Collapse>();
+  /** Ids of the actions in `begun`. */
+  readonly #begunIds = new Set<string>();
   readonly #receivedEpochs = new Map<string, bigint>();
   #newest = 0n;
   #order = 0;
@@ -235,10 +238,21 @@ export class Watch implements ProviderWatch, ProcessWatch {
 
   // ---- processes of the shard
 
-  started(process: ShardProcess): void {
+  /**
+   * A process of the shard starts. `drains`: those that the file says are waiting. A process that died between writing one
+   * and announcing it has begun it all the same.
+   */
+  started(process: ShardProcess, drains: readonly StoredDrain[]): void {
     this.#trace.note(`shard starts, epoch ${process.epoch}`);
     this.#newest = process.epoch;
     this.#current.clear();
+    for (const { id, action } of drains) {
+      if (this.#begunIds.has(id)) continue;
+      this.#begunIds.add(id);
+      this.#trace.note(`begun ${action.kind} ${action.machine}, not announced`);
+      const truth = this.machines.get(action.machine);
+      if (truth !== undefined) truth.begun.drain++;
+    }
   }
 
   sent(process: ShardProcess, command: TransitionKind, machine: string, sequence: bigint): void {
@@ -268,6 +282,9 @@ export class Watch implements ProviderWatch, ProcessWatch {
         facts.openRequests.delete(event.instruction);
         break;
       case 'ordered':
+      case 'node-facts':
+      case 'node-reported':
+      case 'session-features':
       case 'session-opened':
       case 'session-closed':
       case 'call-ended':
@@ -304,6 +321,7 @@ export class Watch implements ProviderWatch, ProcessWatch {
       case 'call':
       case 'list':
       case 'node-state':
+      case 'need-verdicts':
       case 'available-capacity':
         break;
     }
@@ -392,8 +410,9 @@ export class Watch implements ProviderWatch, ProcessWatch {
   }
 
   #begun(process: ShardProcess, action: ActionView): void {
-    const { kind, machine, cluster, reason } = action;
+    const { id, kind, machine, cluster, reason } = action;
     const facts = this.#of(process);
+    this.#begunIds.add(id);
     this.#trace.note(`begins ${kind} ${machine} ${cluster} ${reason}`);
     this.begun[kind]++;
     this.lastActionMs = this.#clock.now();

@@ -1,6 +1,7 @@
 // The plan of a simulated world: its parts and its faults, drawn from one seed and plain data afterwards. Leaving parts
 // out gives a smaller world, so a failing plan can be shrunk (shrink.ts). world.ts executes it.
 
+import type { DrainHabit } from '../../src/demo/operator/index.ts';
 import type { ActionKind } from '../../src/model/index.ts';
 import { Random } from '../../src/runtime/random.ts';
 
@@ -24,6 +25,8 @@ export interface RowPlan {
 export interface ClusterPlan {
   readonly name: string;
   readonly rows: readonly RowPlan[];
+  /** Its operator reports drains, some of them blocked; absent: it does not. */
+  readonly drains?: DrainHabit;
 }
 
 /** Probabilities per call or frame, and times in ms. */
@@ -181,7 +184,7 @@ export function drawPlan(seed: number): WorldPlan {
     seed,
     shared,
     renewal: shared === null ? null : drawRenewal(seed),
-    clusters: shared === null ? clusters : withSharing(seed, clusters),
+    clusters: withDrains(seed, shared === null ? clusters : withSharing(seed, clusters)),
     machines,
     weather: drawWeather(random),
     clouds: drawClouds(random),
@@ -249,6 +252,14 @@ function withSharing(seed: number, clusters: readonly ClusterPlan[]): readonly C
       canBorrow: row.kind === 'plain' && random.chance(0.8),
     })),
   }));
+}
+
+/** From a random stream of its own: in half of the worlds most operators report drains, and some drains are blocked. */
+function withDrains(seed: number, clusters: readonly ClusterPlan[]): readonly ClusterPlan[] {
+  const random = new Random(seed, 0x3079d);
+  if (!random.chance(0.5)) return clusters;
+  const blocked = random.pick([0, 0, 0.1, 0.3]);
+  return clusters.map((cluster) => (random.chance(0.8) ? { ...cluster, drains: { blocked } } : cluster));
 }
 
 function drawWeather(random: Random): Weather {

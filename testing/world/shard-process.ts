@@ -276,6 +276,7 @@ function optionsOf(plan: WorldPlan, epoch: bigint, isCalm: boolean): ControllerO
       offering: { baseMs: 3000, maxMs: 12_000 },
       cluster: { baseMs: 1000, maxMs: 8000 },
       deadlineMs: { [Creating]: 35_000, [Configuring]: 35_000, [Draining]: 35_000, [Deleting]: 35_000 },
+      protectedMs: 20_000,
       records: 1000,
     },
     scheduler: { ...CALL_SCHEDULER_LIMITS, breaker: { baseMs: 2000, maxMs: 8000 } },

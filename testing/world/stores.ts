@@ -12,6 +12,7 @@ import {
   MemoryControllerStore,
   MemoryDemandStore,
 } from '../../src/shard/index.ts';
+import type { RetirementStore } from '../../src/shard/planning/retirements.ts';
 
 /** State that outlives every process. */
 export class Disk {
@@ -30,12 +31,13 @@ export interface StoreParts {
 export class CrashingStore implements ControllerStore {
   readonly machines: MachineStore;
   readonly freezes: FreezeStore;
+  readonly retirements: RetirementStore;
   #writesLeft = 0;
   #isWritten = false;
   #kill: () => void = () => {};
 
   constructor({ disk, isAlive }: StoreParts) {
-    const { machines, freezes } = disk.controller;
+    const { machines, freezes, retirements } = disk.controller;
     const write = (run: () => void): void => {
       if (!isAlive()) return;
       const isLast = this.#writesLeft > 0 && --this.#writesLeft === 0;
@@ -50,6 +52,11 @@ export class CrashingStore implements ControllerStore {
       freezes: () => freezes.freezes(),
       putFreeze: (freeze) => write(() => freezes.putFreeze(freeze)),
       deleteFreeze: (id) => write(() => freezes.deleteFreeze(id)),
+    };
+    this.retirements = {
+      retirements: () => retirements.retirements(),
+      putRetirement: (retirement) => write(() => retirements.putRetirement(retirement)),
+      deleteRetirement: (cluster) => write(() => retirements.deleteRetirement(cluster)),
     };
   }
 

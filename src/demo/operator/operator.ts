@@ -18,6 +18,7 @@ import {
   type ShardMessage,
 } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { needToWire } from '../../wire/index.ts';
+import { type DrainHabit, type DrainNote, Drains } from './drains.ts';
 import type { Dialer, Link } from './link.ts';
 import { Nodes, type SimNode } from './nodes.ts';
 
@@ -57,6 +58,10 @@ export interface OperatorParts {
   readonly dialer: Dialer;
   readonly times?: Partial<OperatorTimes>;
   readonly onEvent?: (event: OperatorEvent) => void;
+  /** Announces and reports drains; absent: it does not. */
+  readonly drains?: DrainHabit | undefined;
+  /** By machine: drains of an earlier process of this operator. */
+  readonly drainNotes?: Map<string, DrainNote> | undefined;
 }
 
 export type OperatorEvent =
@@ -74,6 +79,8 @@ export interface OperatorCounts {
   rollupsAcked: number;
   blobsAnswered: number;
   reclaims: number;
+  /** Verdicts on its needs that it received. */
+  verdicts: number;
 }
 
 type Payload = NonNullable<OperatorMessage['payload']>;
@@ -81,6 +88,8 @@ type Payload = NonNullable<OperatorMessage['payload']>;
 const PROTOCOL_VERSION = 'v1alpha1';
 /** Protocol extensions that it supports. */
 const FEATURES = ['rollup-report'];
+/** Those of an operator that reports drains. */
+const DRAIN_FEATURES = [...FEATURES, 'drain-report', 'withdraw', 'verdicts'];
 const BLOB_TTL_SECONDS = 3600n;
 
 export class SimOperator {
@@ -91,10 +100,12 @@ export class SimOperator {
     rollupsAcked: 0,
     blobsAnswered: 0,
     reclaims: 0,
+    verdicts: 0,
   };
   readonly #parts: OperatorParts;
   readonly #times: OperatorTimes;
   readonly #nodes: Nodes;
+  readonly #drains: Drains | null;
   readonly #hints = new Map<string, AvailableCapacityUpdate>();
   #bootstrap: BootstrapHabit = { kind: 'answer' };
   #demand: readonly Need[] = [];
@@ -114,7 +125,16 @@ export class SimOperator {
     this.cluster = parts.cluster;
     this.#parts = parts;
     this.#times = { ...OPERATOR_TIMES, ...parts.times };
-    this.#nodes = new Nodes(parts.clock, parts.random);
+    this.#drains =
+      parts.drains === undefined
+        ? null
+        : new Drains(
+            parts.drains,
+            parts.random,
+            (value) => this.#send({ $case: 'nodeReport', value }),
+            parts.drainNotes,
+          );
+    this.#nodes = new Nodes(parts.clock, parts.random, this.#drains);
   }
 
   /** Whether its hello has been acknowledged. */
@@ -185,7 +205,11 @@ export class SimOperator {
     });
     this.#send({
       $case: 'hello',
-      value: { clusterId: this.cluster, protocolVersion: PROTOCOL_VERSION, features: FEATURES },
+      value: {
+        clusterId: this.cluster,
+        protocolVersion: PROTOCOL_VERSION,
+        features: this.#drains === null ? FEATURES : DRAIN_FEATURES,
+      },
     });
     this.#rollUp();
   }
@@ -230,6 +254,12 @@ export class SimOperator {
       case 'rollupReport':
         this.#parts.onEvent?.({ kind: 'rollup-reported', report: payload.value });
         break;
+      case 'reclaimWithdrawal':
+        this.#nodes.stay(this.#drains?.withdrawn(payload.value) ?? []);
+        break;
+      case 'needVerdicts':
+        this.counts.verdicts += payload.value.verdicts.length;
+        break;
       // A message kind of a newer protocol version.
       case undefined:
     }
@@ -243,6 +273,7 @@ export class SimOperator {
       this.counts.sessions++;
       this.#nodes.expectAll();
       this.#after(this.#times.resyncMs, () => this.#nodes.dropUnreported());
+      this.#drains?.repeat();
       onEvent?.({ kind: 'connected', shardEpoch });
     }
     if (echo === 'rollup') {
@@ -263,7 +294,7 @@ export class SimOperator {
     const timestampUnixNanos = BigInt(Math.floor(nowMs * 1000)) * 1000n;
     this.#send({
       $case: 'rollup',
-      value: { clusterId: this.cluster, timestampUnixNanos, needs: this.#rows },
+      value: { clusterId: this.cluster, timestampUnixNanos, needs: this.#rows, nodeFacts: undefined },
     });
     this.counts.rollupsSent++;
     this.#unackedSinceMs ??= nowMs;

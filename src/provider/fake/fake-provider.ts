@@ -15,6 +15,7 @@ import type {
   MachineRef,
   TransitionAck,
 } from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
+import type { Backend } from '../backend.ts';
 import { Provider, type ProviderCalls, type ProviderOptions } from '../kit/provider.ts';
 import type { Store } from '../kit/store.ts';
 import { FakeCloud, type FakeCloudOptions } from './cloud.ts';
@@ -27,6 +28,8 @@ export interface FakeProviderOptions extends FakeCloudOptions {
   readonly store: Store;
   /** Whether clusters and labels with the names of wire.md 6 fail on request. Default false. */
   readonly faultSelectors?: boolean;
+  /** Extends the cloud, for example by hosts that join a cluster. */
+  readonly extend?: (cloud: FakeCloud) => Backend;
   readonly kit?: ProviderOptions;
 }
 
@@ -60,8 +63,9 @@ export class FakeProvider implements ProviderCalls {
   static async open(options: FakeProviderOptions): Promise<FakeProvider> {
     const { clock, store } = options;
     const cloud = new FakeCloud(options);
+    const extended = options.extend?.(cloud) ?? cloud;
     const backend =
-      options.faultSelectors === true ? withFaultSelectors(cloud, clock, cloud.provider) : cloud;
+      options.faultSelectors === true ? withFaultSelectors(extended, clock, cloud.provider) : extended;
     const kit = await Provider.open({ backend, store, clock, options: options.kit ?? {} });
     const provider = new FakeProvider(cloud, kit, options);
     const { machines } = await kit.list(BEYOND_QUOTA);

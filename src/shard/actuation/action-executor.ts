@@ -2,20 +2,22 @@
 // answer was lost, read the machine with a Get before any retry. Actions run concurrently, at most one per machine.
 // Part of actuation.ts.
 
-import { Command, type Machine, MachineState } from '../../model/index.ts';
+import { CapacityType, Command, type Machine, MachineState } from '../../model/index.ts';
 import { backoffMs } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import { stampToMetadata } from '../../wire/index.ts';
-import type { CallOutcome, ProviderRequest } from '../events.ts';
+import type { CallOutcome, JoiningMachine, ProviderRequest } from '../events.ts';
 import { failpoint } from '../failpoints.ts';
 import type { MachineLedger } from '../inventory/machine-ledger.ts';
+import { nodeLabels } from '../planning/node-state.ts';
 import { type ActionInFlight, type Failure, isAcquiring, whatBecameOf } from './action-in-flight.ts';
 import type { ActionOutcome } from './action-records.ts';
 import type { ActuationLimits } from './actuation-limits.ts';
 import type { BlockedMachines } from './blocked-machines.ts';
 import type { BootstrapRequests } from './bootstrap-requests.ts';
 import type { CallScheduler } from './call-scheduler.ts';
+import type { DrainWaits } from './drain-waits.ts';
 import type { Instructions } from './instructions.ts';
 import { failedAs } from './pending-actions.ts';
 
@@ -25,6 +27,7 @@ export interface ActionExecutorParts {
   readonly bootstrapRequests: BootstrapRequests;
   readonly blocked: BlockedMachines;
   readonly instructions: Instructions;
+  readonly drainWaits: DrainWaits;
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: ActuationLimits;
@@ -47,13 +50,35 @@ export class ActionExecutor {
 
   start(inFlight: ActionInFlight): void {
     if (inFlight.command === 'configure') this.#ask(inFlight);
+    else if (inFlight.stage === 'evicting') this.evict(inFlight, inFlight.action.graceSeconds);
     else this.#call(inFlight);
+  }
+
+  /** Instructs the operator and waits for its report before the provider is called. */
+  evict(inFlight: ActionInFlight, graceSeconds: number): void {
+    const { clock, instructions, drainWaits } = this.#parts;
+    inFlight.stage = 'evicting';
+    inFlight.isInstructed = true;
+    inFlight.cancel = () => drainWaits.forget(inFlight.action.machine) !== null;
+    drainWaits.start(inFlight, clock.now() + graceSeconds * 1000);
+    instructions.give(inFlight.id, inFlight.action, graceSeconds);
+    failpoint('reclaim.instructed');
+  }
+
+  /** The cluster has drained the node, or is not waited for any longer. */
+  proceed(inFlight: ActionInFlight): void {
+    this.#call(inFlight);
+  }
+
+  /** The cluster could not drain the node, which stays. */
+  withdraw(inFlight: ActionInFlight, message: string): void {
+    inFlight.message = message;
+    this.#takeBack(inFlight, 'drain_withdrawn');
   }
 
   /** Withdraws an action that was never sent to the provider. False: it was sent, and its outcome must be awaited. */
   callOff(inFlight: ActionInFlight, message: string): boolean {
-    const isUntouched =
-      inFlight.attempts === 0 && (inFlight.stage === 'queued' || inFlight.stage === 'asking');
+    const isUntouched = inFlight.attempts === 0 && UNTOUCHED.has(inFlight.stage);
     if (!isUntouched || !inFlight.cancel()) return false;
     inFlight.message = message;
     this.#takeBack(inFlight, 'ctx_canceled');
@@ -74,7 +99,7 @@ export class ActionExecutor {
     inFlight.stage = 'asking';
     failpoint('bootstrap.asked');
     inFlight.cancel = this.#parts.bootstrapRequests.ask(
-      { cluster, machine, need: need!, requirements },
+      { cluster, machine, need: need!, requirements, joining: this.#joining(machine) },
       (answer) => {
         if (answer.kind === 'blob') {
           inFlight.blob = { bytes: answer.blob, validUntilMs: answer.validUntilMs };
@@ -107,25 +132,35 @@ export class ActionExecutor {
     inFlight.stage = 'called';
     inFlight.attempts++;
     inFlight.retryOf = null;
-    // The operator's eviction and the provider's drain run concurrently; the drain does not wait for the operator's ack.
-    if (inFlight.command === 'drain' && inFlight.attempts === 1) {
+    // An operator that does not report drains evicts while the provider drains; its ack is not awaited.
+    if (inFlight.command === 'drain' && !inFlight.isInstructed) {
+      inFlight.isInstructed = true;
       this.#parts.instructions.give(inFlight.id, inFlight.action);
       failpoint('reclaim.instructed');
     }
   }
 
-  #requestOf({ command, action, blob, binding }: ActionInFlight): ProviderRequest {
+  #requestOf({ command, action, blob, binding, graceSeconds }: ActionInFlight): ProviderRequest {
     switch (command) {
       case 'configure': {
         const metadata = stampToMetadata(binding!.stamp);
         return { command, cluster: action.cluster, blob: blob!.bytes, metadata };
       }
       case 'drain':
-        return { command, graceSeconds: action.graceSeconds };
+        return { command, graceSeconds };
       case 'create':
       case 'delete':
         return { command };
     }
+  }
+
+  #joining(machine: string): JoiningMachine {
+    const { ledger } = this.#parts;
+    const portrait = ledger.portraitOf(machine);
+    const capacityType = ledger.recordOf(machine)?.capacityType ?? CapacityType.Unspecified;
+    const { instanceType = '', zone = '', host = null } = portrait ?? {};
+    const labels = portrait === null ? new Map<string, string>() : nodeLabels(portrait);
+    return { machineId: machine, labels, instanceType, zone, capacityType, providerId: host?.ref ?? '' };
   }
 
   #called(inFlight: ActionInFlight, outcome: CallOutcome): void {
@@ -217,6 +252,7 @@ export class ActionExecutor {
   }
 
   #giveUp(inFlight: ActionInFlight, failure: Failure, machine: Machine, isUntouched: boolean): void {
+    if (isUntouched) this.#nodeStays(inFlight);
     this.#observe(inFlight, machine);
     if (isUntouched && failure.kind === 'stock-out') this.#parts.blocked.check(machine.id);
     else if (isUntouched && failure.kind === 'permanent')
@@ -263,10 +299,21 @@ export class ActionExecutor {
     const state = ledger.statusOf(machine)?.state;
     if (inFlight.command === 'configure' && state === MachineState.Configuring)
       ledger.move(machine, { command: Command.Abandon }, clock.now());
-    else ledger.withdraw(machine, inFlight.before);
+    else {
+      this.#nodeStays(inFlight);
+      ledger.withdraw(machine, inFlight.before);
+    }
     this.#parts.ended(inFlight, outcome);
   }
+
+  /** The operator may have cordoned the node of a drain that does not happen. */
+  #nodeStays({ id, action, isInstructed, message }: ActionInFlight): void {
+    if (isInstructed) this.#parts.instructions.withdraw(id, action, message);
+  }
 }
+
+/** Stages in which an action without attempts has not reached a provider. */
+const UNTOUCHED: ReadonlySet<ActionInFlight['stage']> = new Set(['queued', 'asking', 'evicting']);
 
 /** Outcome of an action whose mutation was not carried out, by the failure of its last call. */
 const OUTCOMES: Readonly<Record<Failure['kind'], ActionOutcome>> = {

@@ -34,10 +34,14 @@ export interface ActionInFlight {
   readonly startedMs: number;
   /** Probes whether a provider that denied mutations still does. */
   readonly isProbe: boolean;
-  /** A call that is `queued` has not reached the provider; from `called` on, only the provider knows its effect. */
-  stage: 'asking' | 'queued' | 'called' | 'looking' | 'waiting';
+  /** A drain that is `evicting` waits for its cluster. A call that is `queued` has not reached the provider; from `called` on, only the provider knows its effect. */
+  stage: 'asking' | 'evicting' | 'queued' | 'called' | 'looking' | 'waiting';
   /** null: the provider has not accepted it. */
   acceptedMs: number | null;
+  /** Grace that the provider is given; 0 once the cluster has drained the node, or its grace is over. */
+  graceSeconds: number;
+  /** Whether the operator has been instructed to drain the node. */
+  isInstructed: boolean;
   blob: { readonly bytes: Uint8Array; readonly validUntilMs: number } | null;
   attempts: number;
   /** The failure that a scheduled retry is for; null once the call is made again. */

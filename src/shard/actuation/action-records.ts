@@ -22,6 +22,8 @@ export type ActionOutcome =
   /** The provider throttled, was unreachable or timed out on every attempt. */
   | 'transient'
   | 'stale_state'
+  /** The cluster could not drain the node within the grace, so the machine stays where it is. */
+  | 'drain_withdrawn'
   /** The provider no longer has the machine. */
   | 'inventory_miss'
   | 'missing_profile'

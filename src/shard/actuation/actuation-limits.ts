@@ -20,6 +20,8 @@ export interface ActuationLimits {
   readonly queuePerProvider: number;
   /** Deadline of each state, after which a Get decides; the grace period of a drain is added. */
   readonly deadlineMs: Readonly<Record<TransitionalState, number>>;
+  /** How long a machine is not reclaimed again after its cluster could not drain it. */
+  readonly protectedMs: number;
   /** Ended actions kept for display. */
   readonly records: number;
 }
@@ -56,5 +58,6 @@ export const ACTUATION_LIMITS: ActuationLimits = {
     [MachineState.Draining]: 15 * MINUTE_MS,
     [MachineState.Deleting]: 10 * MINUTE_MS,
   },
+  protectedMs: 30 * MINUTE_MS,
   records: 10_000,
 };

@@ -10,6 +10,7 @@ import type { MachineLedger } from '../inventory/machine-ledger.ts';
 import type { ActionOutcome, ActionRecord } from './action-records.ts';
 import type { ActuationLimits, TransitionalState } from './actuation-limits.ts';
 import type { CallScheduler } from './call-scheduler.ts';
+import type { DrainEnd } from './drain-waits.ts';
 
 /**
  * Why an action was refused. The ledger is unchanged, so the next cycle may decide the action again. These are also words
@@ -46,6 +47,8 @@ export interface ActuationObserver {
   /** A machine left the transitional state `from` after `seconds`. */
   leftTransition(machine: string, from: TransitionalState, to: MachineState, seconds: number): void;
   bootstrapAnswered(seconds: number): void;
+  /** A drain that waited for its cluster goes on, or does not. `brokenBudgets`: those that a preemption did not respect. */
+  drainWaited(record: ActionRecord, end: DrainEnd, brokenBudgets: readonly string[]): void;
   /** A machine exceeded the deadline of a transitional state, and the shard records it as Failed. */
   overdue(machine: string, state: TransitionalState, seconds: number): void;
 }

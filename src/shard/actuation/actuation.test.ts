@@ -204,15 +204,15 @@ describe('actuation', () => {
   it('given actions, then it reports which one has a machine, how many wait and how many run', () => {
     const scene = new Scene({ scheduler: { mutationsPerProvider: 1 } }).open('c1');
     scene.list([...some(3, Speculative), record('i', Idle)]);
-    expect(scene.actuation.counts).toEqual({ queued: 0, inFlight: 0, accepted: 0 });
+    expect(scene.actuation.counts).toEqual({ queued: 0, evicting: 0, inFlight: 0, accepted: 0 });
     for (let i = 0; i < 3; i++) scene.decide('Provision', `m-${i}`);
     scene.decide('Bootstrap', 'i');
-    expect(scene.actuation.counts).toEqual({ queued: 2, inFlight: 2, accepted: 0 });
+    expect(scene.actuation.counts).toEqual({ queued: 2, evicting: 0, inFlight: 2, accepted: 0 });
     expect(scene.actuation.actionOf('m-0')).toMatchObject({ kind: 'Provision', attempts: 1, endedMs: null });
     expect(scene.actuation.actionOf('m-1')).toMatchObject({ kind: 'Provision', attempts: 0 });
     scene.accept('create', Creating);
     expect(scene.actuation.actionOf('m-0')).toMatchObject({ outcome: null, acceptedMs: scene.hand.now() });
-    expect(scene.actuation.counts).toEqual({ queued: 1, inFlight: 2, accepted: 1 });
+    expect(scene.actuation.counts).toEqual({ queued: 1, evicting: 0, inFlight: 2, accepted: 1 });
     scene.list([record('m-0', Idle)]);
     expect(scene.actuation.actionOf('m-0')).toBeNull();
   });

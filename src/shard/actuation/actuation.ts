@@ -16,12 +16,11 @@ import {
   MachineState,
   type NeedKey,
   type Profile,
-  RECLAIM_GRACE_SECONDS,
   type Stamp,
-  stateName,
 } from '../../model/index.ts';
 import type { ActuationEvent } from '../events.ts';
 import { failpoint } from '../failpoints.ts';
+import type { StoredDrain } from '../inventory/machine-facts-store.ts';
 import { ANY_STATE } from '../inventory/machine-ledger.ts';
 import { isSoldOut } from '../inventory/sold-out.ts';
 import { rowOf } from '../planning/leaving.ts';
@@ -30,7 +29,6 @@ import { needRef } from '../planning/queries/need-names.ts';
 import { ActionExecutor } from './action-executor.ts';
 import { type ActionInFlight, COMMAND_OF, isAcquiring, recordOf } from './action-in-flight.ts';
 import { type ActionOutcome, type ActionRecord, RecordList } from './action-records.ts';
-import type { TransitionalState } from './actuation-limits.ts';
 import type { ActuationParts, InTransition, Refusal, RefusedAction } from './actuation-types.ts';
 import {
   type Block,
@@ -39,12 +37,12 @@ import {
   type BlockedOffering,
 } from './blocked-machines.ts';
 import { BootstrapRequests, type MutedCluster } from './bootstrap-requests.ts';
-import { Deadlines } from './deadlines.ts';
-import { DrainTimes } from './drain-times.ts';
+import { type DrainWait, waitText } from './drain-waits.ts';
+import { Evictions } from './evictions.ts';
 import { Instructions } from './instructions.ts';
 import { errorClassOf } from './outcome-class.ts';
-import { PassageTimes } from './passage-times.ts';
 import { PendingActions } from './pending-actions.ts';
+import { Transitions } from './transitions.ts';
 
 export class Actuation {
   readonly #parts: ActuationParts;
@@ -52,19 +50,14 @@ export class Actuation {
   readonly #bootstrapRequests: BootstrapRequests;
   readonly #instructions: Instructions;
   readonly #executor: ActionExecutor;
-  readonly #deadlines: Deadlines;
-  readonly #drainTimes: DrainTimes;
-  readonly #passageTimes = new PassageTimes();
+  readonly #evictions: Evictions;
+  readonly #transitions: Transitions;
   /** By machine: actions that the provider has not accepted yet. */
   readonly #inFlight = new Map<string, ActionInFlight>();
   readonly #pending: PendingActions;
   /** By provider that denied mutations: the one action that probes whether it still does. */
   readonly #probes = new Map<string, ActionInFlight>();
   readonly #records: RecordList;
-  /** By machine: the state whose deadline it exceeded. It counts as Failed until the provider reports another state. */
-  readonly #stuck = new Map<string, TransitionalState>();
-  /** By machine: grace period in seconds of the drain in flight. */
-  readonly #grace = new Map<string, number>();
   readonly #freed: ((machine: string, mustLook: boolean) => void)[] = [];
   #isFrozen: (action: Action) => boolean = () => false;
   #actions = 0;
@@ -74,7 +67,12 @@ export class Actuation {
     this.#parts = parts;
     const { ledger, scheduler, clock, random, emit, limits, observer } = parts;
     this.#records = new RecordList(limits.records);
-    this.#pending = new PendingActions((inFlight, outcome) => this.#record(inFlight, outcome));
+    this.#pending = new PendingActions((inFlight, outcome) => {
+      // The provider has given up a drain: the node is used again.
+      if (inFlight.command === 'drain' && outcome === 'rolled_back')
+        this.#instructions.withdraw(inFlight.id, inFlight.action, 'The provider did not drain the machine.');
+      this.#record(inFlight, outcome);
+    });
     this.#blocked = new BlockedMachines({
       ledger,
       clock,
@@ -91,6 +89,17 @@ export class Actuation {
       onAnswer: (seconds) => observer.bootstrapAnswered(seconds),
     });
     this.#instructions = new Instructions(emit);
+    this.#evictions = new Evictions({
+      ...{ ledger, clock, observer, machineFacts: parts.machineFacts, instructions: this.#instructions },
+      protectedMs: limits.protectedMs,
+      executor: () => this.#executor,
+      begin: (drain, before, provider) => this.#resume(drain, before, provider),
+      ended: (inFlight, outcome) => this.#end(inFlight, outcome),
+      inFlightOf: (machine) => this.#inFlight.get(machine),
+      isStopped: () => this.#isStopped,
+      isHeld: (action) =>
+        this.#isFrozen(action) || parts.machineFacts.verdictsOn(action.machine).quarantine !== null,
+    });
     this.#executor = new ActionExecutor({
       ...{
         ledger,
@@ -102,6 +111,7 @@ export class Actuation {
         blocked: this.#blocked,
       },
       instructions: this.#instructions,
+      drainWaits: this.#evictions.waits,
       accepted: (inFlight) => this.#accepted(inFlight),
       ended: (inFlight, outcome) => this.#end(inFlight, outcome),
       soldOut: (machine, why) => this.#soldOut(machine, why),
@@ -112,14 +122,10 @@ export class Actuation {
         this.#isFrozen(action) ||
         parts.machineFacts.verdictsOn(action.machine).quarantine !== null,
     });
-    this.#drainTimes = new DrainTimes((instanceType, seconds) =>
-      ledger.append({ kind: 'drain-seconds', of: { instanceType }, seconds }),
-    );
-    this.#deadlines = new Deadlines({
-      clock,
-      allowedMs: (id, state) => this.#allowedMs(id, state),
-      overdue: (id, state, sinceMs) => this.#overdue(id, state, sinceMs),
-      leftTransition: (id, from, to, seconds) => this.#leftTransition(id, from, to, seconds),
+    this.#transitions = new Transitions({
+      ...{ ledger, scheduler, clock, observer, deadlineMs: limits.deadlineMs },
+      isInFlight: (machine) => this.#inFlight.has(machine),
+      isStopped: () => this.#isStopped,
     });
     ledger.listen((change) => this.#moved(change));
     scheduler.onBreaker((provider, state) => {
@@ -161,15 +167,23 @@ export class Actuation {
     switch (event.kind) {
       case 'session-opened':
         this.#bootstrapRequests.sessionOpened(event.cluster, event.session);
+        this.#evictions.waits.session(event.cluster, event.session, event.features);
+        break;
+      case 'session-features':
+        this.#evictions.waits.session(event.cluster, event.session, event.features);
         break;
       case 'session-closed':
         this.#bootstrapRequests.sessionClosed(event.cluster, event.session);
+        this.#evictions.waits.sessionClosed(event.cluster, event.session);
         break;
       case 'bootstrap-answered':
         this.#bootstrapRequests.answered(event);
         break;
       case 'reclaim-acked':
         this.#instructions.acked(event.instruction);
+        break;
+      case 'node-reported':
+        this.#evictions.reported(event);
         break;
       case 'call-ended':
         this.#parts.scheduler.callEnded(event.call, event.outcome);
@@ -184,9 +198,23 @@ export class Actuation {
     return cannot;
   }
 
-  /** Whether an unaccepted action owns the machine. Until the action lets go, records of the machine are not trusted. */
+  /**
+   * Whether an unaccepted action owns the machine. Until the action lets go, records of the machine are not trusted. A drain
+   * that waits for its cluster has not called the provider, so records count: the machine may be lost meanwhile.
+   */
   isBusy(machine: string): boolean {
-    return this.#inFlight.has(machine);
+    const inFlight = this.#inFlight.get(machine);
+    return inFlight !== undefined && inFlight.stage !== 'evicting';
+  }
+
+  /** The drain of a machine that waits for its cluster; null if none does. */
+  drainWaitOf(machine: string): DrainWait | null {
+    return this.#evictions.waits.of(machine);
+  }
+
+  /** Whether a machine is not to be reclaimed now, because a drain of it was withdrawn lately. */
+  isProtected(machine: string): boolean {
+    return this.#evictions.isProtected(machine);
   }
 
   /** Subscribes to machines that an action has let go of. `mustLook`: the machine's state is unknown and must be read. */
@@ -194,20 +222,28 @@ export class Actuation {
     this.#freed.push(listener);
   }
 
-  /** Whether a provider's record adds anything. False: it repeats the stuck state that the shard already gave up on. */
+  /**
+   * Whether a provider's record adds anything. False: it repeats the stuck state that the shard already gave up on, or it
+   * shows a machine as it was before the drain that waits for the cluster.
+   */
   isNewInformation(machine: Machine): boolean {
-    return this.#stuck.get(machine.id) !== machine.state;
+    const inFlight = this.#inFlight.get(machine.id);
+    if (inFlight?.stage === 'evicting')
+      return machine.state !== MachineState.Configured || machine.cluster !== inFlight.action.cluster;
+    return this.#transitions.stuckIn(machine.id) !== machine.state;
   }
 
   /** Called after a provider's record of the machine was applied to the ledger. */
   seen(machine: string): void {
-    if (this.#parts.machineFacts.verdictsOn(machine).quarantine !== null) this.#restoreQuarantine(machine);
+    const { quarantine, drain } = this.#parts.machineFacts.verdictsOn(machine);
+    if (quarantine !== null) this.#restoreQuarantine(machine);
     this.#blocked.seen(machine);
+    if (drain !== null && !this.#inFlight.has(machine)) this.#evictions.resume(machine, drain);
   }
 
   /** Pending actions, then ended ones, oldest first. */
   *actions(): Generator<ActionRecord> {
-    for (const inFlight of this.#inFlight.values()) yield recordOf(inFlight);
+    for (const inFlight of this.#inFlight.values()) yield this.#pendingRecord(inFlight);
     for (const inFlight of this.#pending.values()) yield recordOf(inFlight);
     yield* this.#records;
   }
@@ -215,7 +251,15 @@ export class Actuation {
   /** The pending action of a machine; null if it has none. */
   actionOf(machine: string): ActionRecord | null {
     const inFlight = this.#inFlight.get(machine) ?? this.#pending.get(machine);
-    return inFlight === undefined ? null : recordOf(inFlight);
+    return inFlight === undefined ? null : this.#pendingRecord(inFlight);
+  }
+
+  /** The record of an action that waits for its cluster says so, and what blocks it. */
+  #pendingRecord(inFlight: ActionInFlight): ActionRecord {
+    const { machine } = inFlight.action;
+    const wait = inFlight.stage === 'evicting' ? this.drainWaitOf(machine) : null;
+    const record = recordOf(inFlight);
+    return wait === null ? record : { ...record, message: waitText(machine, wait, this.#parts.clock.now()) };
   }
 
   /** Whether a machine has a pending action, whose outcome a change of the machine's state may determine. */
@@ -223,11 +267,20 @@ export class Actuation {
     return this.#inFlight.has(machine) || this.#pending.get(machine) !== undefined;
   }
 
-  /** `queued`: waiting for the scheduler; `inFlight`: every other unaccepted stage; `accepted`: pending at a provider. */
-  get counts(): { readonly queued: number; readonly inFlight: number; readonly accepted: number } {
+  /**
+   * `queued`: waiting for the scheduler; `evicting`: drains that wait for their cluster; `inFlight`: every other unaccepted
+   * stage; `accepted`: pending at a provider.
+   */
+  get counts(): Readonly<Record<'queued' | 'evicting' | 'inFlight' | 'accepted', number>> {
     let queued = 0;
     for (const { stage } of this.#inFlight.values()) if (stage === 'queued') queued++;
-    return { queued, inFlight: this.#inFlight.size - queued, accepted: this.#pending.size };
+    const evicting = this.#evictions.waits.size;
+    return {
+      queued,
+      evicting,
+      inFlight: this.#inFlight.size - queued - evicting,
+      accepted: this.#pending.size,
+    };
   }
 
   /** Why a machine is blocked; null if it is not. */
@@ -238,11 +291,7 @@ export class Actuation {
 
   /** The transitional state of a machine with its start and expected end; null if it is in a stable state. */
   passageOf(machine: string): InTransition | null {
-    const passage = this.#deadlines.passageOf(machine);
-    if (passage === null) return null;
-    const { state, sinceMs } = passage;
-    const usualMs = this.#passageTimes.usualMs(this.#parts.ledger.ownerOf(machine) ?? '', state);
-    return { state, sinceMs, expectedByMs: usualMs === null ? null : sinceMs + usualMs };
+    return this.#transitions.passageOf(machine);
   }
 
   get blocked(): Iterable<BlockedMachine> {
@@ -260,7 +309,7 @@ export class Actuation {
   /** Unblocks a machine, quarantine and back-off included, and reads it again. False: the machine is not on record. */
   retry(machine: string): boolean {
     if (this.#parts.ledger.statusOf(machine) === null) return false;
-    this.#stuck.delete(machine);
+    this.#transitions.notStuck(machine);
     this.#blocked.forget(machine);
     this.#blocked.unblock(machine);
     this.#parts.machineFacts.judge(machine, { quarantine: null, isForgotten: false });
@@ -300,8 +349,10 @@ export class Actuation {
   stop(): void {
     this.#isStopped = true;
     this.#parts.scheduler.stopMutations();
+    // Drains that wait for their cluster are durable: the next process goes on with them.
+    this.#evictions.waits.stop();
     for (const inFlight of [...this.#inFlight.values()])
-      this.#executor.recall(inFlight, 'The shard is shutting down.');
+      if (inFlight.stage !== 'evicting') this.#executor.recall(inFlight, 'The shard is shutting down.');
   }
 
   /** Whether an action still has to read the outcome of its call, and the scheduler still makes calls. */
@@ -314,7 +365,7 @@ export class Actuation {
     const { ledger, scheduler, limits } = this.#parts;
     const { machine, kind } = action;
     if (this.#isStopped) return 'stopped';
-    if (this.isBusy(machine)) return 'deduped';
+    if (this.#inFlight.has(machine)) return 'deduped';
     const before = ledger.statusOf(machine);
     const provider = ledger.ownerOf(machine);
     if (before === null || provider === undefined) return 'inventory_miss';
@@ -330,7 +381,22 @@ export class Actuation {
     // Read before the move below overwrites the machine's state.
     const about = this.#about(action, before, leavingOf(action));
     this.#move(action, binding?.stamp ?? null);
-    return this.#begin({ action, command, provider, before, about, binding });
+    const inFlight = this.#begin({ action, command, provider, before, about, binding });
+    if (command === 'drain') this.#evictions.prepare(inFlight);
+    return inFlight;
+  }
+
+  /** An action of the process before this one, of which the provider has not been called. */
+  #resume(
+    { action, about, id, startedMs }: StoredDrain,
+    before: MachineStatus,
+    provider: string,
+  ): ActionInFlight {
+    this.#move(action, null);
+    return this.#begin(
+      { action, command: 'drain', provider, before, about, binding: null },
+      { id, startedMs },
+    );
   }
 
   #bindingOf(need: NeedKey): ActionInFlight['binding'] | undefined {
@@ -340,16 +406,18 @@ export class Actuation {
 
   #begin(
     decided: Pick<ActionInFlight, 'action' | 'command' | 'provider' | 'before' | 'about' | 'binding'>,
+    known: Pick<ActionInFlight, 'id' | 'startedMs'> = this.#newIdentity(),
   ): ActionInFlight {
-    const { epoch, clock, scheduler } = this.#parts;
+    const { scheduler } = this.#parts;
     const inFlight: ActionInFlight = {
       ...decided,
+      ...known,
       isProbe: isAcquiring(decided.command) && scheduler.permitOf(decided.provider) === 'half-open',
-      id: `${epoch.toString(36)}-${(++this.#actions).toString(36)}`,
-      startedMs: clock.now(),
       acceptedMs: null,
       stage: 'queued',
       blob: null,
+      graceSeconds: decided.action.graceSeconds,
+      isInstructed: false,
       attempts: 0,
       retryOf: null,
       blindLooks: 0,
@@ -359,6 +427,11 @@ export class Actuation {
     this.#inFlight.set(decided.action.machine, inFlight);
     if (inFlight.isProbe) this.#probes.set(inFlight.provider, inFlight);
     return inFlight;
+  }
+
+  #newIdentity(): Pick<ActionInFlight, 'id' | 'startedMs'> {
+    const { epoch, clock } = this.#parts;
+    return { id: `${epoch.toString(36)}-${(++this.#actions).toString(36)}`, startedMs: clock.now() };
   }
 
   /** Snapshot of the rows and the machine at the decision, kept because the record of an action outlives both. */
@@ -386,7 +459,7 @@ export class Actuation {
         break;
       case 'Preempt':
       case 'Reclaim':
-        this.#grace.set(machine, graceSeconds);
+        this.#transitions.draining(machine, graceSeconds);
         ledger.move(machine, { command: Command.Drain, target: need }, at);
         break;
       case 'Delete':
@@ -412,7 +485,9 @@ export class Actuation {
   }
 
   #letGo(inFlight: ActionInFlight): void {
-    this.#inFlight.delete(inFlight.action.machine);
+    const { machine } = inFlight.action;
+    this.#inFlight.delete(machine);
+    this.#evictions.letGo(machine);
     if (inFlight.isProbe) this.#probes.delete(inFlight.provider);
   }
 
@@ -428,15 +503,13 @@ export class Actuation {
   }
 
   #moved({ id, before, after, seen }: MachineChange): void {
-    this.#deadlines.moved(id, after);
-    this.#instructions.moved(id, after);
+    this.#transitions.moved(id, after, seen);
+    this.#evictions.moved(id, before, after, seen);
+    // Before the instructions: a drain that the provider gave up is withdrawn with its reason.
     this.#pending.moved(id, after, seen);
-    if (after?.state !== MachineState.Draining) this.#grace.delete(id);
-    if (seen !== null && seen.state !== MachineState.Failed) this.#stuck.delete(id);
-    if (after === null) {
-      this.#blocked.forget(id);
-      this.#stuck.delete(id);
-    } else if (before?.state === MachineState.Failed && after.state !== MachineState.Failed) {
+    this.#instructions.moved(id, after);
+    if (after === null) this.#blocked.forget(id);
+    else if (before?.state === MachineState.Failed && after.state !== MachineState.Failed) {
       if (this.#parts.machineFacts.verdictsOn(id).isForgotten)
         this.#parts.machineFacts.judge(id, { isForgotten: false });
     }
@@ -493,54 +566,6 @@ export class Actuation {
   #restoreQuarantine(machine: string): void {
     const { quarantine } = this.#parts.machineFacts.verdictsOn(machine);
     this.#blocked.quarantine(machine, quarantine!.why);
-  }
-
-  #allowedMs(id: string, state: TransitionalState): number {
-    const allowed = this.#parts.limits.deadlineMs[state];
-    if (state !== MachineState.Draining) return allowed;
-    return allowed + (this.#grace.get(id) ?? RECLAIM_GRACE_SECONDS) * 1000;
-  }
-
-  #leftTransition(id: string, from: TransitionalState, to: MachineState, seconds: number): void {
-    this.#parts.observer.leftTransition(id, from, to, seconds);
-    const provider = this.#parts.ledger.ownerOf(id);
-    if (provider !== undefined && to !== MachineState.Failed) this.#passageTimes.add(provider, from, seconds);
-    if (from !== MachineState.Draining || to !== MachineState.Idle) return;
-    const record = this.#parts.ledger.recordOf(id);
-    if (record !== null) this.#drainTimes.add(record.instanceType, seconds);
-  }
-
-  /** The deadline of a transitional state expired: a Get decides what to do with the machine. */
-  #overdue(id: string, state: TransitionalState, sinceMs: number): void {
-    const { scheduler, ledger, clock } = this.#parts;
-    const provider = ledger.ownerOf(id);
-    // An unaccepted action has its own timeouts and attempt limit.
-    if (this.isBusy(id) || provider === undefined || this.#isStopped) {
-      this.#deadlines.extend(id);
-      return;
-    }
-    scheduler.submit({
-      provider,
-      machine: id,
-      request: { command: 'get' },
-      ended: (outcome, began) => {
-        const isStale = this.isBusy(id) || !scheduler.isCurrent(id, began);
-        if (isStale || ledger.statusOf(id)?.state !== state) return;
-        if (outcome.kind === 'unknown-machine') ledger.lose(id);
-        else if (outcome.kind !== 'found') this.#deadlines.extend(id);
-        else if (outcome.machine.state !== state) ledger.observe(outcome.machine, provider, clock.now());
-        else this.#failHere(outcome.machine, provider, state, (clock.now() - sinceMs) / 1000);
-      },
-    });
-  }
-
-  /** The provider neither ends nor fails the transition, so the shard records Failed: no row may count on the machine. */
-  #failHere(machine: Machine, provider: string, state: TransitionalState, seconds: number): void {
-    const { ledger, clock, observer } = this.#parts;
-    const lastError = `The machine has been ${stateName(state)} for ${Math.round(seconds)} s.`;
-    ledger.observe({ ...machine, state: MachineState.Failed, lastError }, provider, clock.now());
-    this.#stuck.set(machine.id, state);
-    observer.overdue(machine.id, state, seconds);
   }
 
   /** A half-open breaker needs one call as a probe. If no call is queued, a Get of any machine of the provider serves. */

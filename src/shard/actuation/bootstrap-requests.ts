@@ -6,7 +6,7 @@ import { excerpt, type NeedKey, type Requirement } from '../../model/index.ts';
 import { type BackoffLimits, backoffMs } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { ActuationEvent, Effect } from '../events.ts';
+import type { ActuationEvent, Effect, JoiningMachine } from '../events.ts';
 
 /** Bytes kept of an operator's error message. */
 const MAX_ERROR_BYTES = 1000;
@@ -16,6 +16,7 @@ export interface BlobQuestion {
   readonly machine: string;
   readonly need: NeedKey;
   readonly requirements: readonly Requirement[];
+  readonly joining: JoiningMachine;
 }
 
 export type BlobAnswer =

@@ -4,12 +4,17 @@
 
 import type { MachineStatus } from '../../fleet/index.ts';
 import { type Action, MachineState } from '../../model/index.ts';
-import type { Effect } from '../events.ts';
+import type { DrainKind, Effect } from '../events.ts';
 
 interface Instruction {
   readonly id: string;
   readonly cluster: string;
   readonly machine: string;
+}
+
+export function drainKindOf({ kind, reason }: Pick<Action, 'kind' | 'reason'>): DrainKind {
+  if (kind === 'Reclaim') return 'reclaim';
+  return reason === 'phase2.excess' ? 'excess' : 'preemption';
 }
 
 export class Instructions {
@@ -21,12 +26,21 @@ export class Instructions {
     this.#emit = emit;
   }
 
-  give(id: string, { cluster, machine, graceSeconds, preemptorPriority }: Action): void {
+  /** `graceSeconds`: what is left of the grace of a drain that waited before a restart. */
+  give(id: string, action: Action, graceSeconds = action.graceSeconds): void {
+    const { cluster, machine, preemptorPriority } = action;
     const instruction = { id, cluster, machine };
     this.#byMachine.set(machine, instruction);
     this.#byId.set(id, instruction);
-    const what = { cluster, machine, graceSeconds, preemptorPriority };
+    const what = { cluster, machine, graceSeconds, preemptorPriority, drainKind: drainKindOf(action) };
     this.#emit({ kind: 'instruct-reclaim', instruction: id, ...what });
+  }
+
+  /** The machine stays in its cluster, acknowledged or not: the operator is told to uncordon the node. */
+  withdraw(id: string, { cluster, machine }: Pick<Action, 'cluster' | 'machine'>, why: string): void {
+    const instruction = this.#byId.get(id);
+    if (instruction !== undefined) this.#end(instruction);
+    this.#emit({ kind: 'withdraw-reclaim', cluster, machine, instruction: id, staysBecause: why });
   }
 
   acked(id: string): void {
@@ -41,7 +55,7 @@ export class Instructions {
     const { id, cluster } = instruction;
     if (after?.state === MachineState.Draining && after.cluster === cluster) return;
     this.#end(instruction);
-    this.#emit({ kind: 'withdraw-reclaim', cluster, instruction: id });
+    this.#emit({ kind: 'withdraw-reclaim', cluster, machine, instruction: id, staysBecause: null });
   }
 
   #end({ id, machine }: Instruction): void {

@@ -18,6 +18,7 @@ export function errorClassOf(outcome: ActionOutcome, { message, about }: ActionI
     case 'no_session':
     case 'blob_error':
     case 'missing_profile':
+    case 'drain_withdrawn':
       return 'cluster';
     case 'denied':
       return 'denied';

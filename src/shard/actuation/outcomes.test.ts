@@ -33,7 +33,7 @@ describe('an action that its provider has accepted', () => {
       expect(scene.ended).toEqual([]);
       expect(scene.actuation.isBusy('m')).toBe(false);
       expect(scene.actuation.actionOf('m')).toMatchObject({ kind, outcome: null, errorClass: null });
-      expect(scene.actuation.counts).toEqual({ queued: 0, inFlight: 0, accepted: 1 });
+      expect(scene.actuation.counts).toEqual({ queued: 0, evicting: 0, inFlight: 0, accepted: 1 });
     },
   );
 

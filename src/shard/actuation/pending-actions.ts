@@ -103,7 +103,8 @@ const HERE: Readonly<Partial<Record<MutationCommand, ReadonlySet<Sighted>>>> = {
   drain: new Set<Sighted>([Configured]),
 };
 
-function outcomeOf(
+/** The outcome of an action by the state of its machine; null: still in transition. */
+export function outcomeOf(
   { command, action }: ActionInFlight,
   after: MachineStatus | null,
   lastError: string,

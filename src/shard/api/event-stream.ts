@@ -3,7 +3,7 @@
 // and gets the missed ones as far as the shard has kept them. Made by serve.ts for `/v1/events`.
 
 import type { ServerResponse } from 'node:http';
-import { plainFields } from '../telemetry/log-fields.ts';
+import { plainFields } from '../../runtime/log-fields.ts';
 import type { ShardEvent, ShardPort } from '../views.ts';
 import { Refusal } from './refusal.ts';
 import type { EventsFrom } from './route.ts';

@@ -72,6 +72,18 @@ export const ORDER_ROUTES: readonly Route[] = [
   }),
   clusterOrder('accept-rollup', 'Accepts a roll-up that lost most of its demand.'),
   clusterOrder('lift-set-aside', 'Lets machines be reclaimed although rows are set aside.'),
+  route({
+    method: 'POST',
+    path: '/v1/clusters/{id}/retire',
+    access: 'order',
+    summary: 'Drains and gives back all machines of a cluster that is gone for good, across restarts.',
+    params: z.object({ id: pathPart }),
+    body: z.strictObject({ who, why }),
+    answer: OrderAnswer,
+    handle: ({ port, params: { id: cluster }, body: { who, why } }) =>
+      ordered(port, { kind: 'retire', cluster, who, why }, () => hasCluster(port, cluster)),
+  }),
+  clusterOrder('unretire', 'Counts the demand of a retired cluster again.'),
   clusterOrder(
     'refuse-rollup',
     'Refuses a roll-up that lost most of its demand, however often it is repeated.',
@@ -105,7 +117,10 @@ function machineOrder(
   });
 }
 
-function clusterOrder(kind: 'accept-rollup' | 'refuse-rollup' | 'lift-set-aside', summary: string): Route {
+function clusterOrder(
+  kind: 'accept-rollup' | 'refuse-rollup' | 'lift-set-aside' | 'unretire',
+  summary: string,
+): Route {
   return route({
     method: 'POST',
     path: `/v1/clusters/{id}/${kind}`,

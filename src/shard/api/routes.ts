@@ -2,7 +2,7 @@
 // one of the three lists. docs/reference/api.md has a section with an example for each. http-app.ts serves them.
 
 import * as z from 'zod';
-import { EXPOSITION_TYPE } from '../telemetry/exposition.ts';
+import { EXPOSITION_TYPE } from '../../runtime/exposition.ts';
 import { ANY_PARAMETERS, since } from './inputs.ts';
 import { openApiText } from './openapi.ts';
 import { ORDER_ROUTES } from './order-routes.ts';

@@ -295,6 +295,7 @@ function limitsOf(values: Values): Pick<Controller, 'actuation' | 'scheduler' | 
   return {
     actuation: {
       bootstrapMs: values['actuation.bootstrapTimeout'],
+      protectedMs: values['actuation.protection'],
       attempts: values['actuation.attempts'],
       retry: backoff('actuation.retry'),
       machine: backoff('actuation.machineBackoff'),

@@ -312,6 +312,11 @@ const SETTINGS = {
     'How long an operator may take to render the bootstrap blob of a machine.',
     'bootstrap-timeout',
   ),
+  'actuation.protection': setting(
+    duration('1s'),
+    actuation.protectedMs,
+    'How long a machine is not reclaimed again after its cluster could not drain it. Shorter tries budgets that still block more often; longer keeps excess machines.',
+  ),
   'actuation.records': setting(
     whole(0, 1_000_000),
     actuation.records,

@@ -6,6 +6,7 @@ import {
   keptRows,
   type Need,
   NO_BASE,
+  type NodeFacts,
   type Problem,
   type RollupDelta,
   wholeRollup,
@@ -18,6 +19,7 @@ import {
   RollupIntake,
   type RollupProblem,
   type RollupProblems,
+  readingNodeFacts,
   type SharedParts,
   WireFormatError,
   wholeProblems,
@@ -62,7 +64,7 @@ interface Stamped {
 }
 
 export type Taken =
-  | ({ readonly kind: 'unchanged' } & Stamped)
+  | ({ readonly kind: 'unchanged'; readonly facts: NodeFacts | null } & Stamped)
   | ({ readonly kind: 'refused'; readonly problems: RollupProblems } & Stamped)
   | ({ readonly kind: 'quarantined'; readonly quarantined: QuarantinedRollup } & Stamped)
   | ({
@@ -71,6 +73,8 @@ export type Taken =
       readonly delta: RollupDelta;
       /** Rows that are set aside, those without a known key included. */
       readonly rowsSetAside: number;
+      /** The node facts; null if they are those of the last roll-up. */
+      readonly facts: NodeFacts | null;
       /** Must be durable before the demand is posted or acknowledged. */
       readonly changes: DemandChanges;
       /** The previous extent if this roll-up is a collapse that was accepted; otherwise null. */
@@ -84,6 +88,20 @@ interface Accepted {
 }
 
 const NOTHING_ACCEPTED: Accepted = { version: NO_BASE, needs: [], extent: { rows: 0, totals: new Map() } };
+
+/** What was found out about a roll-up that is accepted. */
+interface Judged {
+  readonly extent: Extent;
+  readonly kept: Uint8Array;
+  readonly nowMs: number;
+  readonly facts: NodeFacts | null;
+}
+
+const NO_FACTS: NodeFacts = new Map();
+
+function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && Buffer.compare(a, b) === 0;
+}
 
 type Changed = Extract<IntakeResult, { readonly kind: 'changed' }>;
 
@@ -100,6 +118,10 @@ export class ClusterDemand {
   #acceptedBytes = 0;
   #rowsSetAside = 0;
   #remarks: RollupProblems = NO_PROBLEMS;
+  /** The encoded node facts of the last accepted or unchanged roll-up. Empty: there were none. */
+  #facts: Uint8Array = new Uint8Array();
+  /** Why these facts are ignored; null if they are not. */
+  #factsProblem: RollupProblem | null = null;
   #lastReportMs: number | null = null;
   #refused = 0;
   #problems: RollupProblems | null = null;
@@ -124,7 +146,7 @@ export class ClusterDemand {
 
   /** Bytes of the accepted roll-up and of the quarantined one. */
   get bytes(): number {
-    return this.#acceptedBytes + (this.#quarantined?.bytes.length ?? 0);
+    return this.#acceptedBytes + this.#facts.length + (this.#quarantined?.bytes.length ?? 0);
   }
 
   get quarantined(): QuarantinedRollup | null {
@@ -142,7 +164,7 @@ export class ClusterDemand {
       refusedRollups: this.#refused,
       problems: this.#problems?.first ?? null,
       rowsSetAside: this.#rowsSetAside,
-      remarks: this.#remarks,
+      remarks: this.#allRemarks,
       held: this.quarantined,
     };
   }
@@ -151,7 +173,7 @@ export class ClusterDemand {
   reportOn(taken: Taken): RollupReport {
     const { kind, timestampUnixNanos } = taken;
     if (kind === 'refused') return rollupReport(kind, timestampUnixNanos, taken.problems);
-    return rollupReport(kind === 'quarantined' ? 'held' : 'accepted', timestampUnixNanos, this.#remarks);
+    return rollupReport(kind === 'quarantined' ? 'held' : 'accepted', timestampUnixNanos, this.#allRemarks);
   }
 
   /** Records the outcome of a roll-up for `view`. */
@@ -161,9 +183,10 @@ export class ClusterDemand {
     if (taken.kind === 'refused') this.#refused++;
   }
 
-  /** The timestamp of a roll-up that equals the accepted one, otherwise null; a cheap comparison. */
+  /** The timestamp of a roll-up that equals the accepted one, node facts included, otherwise null; a cheap comparison. */
   repeats(bytes: Uint8Array): bigint | null {
-    return this.#intake.repeats(bytes);
+    const same = this.#intake.repeats(bytes);
+    return same !== null && isEqual(same.facts, this.#facts) ? same.timestampUnixNanos : null;
   }
 
   /** The accepted roll-up was received again. Returns the changes to write, if any. */
@@ -215,7 +238,12 @@ export class ClusterDemand {
   ): Generator<undefined, Taken> {
     try {
       const intake = yield* this.#intake.reading(bytes, limits);
-      if (intake.kind !== 'changed') return intake;
+      if (intake.kind === 'refused') return intake;
+      const facts = yield* this.#readFacts(intake.nodeFacts);
+      if (intake.kind === 'unchanged') {
+        const { timestampUnixNanos } = intake;
+        return { kind: 'unchanged', timestampUnixNanos, facts: facts?.apply() ?? null };
+      }
       const { version, needs } = this.#accepted;
       const kept = keptRows(intake.delta, { version, rows: needs.length });
       const extent = yield* extentAfter(this.#accepted, { ...intake, kept });
@@ -223,7 +251,7 @@ export class ClusterDemand {
       // Other clusters may have used up the room while this roll-up was being read.
       const full = limits.roomFor?.(intake.size) ?? null;
       if (full !== null) return refusedWhole([full], intake.timestampUnixNanos);
-      return yield* this.#accept(intake, { extent, kept, nowMs: now() });
+      return yield* this.#accept(intake, { extent, kept, nowMs: now(), facts: facts?.apply() ?? null });
     } catch (error) {
       if (!(error instanceof WireFormatError)) throw error;
       return refusedWhole(error.problems, 0n);
@@ -237,10 +265,7 @@ export class ClusterDemand {
     return { kind: 'quarantined', quarantined: this.quarantined!, timestampUnixNanos };
   }
 
-  *#accept(
-    intake: Changed,
-    { extent, kept, nowMs }: { readonly extent: Extent; readonly kept: Uint8Array; readonly nowMs: number },
-  ): Generator<undefined, Taken> {
+  *#accept(intake: Changed, { extent, kept, nowMs, facts }: Judged): Generator<undefined, Taken> {
     const { needs, rowsSetAside, remarks, size, timestampUnixNanos } = intake;
     const before = this.#guard.baseline;
     this.#intake.accept(intake);
@@ -257,7 +282,29 @@ export class ClusterDemand {
     const baseline = { rows, totals, cluster: this.#cluster, isRefused: false };
     const shrunkFrom = before !== null && isCollapse(before, extent) ? before : null;
     const changes = { baseline, seen, forgotten };
-    return { kind: 'accepted', delta, rowsSetAside, changes, shrunkFrom, timestampUnixNanos };
+    return { kind: 'accepted', delta, rowsSetAside, facts, changes, shrunkFrom, timestampUnixNanos };
+  }
+
+  /**
+   * Reads node facts that differ from the last ones; null if they do not. `apply` makes them the last ones, which a
+   * quarantined roll-up does not. Facts beyond a limit are ignored: the cluster then counts as one without facts.
+   */
+  *#readFacts(bytes: Uint8Array): Generator<undefined, { readonly apply: () => NodeFacts } | null> {
+    if (isEqual(bytes, this.#facts)) return null;
+    const { facts, problem } = yield* readingNodeFacts(bytes);
+    return {
+      apply: () => {
+        this.#facts = new Uint8Array(bytes);
+        this.#factsProblem = problem === null ? null : { ...problem, index: -1, effect: 'set-aside' };
+        return facts ?? NO_FACTS;
+      },
+    };
+  }
+
+  get #allRemarks(): RollupProblems {
+    if (this.#factsProblem === null) return this.#remarks;
+    const { first, total } = this.#remarks;
+    return { first: [this.#factsProblem, ...first].slice(0, Math.max(1, first.length)), total: total + 1 };
   }
 }
 

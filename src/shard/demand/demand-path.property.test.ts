@@ -51,7 +51,12 @@ const reports = fc.array(
 
 function bytesOf(needs: readonly CapacityNeed[], at: number): Uint8Array {
   const timestampUnixNanos = BigInt(at);
-  return ClusterCapacityNeeds.encode({ clusterId: 'c', timestampUnixNanos, needs: [...needs] }).finish();
+  return ClusterCapacityNeeds.encode({
+    clusterId: 'c',
+    timestampUnixNanos,
+    needs: [...needs],
+    nodeFacts: undefined,
+  }).finish();
 }
 
 const withoutTime = (needs: readonly Need[]): Need[] => needs.map((need) => ({ ...need, firstSeenMs: 0 }));

@@ -58,7 +58,7 @@ export interface DemandLoad {
 /** The session that is notified when its roll-up has been handled. */
 export interface Reporter {
   readonly cluster: string;
-  acknowledgeRollup(): void;
+  acknowledgeRollup(timestampUnixNanos: bigint): void;
   /** Called for refused roll-ups too, which are not acknowledged. */
   reportRollup(report: RollupReport): void;
   /** Stops the delivery of frames until `resume`. */
@@ -116,7 +116,7 @@ export class Rollups {
     const demand = this.#demandOf(cluster);
     const timestampUnixNanos = this.#queue.has(cluster) ? null : demand.repeats(bytes);
     if (timestampUnixNanos !== null) {
-      void this.#settle(cluster, { kind: 'unchanged', timestampUnixNanos }, reporter);
+      void this.#settle(cluster, { kind: 'unchanged', timestampUnixNanos, facts: null }, reporter);
       return;
     }
     const steps = (): RollupSteps => this.#read(demand, reporter, bytes);
@@ -266,6 +266,7 @@ export class Rollups {
         // The write of the accepted roll-up may still be in flight.
         const written = changes === null ? this.#writing.get(cluster) : this.#writeOf(cluster, changes);
         if (written !== undefined && !(await written)) return false;
+        if (taken.facts !== null) post({ kind: 'node-facts', cluster, facts: taken.facts });
         break;
       }
       case 'refused':
@@ -299,8 +300,9 @@ export class Rollups {
         }
         if (!(await this.#writeOf(cluster, taken.changes))) return false;
         post({ kind: 'demand', delta: taken.delta, rowsSetAside: taken.rowsSetAside });
+        if (taken.facts !== null) post({ kind: 'node-facts', cluster, facts: taken.facts });
     }
-    reporter?.acknowledgeRollup();
+    reporter?.acknowledgeRollup(taken.timestampUnixNanos);
     reporter?.reportRollup(report);
     return true;
   }

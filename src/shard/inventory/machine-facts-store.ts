@@ -3,7 +3,8 @@
 // cycles and actuation flush them, reconcile recalls them. storage/ has the stores.
 
 import type { WrittenMachines } from '../../fleet/index.ts';
-import type { NeedKey, Stamp } from '../../model/index.ts';
+import type { Action, NeedKey, Stamp } from '../../model/index.ts';
+import type { ActionRecord } from '../actuation/action-records.ts';
 import type { MachineLedger } from './machine-ledger.ts';
 
 interface Quarantine {
@@ -13,11 +14,36 @@ interface Quarantine {
   readonly sinceMs: number;
 }
 
-/** What a person, or the shard itself, has decided about a machine. */
+/** A drain that waits for its cluster: enough to go on with it after a restart. */
+export interface StoredDrain {
+  /** Id of the action and of the instruction to the operator. */
+  readonly id: string;
+  readonly action: Action;
+  readonly about: Pick<ActionRecord, 'need' | 'capacityType' | 'zone' | 'from' | 'leaving'>;
+  readonly startedMs: number;
+  readonly untilMs: number;
+}
+
+/** What the operator reported of the node of a machine. */
+export interface NodeNote {
+  /** '' if the node has not registered. */
+  readonly name: string;
+  /** The provider's id in the Node object; '' if it has none. */
+  readonly providerId: string;
+  /** Why the node did not register in time; '' if it did. */
+  readonly joinError: string;
+}
+
+/** What a person, the shard itself or the operator has said about a machine. */
 export interface Verdicts {
   readonly quarantine: Quarantine | null;
   /** A person has hidden the Failed machine. */
   readonly isForgotten: boolean;
+  /** The drain that waits for the cluster; null if none does. */
+  readonly drain: StoredDrain | null;
+  /** Until when the machine is not reclaimed, because a drain of it was withdrawn; null if none was. */
+  readonly protectedUntilMs: number | null;
+  readonly node: NodeNote | null;
 }
 
 export interface MachineFacts extends Verdicts {
@@ -38,12 +64,20 @@ export interface MachineStore {
   save(changed: readonly MachineFacts[], dropped: readonly string[]): void;
 }
 
-const NO_VERDICTS: Verdicts = { quarantine: null, isForgotten: false };
+const NO_VERDICTS: Verdicts = {
+  quarantine: null,
+  isForgotten: false,
+  drain: null,
+  protectedUntilMs: null,
+  node: null,
+};
 
 export class MachineFactsStore {
   readonly #ledger: MachineLedger;
   readonly #store: MachineStore;
   readonly #verdicts = new Map<string, Verdicts>();
+  /** Machines with `protectedUntilMs`; apart, because every cycle reads them and every joined machine has verdicts. */
+  readonly #protected = new Set<string>();
   /** Facts from before the restart, of machines that no provider has listed yet. */
   readonly #recalled = new Map<string, MachineFacts>();
   /** Ids with an entry in the store. */
@@ -57,7 +91,8 @@ export class MachineFactsStore {
     for (const facts of store.load()) {
       this.#stored.add(facts.id);
       this.#recalled.set(facts.id, facts);
-      if (isVerdict(facts)) this.#verdicts.set(facts.id, facts);
+      if (isVerdict(facts)) this.#verdicts.set(facts.id, verdictsIn(facts));
+      if (facts.protectedUntilMs !== null) this.#protected.add(facts.id);
     }
     ledger.listen(({ id, after }) => {
       this.#unsaved.add(id);
@@ -76,10 +111,27 @@ export class MachineFactsStore {
   }
 
   judge(id: string, verdicts: Partial<Verdicts>): void {
-    const { quarantine, isForgotten } = { ...this.verdictsOn(id), ...verdicts };
-    if (quarantine === null && !isForgotten) this.#verdicts.delete(id);
-    else this.#verdicts.set(id, { quarantine, isForgotten });
+    this.note(id, verdicts);
     this.#save([id]);
+  }
+
+  /** Like `judge`, but saved by the next `flush`. */
+  note(id: string, verdicts: Partial<Verdicts>): void {
+    const all = { ...this.verdictsOn(id), ...verdicts };
+    if (isVerdict(all)) this.#verdicts.set(id, all);
+    else this.#verdicts.delete(id);
+    if (all.protectedUntilMs !== null) this.#protected.add(id);
+    else this.#protected.delete(id);
+    this.#unsaved.add(id);
+  }
+
+  /** Machines that are not reclaimed until a time, with that time. */
+  *protected(): Generator<readonly [id: string, untilMs: number]> {
+    for (const id of this.#protected) {
+      const { protectedUntilMs } = this.verdictsOn(id);
+      if (protectedUntilMs === null) this.#protected.delete(id);
+      else yield [id, protectedUntilMs];
+    }
   }
 
   /** Removes and returns the facts of a machine from before the restart. */
@@ -141,6 +193,10 @@ export class MachineFactsStore {
   }
 }
 
-function isVerdict({ quarantine, isForgotten }: Verdicts): boolean {
-  return quarantine !== null || isForgotten;
+function isVerdict({ quarantine, isForgotten, drain, protectedUntilMs, node }: Verdicts): boolean {
+  return quarantine !== null || isForgotten || drain !== null || protectedUntilMs !== null || node !== null;
+}
+
+function verdictsIn({ quarantine, isForgotten, drain, protectedUntilMs, node }: Verdicts): Verdicts {
+  return { quarantine, isForgotten, drain, protectedUntilMs, node };
 }

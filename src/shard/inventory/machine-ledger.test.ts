@@ -68,6 +68,24 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe('MachineLedger', () => {
+  it('given how a cluster uses its nodes, then the next commit writes it, and the next report replaces it', () => {
+    const fleet = new Fleet();
+    const ledger = new MachineLedger(fleet);
+    for (const name of ['a', 'b']) ledger.observe(record(name, Configured, { cluster: 'c1' }), 'p', 1000);
+    const report = (facts: readonly (readonly [string, 'protected' | 'empty'])[]) => {
+      ledger.reportFacts('c1', new Map(facts));
+      ledger.commitMachines().writeRows();
+      return ['a', 'b'].map((name) => ledger.statusOf(name)?.use);
+    };
+    expect(
+      report([
+        ['a', 'protected'],
+        ['b', 'empty'],
+      ]),
+    ).toEqual(['protected', 'empty']);
+    expect(report([['b', 'protected']])).toEqual([undefined, 'protected']);
+  });
+
   it('given any changes, then every read returns the same before and after their commit', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 6 }), fc.array(step, { maxLength: 12 }), (earlier, later) => {

@@ -13,7 +13,14 @@ import {
   type PendingChange,
   PendingChanges,
 } from '../../fleet/index.ts';
-import { type HostRef, hasHost, isBound, type Machine, MachineState } from '../../model/index.ts';
+import {
+  type HostRef,
+  hasHost,
+  isBound,
+  type Machine,
+  MachineState,
+  type NodeFacts,
+} from '../../model/index.ts';
 import { FailedHosts } from './failed-hosts.ts';
 import { Owners } from './owners.ts';
 
@@ -42,7 +49,7 @@ export interface MachineStatusFilter {
 
 type StillEntry = Extract<
   PendingChange,
-  { readonly kind: 'demand' | 'row-ended' | 'restamp' | 'retarget' | 'unclaimed' | 'drain-seconds' }
+  { readonly kind: 'demand' | 'facts' | 'row-ended' | 'restamp' | 'retarget' | 'unclaimed' | 'drain-seconds' }
 >;
 
 const NOTHING_KNOWN: Particulars = { host: null, lastError: '' };
@@ -199,6 +206,11 @@ export class MachineLedger {
   /** Appends an entry that moves no machine. */
   append(entry: StillEntry): void {
     this.#pending.append(entry);
+  }
+
+  /** How a cluster uses its nodes: replaces what it reported before. */
+  reportFacts(cluster: string, facts: NodeFacts): void {
+    this.append({ kind: 'facts', cluster, facts });
   }
 
   /** Writes the machines, the first step of a commit; its `writeRows` completes what the next cycle reads. */

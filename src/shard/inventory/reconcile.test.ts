@@ -165,7 +165,10 @@ describe('reconcile', () => {
     scene.actuation.quarantine('q', 'ada', 'smells of smoke');
     scene.actuation.forget('f');
     scene.list([], { gone: ['q', 'f'] });
-    const NOTHING = { quarantine: null, isForgotten: false };
+    const NOTHING = {
+      ...{ quarantine: null, isForgotten: false },
+      ...{ drain: null, protectedUntilMs: null, node: null },
+    };
     for (const id of ['q', 'f']) expect(scene.machineFacts.verdictsOn(id)).toEqual(NOTHING);
 
     scene.list([record('q', Idle), record('f', Failed)]);

@@ -10,8 +10,8 @@ function packed(): Uint8Array {
   const fleet = new Fleet();
   fleet.machines.load([
     aMachine('a', MachineState.Configured, { unclaimedSinceMs: 7 }),
-    aMachine('b', MachineState.Configured),
-    aMachine('c', MachineState.Configured, { unclaimedSinceMs: 9 }),
+    aMachine('b', MachineState.Configured, { use: 'protected' }),
+    aMachine('c', MachineState.Configured, { unclaimedSinceMs: 9, use: 'empty' }),
   ]);
   const { options } = anInput([], [], SHARED_OPTIONS);
   const nothing = { clusters: [], removed: [], retimed: new Map(), oddities: [] };
@@ -22,6 +22,7 @@ describe('the input of a cycle in the journal', () => {
   it('given unclaimed machines and options about sharing, then they are read as written', () => {
     const { machines, options } = new InputUnpacker().unpack(packed());
     expect(machines.map(({ unclaimedSinceMs }) => unclaimedSinceMs)).toEqual([7, null, 9]);
+    expect(machines.map(({ use }) => use)).toEqual([undefined, 'protected', 'empty']);
     expect(options).toMatchObject(SHARED_OPTIONS);
   });
 

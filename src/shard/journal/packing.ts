@@ -9,6 +9,7 @@ import type { ClassFacts, Fleet, LedgerRecord } from '../../fleet/index.ts';
 import {
   type DecisionOptions,
   type MachineState,
+  nodeUseAt,
   type RollupDelta,
   type Stamp,
   UNSHARED_OPTIONS,
@@ -23,6 +24,8 @@ const BLOCKED = 16;
 const HAS_IDLE_TIME = 32;
 const HAS_TARGET = 64;
 const IS_UNCLAIMED = 128;
+// The use takes two bits; journals of earlier versions have 0 there, which is unknown.
+const USE = 256;
 
 /** The part of the fleet that is written. */
 export interface InputParts {
@@ -81,7 +84,7 @@ export class InputPacker {
       const idle = machines.idleSinceMs[slot]!;
       const unclaimed = machines.unclaimedSinceMs[slot]!;
       const target = machines.target[slot]!;
-      let flags = machines.state[slot]! + machines.blocked[slot]! * BLOCKED;
+      let flags = machines.state[slot]! + machines.blocked[slot]! * BLOCKED + machines.use[slot]! * USE;
       if (!Number.isNaN(idle)) {
         flags += HAS_IDLE_TIME;
         idleSinceMs.push(idle);
@@ -248,6 +251,7 @@ export class InputUnpacker {
         idleSinceMs: (flags! & HAS_IDLE_TIME) === 0 ? null : idleSinceMs[idleAt++]!,
         unclaimedSinceMs: (flags! & IS_UNCLAIMED) === 0 ? null : unclaimedSinceMs![unclaimedAt++]!,
         target: (flags! & HAS_TARGET) === 0 ? null : { cluster: text(), fingerprint: text(), group: text() },
+        use: nodeUseAt((flags! >> 8) & 3),
       };
     });
   }

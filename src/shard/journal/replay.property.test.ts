@@ -63,6 +63,10 @@ function entriesTo(
       });
   }
   const clusters = Map.groupBy(step.to.needs, ({ cluster }) => cluster);
+  for (const cluster of sources.keys()) {
+    const uses = step.to.machines.flatMap(({ id, use }) => (use === undefined ? [] : [[id, use] as const]));
+    if (moves()) entries.push({ kind: 'facts', cluster, facts: new Map(uses) });
+  }
   for (const [cluster, source] of sources)
     if (moves()) {
       const needs = mergeNeeds(clusters.get(cluster) ?? []);

@@ -4,6 +4,7 @@
 
 import { Engine } from '../../engine/index.ts';
 import { Fleet } from '../../fleet/index.ts';
+import { excerpt } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { Random } from '../../runtime/random.ts';
 import { Actuation } from '../actuation/actuation.ts';
@@ -32,6 +33,7 @@ import type {
   ShardEvent,
 } from '../views.ts';
 import { AwaitedMachines } from './awaited-machines.ts';
+import { ClusterNodeFacts } from './cluster-node-facts.ts';
 import { ClusterRenewals } from './cluster-renewals.ts';
 import { Cycles } from './cycles.ts';
 import { EndedRows } from './ended-rows.ts';
@@ -40,13 +42,15 @@ import { FrozenMachines } from './frozen-machines.ts';
 import { Guardrails } from './guardrails.ts';
 import { IncompleteDemand } from './incomplete-demand.ts';
 import { MachinesOnHold } from './machines-on-hold.ts';
+import { NodeReports } from './node-reports.ts';
 import { NodeStateRouter } from './node-state-router.ts';
 import type { ControllerOptions, ControllerStore } from './options.ts';
-import { carryOut, logOrder } from './orders.ts';
+import { carryOut, clearDemand, logOrder } from './orders.ts';
 import { Answers } from './queries/answers.ts';
 import { ClusterCosts } from './queries/cluster-costs.ts';
 import { Profiles } from './queries/need-names.ts';
 import { Series } from './queries/series.ts';
+import { Retirements } from './retirements.ts';
 import { Shortfalls } from './shortfalls.ts';
 
 export interface ControllerParts {
@@ -104,12 +108,15 @@ export interface ControllerState {
   /** Clusters that have sent a roll-up since the start. */
   readonly reported: Set<string>;
   readonly incomplete: IncompleteDemand;
+  readonly nodeFacts: ClusterNodeFacts;
+  readonly retirements: Retirements;
   phase: 'starting' | 'running' | 'stopping' | 'fenced';
 }
 
 export class Controller {
   readonly #state: ControllerState;
   readonly #nodeStates: NodeStateRouter;
+  readonly #nodeReports: NodeReports;
   readonly #cycles: Cycles;
   readonly #answers: Answers;
 
@@ -125,14 +132,20 @@ export class Controller {
       this.#emit(effect),
     );
     // A cluster without a session gets a full set of node states when its session opens.
-    this.#nodeStates = new NodeStateRouter(this.#state.ledger, (effect) => {
-      if (effect.kind !== 'node-state' || this.#state.sessions.has(effect.cluster)) parts.emit(effect);
-    });
+    const { ledger, machineFacts } = this.#state;
+    this.#nodeStates = new NodeStateRouter(
+      { ledger, nodeOf: (machine) => machineFacts.verdictsOn(machine).node },
+      (effect) => {
+        if (effect.kind !== 'node-state' || this.#state.sessions.has(effect.cluster)) parts.emit(effect);
+      },
+    );
+    this.#nodeReports = new NodeReports(this.#state, (machine) => this.#nodeStates.send(machine));
     this.#cycles = new Cycles(this.#state);
     this.#answers = new Answers(this.#state, this.#cycles);
   }
 
   start(): void {
+    for (const cluster of this.#state.retirements.clusters) clearDemand(this.#state, cluster);
     this.#state.reconcile.start();
     this.#cycles.start();
   }
@@ -142,9 +155,18 @@ export class Controller {
     switch (event.kind) {
       case 'session-opened':
         sessions.set(event.cluster, event.session);
+        if (this.#state.retirements.has(event.cluster)) this.#logRetired(event.cluster);
         actuation.handle(event);
         this.#nodeStates.sendAll(event.cluster);
-        this.#cycles.connected(event.cluster);
+        this.#cycles.connected(event.cluster, event.features);
+        break;
+      case 'session-features':
+        if (sessions.get(event.cluster) !== event.session) break;
+        actuation.handle(event);
+        this.#cycles.connected(event.cluster, event.features);
+        break;
+      case 'node-reported':
+        this.#nodeReports.handle(event);
         break;
       case 'session-closed':
         actuation.handle(event);
@@ -163,7 +185,12 @@ export class Controller {
         reconcile.handle(event);
         break;
       case 'demand':
-        this.#cycles.demand(event.delta, event.rowsSetAside);
+        if (!this.#state.retirements.has(event.delta.cluster))
+          this.#cycles.demand(event.delta, event.rowsSetAside);
+        break;
+      case 'node-facts':
+        this.#state.nodeFacts.reported(event.cluster, event.facts);
+        this.#cycles.soon();
         break;
       case 'ordered':
         logOrder(this.#state, event.order, event.result);
@@ -204,6 +231,12 @@ export class Controller {
     this.#state.machineFacts.flush();
     this.#state.recorder?.flush();
     await this.#state.engine.close();
+  }
+
+  #logRetired(cluster: string): void {
+    const hint = `bigfleet cluster unretire ${excerpt(cluster)}`;
+    const fields = { cluster: excerpt(cluster), hint };
+    this.#state.parts.publish({ kind: 'log', level: 'warn', event: 'retired-cluster-connected', fields });
   }
 
   #emit(effect: Effect): void {
@@ -290,6 +323,7 @@ function stateOf(
     observer: observers.reconcile,
   });
   const freezes = new Freezes(store.freezes);
+  actuation.frozen((action) => freezes.isFrozen(action));
   const frozen = new FrozenMachines({
     ledger,
     freezes,
@@ -299,6 +333,10 @@ function stateOf(
     ...{ fleet, freezes, metrics },
     ...{ publish: parts.publish, monotonicMs: parts.monotonicMs },
     options: { ...options.renewal, isDryRun: options.guardrails.dryRun },
+  });
+  const nodeFacts = new ClusterNodeFacts({
+    ...{ ledger, machineFacts, clock },
+    apply: (cluster, facts) => ledger.reportFacts(cluster, facts),
   });
   const ended = new EndedRows(fleet);
   const reported = new Set<string>();
@@ -356,6 +394,8 @@ function stateOf(
     sessions: new Map(),
     reported,
     incomplete: new IncompleteDemand(),
+    nodeFacts,
+    retirements: new Retirements(store.retirements),
     phase: 'starting',
   };
 }

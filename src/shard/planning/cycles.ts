@@ -18,6 +18,7 @@ import {
 } from '../../model/index.ts';
 import { stampOf } from '../actuation/actuation.ts';
 import type { RefusedAction } from '../actuation/actuation-types.ts';
+import type { SessionFeatures } from '../events.ts';
 import { failpoint } from '../failpoints.ts';
 import type { CycleView, WaitingActionView } from '../views.ts';
 import { AvailableCapacity } from './available-capacity.ts';
@@ -25,6 +26,7 @@ import type { ControllerState } from './controller.ts';
 import { type Admission, countByKind } from './guardrails.ts';
 import { heldBackOf } from './held-back.ts';
 import { leavingOf } from './leaving.ts';
+import { OperatorVerdicts } from './operator-verdicts.ts';
 import { needRef } from './queries/need-names.ts';
 import { statusOf } from './queries/status.ts';
 import type { Shortfall } from './shortfalls.ts';
@@ -40,6 +42,7 @@ const STARTING_COMMIT_MS = 5000;
 export class Cycles {
   readonly #state: ControllerState;
   readonly #capacity: AvailableCapacity;
+  readonly #verdicts: OperatorVerdicts;
   readonly #claims = new ClaimWatch();
   readonly #servedTally = new ServedTally();
   #cancel: () => void = () => {};
@@ -58,6 +61,13 @@ export class Cycles {
   constructor(state: ControllerState) {
     this.#state = state;
     this.#capacity = new AvailableCapacity(state.ledger.fleet);
+    const { clock, monotonicMs, emit } = state.parts;
+    this.#verdicts = new OperatorVerdicts({
+      ...{ fleet: state.ledger.fleet, clock, monotonicMs, emit },
+      last: () =>
+        this.#decision === null ? null : { decision: this.#decision, cycle: this.#last?.number ?? 0 },
+      stateOf: (machine) => state.ledger.statusOf(machine)?.state,
+    });
   }
 
   /** The last cycle; null before the first. */
@@ -87,6 +97,7 @@ export class Cycles {
   stop(): void {
     this.#isStopped = true;
     this.#cancel();
+    this.#verdicts.stop();
   }
 
   /** Applies a cluster's roll-up. */
@@ -112,13 +123,16 @@ export class Cycles {
     for (const cluster of clusters) this.#state.parts.emit({ kind: 'ask-demand', cluster });
   }
 
-  connected(cluster: string): void {
+  connected(cluster: string, { verdicts }: SessionFeatures): void {
     this.#capacity.forget(cluster);
+    if (verdicts) this.#verdicts.wanted(cluster);
+    else this.#verdicts.forget(cluster);
     this.soon();
   }
 
   disconnected(cluster: string): void {
     this.#capacity.forget(cluster);
+    this.#verdicts.forget(cluster);
   }
 
   /** Requests a cycle as soon as the spacing allows. */
@@ -146,6 +160,7 @@ export class Cycles {
     const began = monotonicMs();
     const hasMore = this.#cycle(began);
     this.#endedMs = this.#now;
+    this.#verdicts.decided();
     // The interval runs from start to start, so that the length of a cycle does not add to it.
     const spent = monotonicMs() - began;
     this.#at(this.#now + Math.max(options.cycle.spacingMs, options.cycle.intervalMs - spent));
@@ -164,6 +179,7 @@ export class Cycles {
     const { ledger, machineFacts, profiles, metrics, recorder } = state;
     const { monotonicMs } = state.parts;
     if (!this.#isCommitDue()) return false;
+    state.nodeFacts.flush();
     // The old decision refers to rows and slots of the ledger by number, which the commit invalidates.
     this.#decision = null;
     profiles.forget();
@@ -272,7 +288,7 @@ export class Cycles {
   }
 
   #decisionOptions(nowMs: number): DecisionOptions {
-    const { ledger, actuation, freezes, reported, incomplete, parts } = this.#state;
+    const { ledger, actuation, freezes, reported, incomplete, retirements, parts } = this.#state;
     const { clusters } = ledger.fleet;
     const names = clusters.sorted().map((number) => clusters.nameOf(number));
     const readyClusters = new Set(reported);
@@ -280,7 +296,11 @@ export class Cycles {
     for (const { cluster, isLifted } of incomplete.list()) if (!isLifted) readyClusters.delete(cluster);
     return {
       readyClusters,
-      cannotBind: new Set([...actuation.cannotBind(names), ...freezes.cannotBind()]),
+      // A retired cluster has no session and no demand; were it listed here, its machines would not be reclaimed.
+      cannotBind: new Set([
+        ...actuation.cannotBind(names.filter((name) => !retirements.has(name))),
+        ...freezes.cannotBind(),
+      ]),
       releaseHoldSeconds: parts.options.releaseHoldSeconds,
       weights: parts.options.weights,
       retiring: this.#state.renewals.marks(nowMs),
@@ -313,6 +333,7 @@ export class Cycles {
       nowMs: this.#now,
       configuredOf: (cluster) => machines.boundOf(clusters.find(cluster))?.configured.length ?? 0,
       freezes,
+      isProtected: (machine) => actuation.isProtected(machine),
     });
     const refused = actuation.accept(admission.admitted, this.#leavingOf(decision));
     metrics.admitted(admission);
@@ -379,7 +400,8 @@ export class Cycles {
       freezes.list().some(({ id }) => id === 'fleet'),
     );
     metrics.incomplete(incomplete.list(), (cluster) => decision.spareOf(cluster));
-    const { queued, inFlight, accepted } = actuation.counts;
+    const { queued, evicting, inFlight, accepted } = actuation.counts;
+    metrics.drainsWaiting.set(evicting);
     metrics.queueDepth.set(queued);
     metrics.inflight.set(inFlight);
     metrics.pending.set(accepted);

@@ -20,12 +20,14 @@ function railsWith(options: Partial<GuardrailOptions> = {}): Guardrails {
   return new Guardrails({ ...DEFAULT_GUARDRAILS, ...options });
 }
 
+const NONE_PROTECTED: (machine: string) => boolean = () => false;
+
 function admit(
   guardrails: Guardrails,
   actions: readonly Action[],
-  { nowMs = 0, configured = 100, freezes = NO_FREEZES } = {},
+  { nowMs = 0, configured = 100, freezes = NO_FREEZES, isProtected = NONE_PROTECTED } = {},
 ): Admission {
-  return guardrails.admit(actions, { nowMs, configuredOf: () => configured, freezes });
+  return guardrails.admit(actions, { nowMs, configuredOf: () => configured, freezes, isProtected });
 }
 
 function machinesOf(actions: readonly Action[]): string[] {
@@ -33,6 +35,16 @@ function machinesOf(actions: readonly Action[]): string[] {
 }
 
 describe('the cap on Reclaims', () => {
+  it('given a protected machine, then its Reclaim waits and takes no room of the cap, and a Preempt goes on', () => {
+    const { admitted, waiting } = admit(
+      railsWith({ reclaimFraction: 0.01 }),
+      [anAction('Reclaim', 'm1'), anAction('Reclaim', 'm2'), anAction('Preempt', 'm1')],
+      { isProtected: (machine) => machine === 'm1' },
+    );
+    expect(machinesOf(admitted)).toEqual(['m2', 'm1']);
+    expect(machinesOf(waiting.protected)).toEqual(['m1']);
+  });
+
   it.each([
     [0.05, 100, 5],
     [0.05, 119, 5],

@@ -4,6 +4,7 @@
 //
 //   frozen    a freeze covers it (freezes.ts)
 //   dry-run   nothing is carried out; every action that is not frozen counts here, and no other guardrail applies
+//   protected a Reclaim of a machine whose last drain was withdrawn, for 30 min (actuation/drain-waits.ts)
 //   capped    its cluster has reached the cap of Reclaims for this cycle or for the last 10 s
 //   deferred  the cycle has reached `maxActionsPerCycle`; another cycle may follow at once
 //
@@ -37,7 +38,7 @@ export const DEFAULT_GUARDRAILS: GuardrailOptions = {
 /** A cap per cycle alone would not bound the rate, because changed demand triggers extra cycles. */
 export const RECLAIM_WINDOW_MS = 10_000;
 
-export type WaitReason = 'frozen' | 'dry-run' | 'capped' | 'deferred';
+export type WaitReason = 'frozen' | 'dry-run' | 'protected' | 'capped' | 'deferred';
 
 export type KindCounts = Readonly<Record<ActionKind, number>>;
 
@@ -53,6 +54,8 @@ export interface GuardrailView {
   /** Number of Configured machines of a cluster before the plan is carried out. */
   readonly configuredOf: (cluster: string) => number;
   readonly freezes: Pick<Freezes, 'isFrozen'>;
+  /** Whether a machine is not to be reclaimed, because a drain of it was withdrawn lately. */
+  readonly isProtected: (machine: string) => boolean;
 }
 
 /** max(1, ⌊fraction × configured⌋). The 1e-9 corrects rounding: 0.29 × 100 is 28.999… as a double. */
@@ -72,13 +75,16 @@ export class Guardrails {
   admit(actions: readonly Action[], view: GuardrailView): Admission {
     const { dryRun, maxActionsPerCycle } = this.options;
     const admitted: Action[] = [];
-    const waiting: Record<WaitReason, Action[]> = { frozen: [], 'dry-run': [], capped: [], deferred: [] };
+    const waiting: Record<WaitReason, Action[]> = {
+      ...{ frozen: [], 'dry-run': [], protected: [], capped: [], deferred: [] },
+    };
     const room = new ReclaimRoom(this.#reclaims, this.options.reclaimFraction, view);
     let left = maxActionsPerCycle === 0 ? Number.POSITIVE_INFINITY : maxActionsPerCycle;
     for (const action of actions) {
       if (view.freezes.isFrozen(action)) waiting.frozen.push(action);
       else if (dryRun) waiting['dry-run'].push(action);
       else if (action.kind === 'Preempt') admitted.push(action);
+      else if (action.kind === 'Reclaim' && view.isProtected(action.machine)) waiting.protected.push(action);
       else if (action.kind === 'Reclaim' && room.of(action.cluster) === 0) waiting.capped.push(action);
       else if (left === 0) waiting.deferred.push(action);
       else {

@@ -6,19 +6,34 @@ import type { MachineChange, MachineStatus } from '../../fleet/index.ts';
 import { MachineState } from '../../model/index.ts';
 import type { NodeStateUpdate } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import type { Effect } from '../events.ts';
+import type { NodeNote } from '../inventory/machine-facts-store.ts';
 import { type MachineLedger, type Portrait, particularsIn } from '../inventory/machine-ledger.ts';
 import { type NodeRecord, nodeStateUpdate, nodeStateUpdates } from './node-state.ts';
 
+export interface NodeStateSources {
+  readonly ledger: MachineLedger;
+  /** What the operator reported of the node of a machine; null before. */
+  readonly nodeOf: (machine: string) => NodeNote | null;
+}
+
 export class NodeStateRouter {
   readonly #ledger: MachineLedger;
+  readonly #nodeOf: (machine: string) => NodeNote | null;
   readonly #emit: (effect: Effect) => void;
   /** By cluster: machines that drain from it. The ledger indexes bound machines only. */
   readonly #leaving = new Map<string, Set<string>>();
 
-  constructor(ledger: MachineLedger, emit: (effect: Effect) => void) {
+  constructor({ ledger, nodeOf }: NodeStateSources, emit: (effect: Effect) => void) {
     this.#ledger = ledger;
+    this.#nodeOf = nodeOf;
     this.#emit = emit;
     ledger.listen((change) => this.#moved(change));
+  }
+
+  /** Sends the state of one machine to its cluster, because its node is known by another name now. */
+  send(id: string): void {
+    const record = recordOf(id, this.#ledger.statusOf(id), this.#ledger.portraitOf(id));
+    if (record !== null && record.cluster !== '') this.#send(nodeStateUpdate(record));
   }
 
   /** Sends a cluster the state of all its machines, draining ones included. */
@@ -54,8 +69,19 @@ export class NodeStateRouter {
   }
 
   #send(update: NodeStateUpdate): void {
-    this.#emit({ kind: 'node-state', cluster: update.clusterId, update });
+    const node = this.#nodeOf(update.machineId);
+    this.#emit({ kind: 'node-state', cluster: update.clusterId, update: named(update, node) });
   }
+}
+
+/** The name and provider id that the operator reported replace those that the provider's record suggests. */
+function named(update: NodeStateUpdate, node: NodeNote | null): NodeStateUpdate {
+  if (node === null || update.nodeName === '') return update;
+  return {
+    ...update,
+    nodeName: node.name || update.nodeName,
+    providerId: node.providerId || update.providerId,
+  };
 }
 
 function recordOf(id: string, status: MachineStatus | null, portrait: Portrait | null): NodeRecord | null {

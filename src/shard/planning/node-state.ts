@@ -77,7 +77,12 @@ function hasNode(state: MachineState): boolean {
   return state === MachineState.Configured || state === MachineState.Draining;
 }
 
-function nodeLabels({ labels, instanceType, zone }: NodeRecord): Map<string, string> {
+/** Labels that the node of a machine carries. */
+export function nodeLabels({
+  labels,
+  instanceType,
+  zone,
+}: Pick<NodeRecord, 'labels' | 'instanceType' | 'zone'>): Map<string, string> {
   const all = new Map(labels);
   if (instanceType !== '') all.set(INSTANCE_TYPE_KEY, instanceType);
   if (zone !== '') all.set(ZONE_KEY, zone);

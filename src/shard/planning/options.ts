@@ -15,6 +15,7 @@ import { RECONCILE_LIMITS, type ReconcileLimits } from '../inventory/reconcile-l
 import type { FreezeStore } from './freezes.ts';
 import { DEFAULT_GUARDRAILS, type GuardrailOptions } from './guardrails.ts';
 import { DEFAULT_RENEWAL, type RenewalOptions } from './renewal-options.ts';
+import type { RetirementStore } from './retirements.ts';
 import { NO_SPEND_LIMITS, type SpendLimits } from './spend-limit.ts';
 
 export interface CycleTimes {
@@ -68,6 +69,7 @@ export interface ControllerOptions {
 export interface ControllerStore {
   readonly machines: MachineStore;
   readonly freezes: FreezeStore;
+  readonly retirements: RetirementStore;
 }
 
 export const DEFAULT_CONTROLLER: Omit<ControllerOptions, 'shard' | 'epoch' | 'providers' | 'seed'> = {

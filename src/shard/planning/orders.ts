@@ -1,10 +1,11 @@
 // Carries out orders that people give a running shard. Every order is logged with its author; a refused one returns
 // why. Called by controller.ts.
 
-import { excerpt } from '../../model/index.ts';
+import { excerpt, wholeRollup } from '../../model/index.ts';
 import type { Order, OrderResult } from '../views.ts';
 import type { ControllerState } from './controller.ts';
 import { freezeIdOf, freezeName, MAX_FREEZES } from './freezes.ts';
+import { MAX_RETIREMENTS } from './retirements.ts';
 
 /** Bytes kept of the author and of the reason in a log line. */
 const MAX_WORDS_BYTES = 1000;
@@ -47,6 +48,10 @@ function resultOf(state: ControllerState, order: Order): OrderResult {
       return state.incomplete.lift(order.cluster)
         ? done(`Machines of ${excerpt(order.cluster)} may be reclaimed although rows of it are set aside.`)
         : refused(`No rows of ${excerpt(order.cluster)} are set aside.`);
+    case 'retire':
+      return retire(state, order);
+    case 'unretire':
+      return unretire(state, order.cluster);
     case 'accept-list':
       return state.reconcile.acceptList(order.provider)
         ? done(`The List of ${excerpt(order.provider)} counts.`)
@@ -69,6 +74,44 @@ function freeze(state: ControllerState, order: Extract<Order, { readonly kind: '
     ? `${name} has been frozen since ${new Date(made.sinceMs).toISOString()} by ${excerpt(made.who)}: ${excerpt(made.why)}`
     : `${name} is frozen.`;
   return done(isKnownCluster(state, scope.cluster) ? words : `${words}${unknownText(scope.cluster!)}`);
+}
+
+/** A connected cluster is not gone: its pods would be evicted while its operator still asks for machines. */
+function retire(state: ControllerState, order: Extract<Order, { readonly kind: 'retire' }>): OrderResult {
+  const { retirements, sessions, parts } = state;
+  const { cluster, who, why } = order;
+  const name = excerpt(cluster);
+  if (!isKnownCluster(state, cluster)) return refused(`There is no cluster ${name}.`);
+  if (sessions.has(cluster) && !retirements.has(cluster))
+    return refused(`${name} is connected. Stop its operator first: only a cluster that is gone is retired.`);
+  const made = retirements.add(cluster, who, why, parts.clock.now());
+  if (made === null) return refused(`${MAX_RETIREMENTS} clusters are retired already.`);
+  clearDemand(state, cluster);
+  return done(
+    `${name} is retired: its machines are drained and given back, at most as many at a time as guardrails.reclaimCapFraction allows.`,
+  );
+}
+
+/** The demand is posted again as a whole, if the cluster has reported to this process. */
+function unretire({ retirements, reported, parts }: ControllerState, cluster: string): OrderResult {
+  const name = excerpt(cluster);
+  if (!retirements.remove(cluster)) return refused(`${name} is not retired.`);
+  // Until its demand is here again, it counts as one that has not reported: nothing is reclaimed.
+  reported.delete(cluster);
+  parts.emit({ kind: 'ask-demand', cluster });
+  return done(`${name} is no longer retired: its demand counts again.`);
+}
+
+/** Counts the demand of a retired cluster as reported and empty. */
+export function clearDemand(
+  { ledger, reported, incomplete, ended, awaited }: ControllerState,
+  cluster: string,
+): void {
+  incomplete.reported(cluster, 0);
+  ledger.append({ kind: 'demand', delta: wholeRollup(cluster, []) });
+  reported.add(cluster);
+  awaited.reported(cluster);
+  ended.look(cluster);
 }
 
 /** Whether the cluster has, or had, a session, demand or machines in this shard; null: the whole fleet. */
@@ -146,6 +189,8 @@ function subjectOf(order: Order): Readonly<Record<string, unknown>> {
     case 'accept-rollup':
     case 'refuse-rollup':
     case 'lift-set-aside':
+    case 'retire':
+    case 'unretire':
       return { cluster: excerpt(order.cluster), ...whyOf(order) };
   }
 }

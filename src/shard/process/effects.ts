@@ -34,6 +34,9 @@ export function carryOut(effect: Effect, { sessions, providers, onStop }: Effect
     case 'available-capacity':
       for (const update of effect.updates) sessions.sendAvailableCapacity(effect.cluster, update);
       break;
+    case 'need-verdicts':
+      sessions.sendVerdicts(effect.cluster, effect.frame);
+      break;
     case 'ask-demand':
       void sessions.repostDemand(effect.cluster);
       break;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { batchOf, NEED, REPORT, some } from '../../../testing/support/actuation-scene.ts';
+import { NO_FEATURES } from '../../../testing/support/session-defaults.ts';
 import { keyOf, MachineState, wholeRollup } from '../../model/index.ts';
 import { VirtualClock } from '../../runtime/virtual-clock.ts';
 import type { Effect } from '../events.ts';
@@ -32,7 +33,7 @@ async function start(): Promise<Started> {
     },
     options: { ...DEFAULT_CONTROLLER, shard: 's', epoch: 1n, providers: ['p'], seed: 1 },
   });
-  controller.post({ kind: 'session-opened', cluster: 'c1', session: 1 });
+  controller.post({ kind: 'session-opened', cluster: 'c1', session: 1, features: NO_FEATURES });
   controller.post({ kind: 'demand', delta: wholeRollup('c1', [NEED]), rowsSetAside: 0 });
   controller.start();
   await clock.advance(500);
@@ -46,7 +47,7 @@ describe('a controller on the thread of its sessions', () => {
     expect(effects).toContainEqual(expect.objectContaining({ kind: 'call', request: { command: 'create' } }));
 
     const { length } = effects;
-    controller.post({ kind: 'session-opened', cluster: 'c2', session: 2 });
+    controller.post({ kind: 'session-opened', cluster: 'c2', session: 2, features: NO_FEATURES });
     expect((await controller.ask('status', {})).sessions).toBe(1);
     expect(effects).toHaveLength(length);
 

@@ -1,8 +1,8 @@
 // The handle on a running shard that `startShard` returns to `bigfleet shard` and `bigfleet up`.
 
+import type { Log as ShardLog } from '../../runtime/logger.ts';
 import type { ApiOptions } from '../api/serve.ts';
 import type { ShardConfig } from '../config/config.ts';
-import type { ShardLog } from '../telemetry/logger.ts';
 import type { ShardPort } from '../views.ts';
 
 export type EndReason =

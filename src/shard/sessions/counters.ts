@@ -31,6 +31,10 @@ export class SessionCounters {
   framesStalled = 0;
   /** Answers to requests that are not, or no longer, open. */
   answersUnknown = 0;
+  /** Reports of nodes that were passed to the controller. */
+  nodeReports = 0;
+  /** Reports without a machine or of an unknown kind, and those beyond the rate of a session. */
+  nodeReportsDropped = 0;
 
   // Roll-ups.
   rollupsAccepted = 0;

@@ -12,6 +12,8 @@ export type SessionLogEvent =
   | 'frame-oversized'
   /** A frame that began to arrive cannot be received; the session ends. */
   | 'frame-failed'
+  /** A report of a node without a machine, of an unknown kind, or one too many. */
+  | 'node-report-dropped'
   | 'rollup-refused'
   /** Accepted, with remarks such as rows set aside; logged when the remarks change. */
   | 'rollup-remarks'

@@ -2,13 +2,17 @@
 // sessions.ts and session.ts.
 
 import type { Requirement } from '../../model/index.ts';
-import type {
-  AvailableCapacityUpdate,
-  NodeStateUpdate,
-  RollupReport,
-  ShardMessage,
+import {
+  type AvailableCapacityUpdate,
+  type NeedVerdicts,
+  type NodeStateUpdate,
+  ReclaimInstruction_Kind,
+  type ReclaimWithdrawal,
+  type RollupReport,
+  type ShardMessage,
 } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { requirementsToWire } from '../../wire/index.ts';
+import type { DrainKind, JoiningMachine } from '../events.ts';
 
 /** Asks the operator for what a machine needs to join; answered by `bootstrap-answered`. */
 interface BootstrapAsk {
@@ -17,6 +21,7 @@ interface BootstrapAsk {
   /** 16 hexadecimal digits, never used twice. */
   readonly id: string;
   readonly requirements: readonly Requirement[];
+  readonly joining: JoiningMachine;
 }
 
 /** Instructs the operator to drain a node; answered by `reclaim-acked`. */
@@ -29,6 +34,7 @@ interface ReclaimAsk {
   /** Deadline of the eviction by the clock of the shard; the remaining time is sent. */
   readonly deadlineMs: number;
   readonly preemptorPriority: number;
+  readonly drainKind: DrainKind;
 }
 
 export type Ask = BootstrapAsk | ReclaimAsk;
@@ -39,14 +45,16 @@ export interface Outgoing {
 }
 
 /** An addition to the protocol that both ends announce in their hello and its ack before it is used. */
-type Feature = 'rollup-report';
+type Feature = (typeof FEATURES)[number];
 
 /** What this shard understands. */
-const FEATURES: readonly Feature[] = ['rollup-report'];
+const FEATURES = ['rollup-report', 'verdicts', 'drain-report', 'withdraw'] as const;
 
 /** The payloads of numbers from 1000 up: operators that do not announce the feature must not get them. */
 const FEATURE_OF: Partial<Record<NonNullable<ShardMessage['payload']>['$case'], Feature>> = {
   rollupReport: 'rollup-report',
+  needVerdicts: 'verdicts',
+  reclaimWithdrawal: 'withdraw',
 };
 
 /** The feature without which an operator must not get a frame; null: any operator may. */
@@ -54,12 +62,17 @@ export function featureOf({ payload }: ShardMessage): Feature | null {
   return payload === undefined ? null : (FEATURE_OF[payload.$case] ?? null);
 }
 
-export function ackFrame(echo: 'hello' | 'rollup', shardEpoch: bigint): Outgoing {
+/** `rollupTimestampUnixNanos`: of the roll-up that is acknowledged, 0 for a hello. */
+export function ackFrame(
+  echo: 'hello' | 'rollup',
+  shardEpoch: bigint,
+  rollupTimestampUnixNanos = 0n,
+): Outgoing {
   const features = echo === 'hello' ? [...FEATURES] : [];
   // There is no coordinator yet, so no term has been seen.
   return outgoing(`ack:${echo}`, {
     $case: 'ack',
-    value: { echo, coordinatorTerm: 0n, shardEpoch, features },
+    value: { echo, coordinatorTerm: 0n, shardEpoch, features, rollupTimestampUnixNanos },
   });
 }
 
@@ -69,6 +82,16 @@ export function rollupReportFrame(value: RollupReport): Outgoing {
 }
 
 const ROLLUP_REPORT_KEY = 'rollup-report';
+
+/** `number` is never used twice. */
+export function verdictsFrame(value: NeedVerdicts, number: number): Outgoing {
+  return outgoing(`verdicts:${number}`, { $case: 'needVerdicts', value });
+}
+
+/** The nodes of an instruction stay. */
+export function withdrawalFrame(value: ReclaimWithdrawal): Outgoing {
+  return outgoing(`withdrawal:${value.instructionId}`, { $case: 'reclaimWithdrawal', value });
+}
 
 export function nodeStateFrame(value: NodeStateUpdate): Outgoing {
   return outgoing(value.supersedesKey, { $case: 'nodeStateUpdate', value });
@@ -89,6 +112,9 @@ export function askFrame(ask: Ask, nowMs: number): Outgoing {
       requestId: ask.id,
       requirements: requirementsToWire(ask.requirements),
       clusterId: ask.cluster,
+      ...ask.joining,
+      labels: new Map(ask.joining.labels),
+      taints: [],
     };
     return outgoing(key, { $case: 'bootstrapRequest', value });
   }
@@ -99,9 +125,16 @@ export function askFrame(ask: Ask, nowMs: number): Outgoing {
     nodes: [ask.machine],
     gracePeriodSeconds: BigInt(seconds),
     preemptorPriority: ask.preemptorPriority,
+    kind: DRAIN_KINDS[ask.drainKind],
   };
   return outgoing(key, { $case: 'reclaimInstruction', value });
 }
+
+const DRAIN_KINDS: Readonly<Record<DrainKind, ReclaimInstruction_Kind>> = {
+  reclaim: ReclaimInstruction_Kind.KIND_RECLAIM,
+  preemption: ReclaimInstruction_Kind.KIND_PREEMPTION,
+  excess: ReclaimInstruction_Kind.KIND_EXCESS,
+};
 
 function outgoing(key: string, payload: NonNullable<ShardMessage['payload']>): Outgoing {
   return { key, frame: { payload } };

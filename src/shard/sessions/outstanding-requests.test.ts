@@ -1,6 +1,7 @@
 // Bootstrap requests and reclaim instructions: sent once per session until answered or withdrawn.
 
 import { describe, expect, it } from 'vitest';
+import { JOINING } from '../../../testing/support/session-defaults.ts';
 import { bench } from '../../../testing/support/sessions.ts';
 import { Operator as Op } from '../../model/index.ts';
 import type { ControllerEvent, Effect } from '../events.ts';
@@ -18,6 +19,7 @@ const bootstrap = (request: string, cluster = 'c1'): BootstrapEffect => ({
   machine: 'm1',
   need: { cluster, fingerprint: 'f', group: '' },
   requirements: [{ key: 'zone', operator: Op.In, values: ['a', 'b'] }],
+  joining: JOINING,
 });
 
 const reclaim = (instruction: string, cluster = 'c1'): ReclaimEffect => ({
@@ -27,6 +29,7 @@ const reclaim = (instruction: string, cluster = 'c1'): ReclaimEffect => ({
   machine: 'm1',
   graceSeconds: 600,
   preemptorPriority: 5,
+  drainKind: 'preemption',
 });
 
 const ID = '0123456789abcdef';
@@ -37,7 +40,13 @@ describe('a bootstrap request', () => {
     const operator = greet('c1');
     sessions.askBootstrap(bootstrap(ID));
     expect(operator.got('bootstrapRequest')).toEqual([
-      { requestId: ID, clusterId: 'c1', requirements: [{ key: 'zone', operator: 1, values: ['a', 'b'] }] },
+      {
+        requestId: ID,
+        clusterId: 'c1',
+        requirements: [{ key: 'zone', operator: 1, values: ['a', 'b'] }],
+        ...JOINING,
+        taints: [],
+      },
     ]);
     operator.answer(ID);
     expect(events.at(-1)).toEqual({
@@ -118,7 +127,7 @@ describe('a reclaim instruction', () => {
     const operator = greet('c1');
     sessions.instructReclaim(reclaim('r1'));
     expect(operator.got('reclaimInstruction')).toEqual([
-      { instructionId: 'r1', nodes: ['m1'], gracePeriodSeconds: 600n, preemptorPriority: 5 },
+      { instructionId: 'r1', nodes: ['m1'], gracePeriodSeconds: 600n, preemptorPriority: 5, kind: 2 },
     ]);
     operator.ackReclaim('r1');
     operator.ackReclaim('r1');
@@ -145,7 +154,10 @@ describe('a reclaim instruction', () => {
     const { sessions, greet, clock } = await bench();
     sessions.instructReclaim(reclaim('r1'));
     sessions.instructReclaim(reclaim('r2'));
-    sessions.withdrawReclaim({ kind: 'withdraw-reclaim', cluster: 'c1', instruction: 'r1' });
+    sessions.withdrawReclaim({
+      ...{ kind: 'withdraw-reclaim', cluster: 'c1', instruction: 'r1', machine: 'm1' },
+      staysBecause: null,
+    });
     expect(greet('c1').got('reclaimInstruction')).toMatchObject([{ instructionId: 'r2' }]);
     await clock.advance(600_000);
     const operator = greet('c1');
@@ -182,7 +194,13 @@ describe('OutstandingRequests', () => {
 
   it('given more than the limit of a cluster, then the oldest is dropped and the others stay', () => {
     const requests = new OutstandingRequests(2);
-    const ask = (id: string): Ask => ({ kind: 'bootstrap', cluster: 'c1', id, requirements: [] });
+    const ask = (id: string): Ask => ({
+      kind: 'bootstrap',
+      cluster: 'c1',
+      id,
+      requirements: [],
+      joining: JOINING,
+    });
     expect(['a', 'b', 'c'].map((id) => requests.add(ask(id))?.id)).toEqual([undefined, undefined, 'a']);
     expect(requests.openOf('c1', 0).map(({ id }) => id)).toEqual(['b', 'c']);
   });

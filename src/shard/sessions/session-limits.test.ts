@@ -221,7 +221,10 @@ describe('protocol features', () => {
     const { operator, settle } = await opened([]);
     operator.rollup(rollupOf('c1', 1));
     await settle();
-    expect(operator.got('ack').map(({ features }) => features)).toEqual([['rollup-report'], []]);
+    expect(operator.got('ack').map(({ features }) => features)).toEqual([
+      ['rollup-report', 'verdicts', 'drain-report', 'withdraw'],
+      [],
+    ]);
   });
 });
 

@@ -1,6 +1,7 @@
 // The protocol of a session, over a port in memory and on a virtual clock.
 
 import { describe, expect, it } from 'vitest';
+import { NO_FEATURES } from '../../../testing/support/session-defaults.ts';
 import { aClock, bench, nodeState, rollupOf } from '../../../testing/support/sessions.ts';
 import { NameLimits } from '../../model/index.ts';
 import { denied, status } from '../../wire/index.ts';
@@ -14,9 +15,15 @@ describe('a hello', () => {
     const { greet, events, sessions } = await bench();
     const operator = greet('c1');
     expect(operator.got('ack')).toEqual([
-      { echo: 'hello', coordinatorTerm: 0n, shardEpoch: 7n, features: ['rollup-report'] },
+      {
+        echo: 'hello',
+        coordinatorTerm: 0n,
+        shardEpoch: 7n,
+        features: ['rollup-report', 'verdicts', 'drain-report', 'withdraw'],
+        rollupTimestampUnixNanos: 0n,
+      },
     ]);
-    expect(events).toEqual([{ kind: 'session-opened', cluster: 'c1', session: 1 }]);
+    expect(events).toEqual([{ kind: 'session-opened', cluster: 'c1', session: 1, features: NO_FEATURES }]);
     expect(sessions.sessions).toEqual([{ cluster: 'c1', session: 1, waiting: 0 }]);
   });
 
@@ -124,7 +131,7 @@ describe('a session', () => {
     expect(old.status!.details).toContain('BF_SESSION_REPLACED');
     expect(events.slice(2)).toEqual([
       { kind: 'session-closed', cluster: 'c1', session: 1 },
-      { kind: 'session-opened', cluster: 'c1', session: 3 },
+      { kind: 'session-opened', cluster: 'c1', session: 3, features: NO_FEATURES },
     ]);
     sessions.sendNodeState('c1', nodeState('m1'));
     expect([old, other, newer].map((operator) => operator.got('nodeStateUpdate').length)).toEqual([0, 0, 1]);
@@ -224,6 +231,7 @@ describe('a slow reader', () => {
       machine: 'm1',
       graceSeconds: 60,
       preemptorPriority: 0,
+      drainKind: 'reclaim',
     });
     expect(operator.status).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
     expect(operator.status!.details).toContain('BF_SESSION_SLOW');

@@ -10,6 +10,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type {
   BootstrapBlobResponse,
   Hello,
+  NodeReport,
   ReclaimAck,
   RollupReport,
   ShardMessage,
@@ -45,6 +46,9 @@ export interface SessionHost {
   oversized(session: Session, bytes: number): void;
   bootstrapAnswered(session: Session, answer: BootstrapBlobResponse): void;
   reclaimAcked(session: Session, ack: ReclaimAck): void;
+  nodeReported(session: Session, report: NodeReport): void;
+  /** The operator has repeated its hello; `before` are the features of the last one. */
+  greetedAgain(session: Session, before: ReadonlySet<string>): void;
 }
 
 export interface SessionParts {
@@ -298,6 +302,9 @@ export class Session implements SessionLink {
       case 'reclaimAck':
         host.reclaimAcked(this, frame.value);
         break;
+      case 'nodeReport':
+        host.nodeReported(this, frame.value);
+        break;
       case 'unknownAnswer':
         counters.answersUnknown++;
         break;
@@ -312,10 +319,12 @@ export class Session implements SessionLink {
 
   #greetAgain({ clusterId: cluster, features }: Hello): void {
     if (cluster === this.#cluster) {
+      const before = this.#features;
       this.#features = new Set(features);
       this.#lastReport = '';
       this.#outbox.withdrawUnless((frame) => this.#understands(frame));
       this.#acknowledge('hello');
+      this.#parts.host.greetedAgain(this, before);
       return;
     }
     const detail = `A second hello names "${excerpt(cluster)}", the session is of "${excerpt(this.#cluster)}".`;
@@ -336,12 +345,12 @@ export class Session implements SessionLink {
   }
 
   /** Sends the ack of a roll-up that has been handled. */
-  acknowledgeRollup(): void {
-    this.#acknowledge('rollup');
+  acknowledgeRollup(timestampUnixNanos: bigint): void {
+    this.#acknowledge('rollup', timestampUnixNanos);
   }
 
-  #acknowledge(echo: 'hello' | 'rollup'): void {
-    this.send(ackFrame(echo, this.#parts.shardEpoch));
+  #acknowledge(echo: 'hello' | 'rollup', timestampUnixNanos = 0n): void {
+    this.send(ackFrame(echo, this.#parts.shardEpoch, timestampUnixNanos));
   }
 }
 

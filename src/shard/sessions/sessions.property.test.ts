@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { JOINING } from '../../../testing/support/session-defaults.ts';
 import { bench, nodeState, type Operator, rollupOf } from '../../../testing/support/sessions.ts';
 import type { ControllerEvent } from '../events.ts';
 
@@ -92,6 +93,7 @@ describe('sessions', () => {
               machine: 'm1',
               need,
               requirements: [],
+              joining: JOINING,
             });
             open.add(request);
           }

@@ -4,16 +4,19 @@
 
 import { excerpt, type Problem } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type {
-  AvailableCapacityUpdate,
-  BootstrapBlobResponse,
-  NodeStateUpdate,
-  ReclaimAck,
+import {
+  type AvailableCapacityUpdate,
+  type BootstrapBlobResponse,
+  type NeedVerdicts,
+  type NodeReport,
+  NodeReport_Kind,
+  type NodeStateUpdate,
+  type ReclaimAck,
 } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { status } from '../../wire/index.ts';
 import type { ReportView } from '../demand/cluster-demand.ts';
 import { type DemandLoad, Rollups } from '../demand/rollups.ts';
-import type { ControllerEvent, Effect, SessionRef } from '../events.ts';
+import type { ControllerEvent, Effect, NodeReported, SessionFeatures, SessionRef } from '../events.ts';
 import type { DemandStore } from '../storage/demand-store.ts';
 import { SessionCounters } from './counters.ts';
 import { GreetingPlaces } from './greeting.ts';
@@ -33,12 +36,16 @@ import {
   availableCapacityFrame,
   nodeStateFrame,
   type Outgoing,
+  verdictsFrame,
+  withdrawalFrame,
 } from './messages.ts';
+import { ReportRate } from './node-report-rate.ts';
 import { OutstandingRequests } from './outstanding-requests.ts';
 import type { Identify, Origin, SessionLink, SessionPort, SessionStatus } from './port.ts';
 import { Reconnects } from './reconnects.ts';
 import { Session, type SessionHost } from './session.ts';
 import { frameSizeText, statusFor, statusForLater } from './session-status.ts';
+import { UnsentWithdrawals } from './unsent-withdrawals.ts';
 
 /** The receiver of events. It may call back at any time, also from within `post`. */
 export interface Controller {
@@ -75,6 +82,8 @@ export class Sessions {
   readonly limits: SessionLimits;
   readonly #requests = new OutstandingRequests();
   readonly #reconnects = new Reconnects();
+  readonly #withdrawals = new UnsentWithdrawals();
+  readonly #reports = new ReportRate();
   /** Every connection that has not ended. */
   readonly #connections = new Set<Session>();
   /** Connections that have not sent a hello. */
@@ -84,6 +93,8 @@ export class Sessions {
   readonly #host: SessionHost;
   #rollups!: Rollups;
   #lastNumber = 0;
+  /** Verdicts add to each other, so none replaces another that waits. */
+  #verdictFrames = 0;
   #isStopped = false;
 
   private constructor(parts: SessionsParts) {
@@ -100,6 +111,8 @@ export class Sessions {
       oversized: (session, bytes) => this.#oversized(session, bytes),
       bootstrapAnswered: (session, answer) => this.#bootstrapAnswered(session, answer),
       reclaimAcked: (session, ack) => this.#reclaimAcked(session, ack),
+      nodeReported: (session, report) => this.#nodeReported(session, report),
+      greetedAgain: (session, before) => this.#greetedAgain(session, before),
     };
   }
 
@@ -167,18 +180,22 @@ export class Sessions {
     this.#send(cluster, availableCapacityFrame(update));
   }
 
+  sendVerdicts(cluster: string, verdicts: NeedVerdicts): void {
+    this.#send(cluster, verdictsFrame(verdicts, ++this.#verdictFrames));
+  }
+
   /** Sends the request once per session of the cluster, until it is answered or withdrawn. */
   askBootstrap(effect: EffectOf<'ask-bootstrap'>): void {
-    const { cluster, request: id, requirements } = effect;
+    const { cluster, request: id, requirements, joining } = effect;
     if (!REQUEST_ID.test(id)) throw new Error(`"${excerpt(id)}" is not 16 hexadecimal digits`);
-    this.#ask({ kind: 'bootstrap', cluster, id, requirements });
+    this.#ask({ kind: 'bootstrap', cluster, id, requirements, joining });
   }
 
   /** Sends the instruction once per session, with the remaining grace period, until it is acknowledged or withdrawn. */
   instructReclaim(effect: EffectOf<'instruct-reclaim'>): void {
-    const { cluster, instruction: id, machine, graceSeconds, preemptorPriority } = effect;
+    const { cluster, instruction: id, machine, graceSeconds, preemptorPriority, drainKind } = effect;
     const deadlineMs = this.#parts.clock.now() + graceSeconds * 1000;
-    this.#ask({ kind: 'reclaim', cluster, id, machine, deadlineMs, preemptorPriority });
+    this.#ask({ kind: 'reclaim', cluster, id, machine, deadlineMs, preemptorPriority, drainKind });
   }
 
   /** Must be called for every request that the controller has given up. */
@@ -187,8 +204,14 @@ export class Sessions {
   }
 
   /** Must be called for every instruction whose machine has left, or will not leave. */
-  withdrawReclaim({ cluster, instruction: id }: EffectOf<'withdraw-reclaim'>): void {
+  withdrawReclaim(effect: EffectOf<'withdraw-reclaim'>): void {
+    const { cluster, instruction: id, machine, staysBecause } = effect;
     this.#withdraw(cluster, { kind: 'reclaim', id });
+    if (staysBecause === null) return;
+    const withdrawal = { instructionId: id, nodes: [machine], reason: staysBecause };
+    const session = this.#sessions.get(cluster);
+    if (session !== undefined) session.send(withdrawalFrame(withdrawal));
+    else this.#withdrawals.add(cluster, withdrawal);
   }
 
   /** Every cluster that has reported to this process, or whose demand was restored from the store. */
@@ -271,7 +294,13 @@ export class Sessions {
     const { cluster, number } = session;
     this.#greeting.leave(session);
     const open = this.#requests.openOf(cluster, this.#parts.clock.now());
-    this.#parts.controller.post({ kind: 'session-opened', cluster, session: number });
+    this.#parts.controller.post({
+      kind: 'session-opened',
+      cluster,
+      session: number,
+      features: featuresOf(session),
+    });
+    for (const withdrawal of this.#withdrawals.take(cluster)) session.send(withdrawalFrame(withdrawal));
     for (const ask of open) {
       // The controller may have withdrawn it from within `post`.
       if (!this.#requests.isOpen(ask)) continue;
@@ -337,11 +366,55 @@ export class Sessions {
     this.#parts.controller.post({ kind: 'reclaim-acked', instruction: instructionId });
   }
 
+  /** A hello without features the controller knows changes nothing for it; one with them asks for all verdicts again. */
+  #greetedAgain(session: Session, before: ReadonlySet<string>): void {
+    const { cluster, number } = session;
+    const features = featuresOf(session);
+    if (!features.verdicts && features.drainReport === before.has('drain-report') && !before.has('verdicts'))
+      return;
+    this.#parts.controller.post({ kind: 'session-features', cluster, session: number, features });
+  }
+
+  #nodeReported(session: Session, report: NodeReport): void {
+    const what = REPORTS.get(report.kind);
+    const isMeant = what !== undefined && report.machineId !== '';
+    if (!isMeant || !this.#reports.admits(session, this.#parts.clock.now())) {
+      this.counters.nodeReportsDropped++;
+      const fields = { cluster: excerpt(session.cluster), session: session.number };
+      this.#log('warn', 'node-report-dropped', { ...fields, why: isMeant ? 'rate' : 'unknown kind' });
+      return;
+    }
+    this.counters.nodeReports++;
+    const {
+      machineId: machine,
+      instructionId: instruction,
+      nodeName,
+      providerId,
+      reason,
+      blockedBy,
+    } = report;
+    this.#parts.controller.post({
+      ...{ kind: 'node-reported', cluster: session.cluster, machine, what, instruction },
+      ...{ nodeName, providerId, reason, blockedBy },
+    });
+  }
+
   #isAnswer(cluster: string, ask: Pick<Ask, 'kind' | 'id'>): boolean {
     const isExpected = this.#requests.settle(cluster, ask);
     if (!isExpected) this.counters.answersUnknown++;
     return isExpected;
   }
+}
+
+const REPORTS: ReadonlyMap<NodeReport_Kind, NodeReported['what']> = new Map([
+  [NodeReport_Kind.KIND_JOINED, 'joined'],
+  [NodeReport_Kind.KIND_JOIN_TIMEOUT, 'join-timeout'],
+  [NodeReport_Kind.KIND_DRAINED, 'drained'],
+  [NodeReport_Kind.KIND_DRAIN_BLOCKED, 'drain-blocked'],
+]);
+
+function featuresOf({ features }: Session): SessionFeatures {
+  return { drainReport: features.has('drain-report'), verdicts: features.has('verdicts') };
 }
 
 /** Why an answer has no usable blob; '' if it has one. */

@@ -3,10 +3,28 @@
 import type { MachineFacts, MachineStore } from '../inventory/machine-facts-store.ts';
 import type { Freeze, FreezeStore } from '../planning/freezes.ts';
 import type { ControllerStore } from '../planning/options.ts';
+import type { Retirement, RetirementStore } from '../planning/retirements.ts';
 
 export class MemoryControllerStore implements ControllerStore {
   readonly machines = new MemoryMachines();
   readonly freezes = new MemoryFreezes();
+  readonly retirements = new MemoryRetirements();
+}
+
+class MemoryRetirements implements RetirementStore {
+  readonly #retirements = new Map<string, Retirement>();
+
+  retirements(): Iterable<Retirement> {
+    return [...this.#retirements.values()];
+  }
+
+  putRetirement(retirement: Retirement): void {
+    this.#retirements.set(retirement.cluster, retirement);
+  }
+
+  deleteRetirement(cluster: string): void {
+    this.#retirements.delete(cluster);
+  }
 }
 
 export class MemoryMachines implements MachineStore {

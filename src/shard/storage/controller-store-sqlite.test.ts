@@ -37,6 +37,9 @@ const BARE: MachineFacts = {
   idleSinceMs: null,
   quarantine: null,
   isForgotten: false,
+  drain: null,
+  protectedUntilMs: null,
+  node: null,
 };
 
 const FULL: MachineFacts = {
@@ -54,6 +57,23 @@ const FULL: MachineFacts = {
   idleSinceMs: 1_700_000_000_123.5,
   quarantine: { by: 'ada', why: '', sinceMs: Number.MAX_SAFE_INTEGER },
   isForgotten: true,
+  drain: {
+    id: '1-a',
+    action: {
+      kind: 'Reclaim',
+      machine: 'm\0 ü',
+      cluster: 'c2',
+      reason: 'phase3.excess',
+      graceSeconds: 600,
+      preemptorPriority: 0,
+      need: null,
+    },
+    about: { need: null, capacityType: 'SPOT', zone: 'a', from: null, leaving: null },
+    startedMs: 1_700_000_000_000,
+    untilMs: 1_700_000_600_000,
+  },
+  protectedUntilMs: 1_700_000_000_001,
+  node: { name: 'n-1', providerId: 'cloud://1', joinError: '' },
 };
 
 const FLEET: Freeze = { id: 'fleet', cluster: null, action: null, who: 'ada', why: '', sinceMs: 5 };

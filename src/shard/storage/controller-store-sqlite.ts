@@ -9,6 +9,7 @@ import { failpoint } from '../failpoints.ts';
 import type { MachineFacts, MachineStore } from '../inventory/machine-facts-store.ts';
 import type { Freeze, FreezeStore } from '../planning/freezes.ts';
 import type { ControllerStore } from '../planning/options.ts';
+import type { Retirement, RetirementStore } from '../planning/retirements.ts';
 
 // One JSON text per record: fifteen columns take five times as long, and a cycle may save thousands of records. Keys are
 // JSON too: texts in SQLite may end at a NUL, and ids may contain one.
@@ -16,6 +17,10 @@ const SCHEMA = `
   CREATE TABLE machines (id TEXT PRIMARY KEY, facts TEXT NOT NULL) STRICT;
   CREATE TABLE freezes (id TEXT PRIMARY KEY, freeze TEXT NOT NULL) STRICT;
 `;
+
+/** Not part of the schema, so that files of earlier versions get it when they are opened. */
+const LATER_TABLES =
+  'CREATE TABLE IF NOT EXISTS retirements (cluster TEXT PRIMARY KEY, retirement TEXT NOT NULL) STRICT';
 
 const FORMAT: SqliteFormat = {
   applicationId: 0x42466272, // "BFbr"
@@ -27,6 +32,7 @@ const FORMAT: SqliteFormat = {
 export class SqliteControllerStore implements ControllerStore {
   readonly machines: MachineStore;
   readonly freezes: FreezeStore;
+  readonly retirements: RetirementStore;
   readonly #file: SqliteFile;
   readonly #path: string;
 
@@ -37,6 +43,7 @@ export class SqliteControllerStore implements ControllerStore {
   constructor(path: string) {
     this.#path = path;
     this.#file = new SqliteFile(path, FORMAT);
+    this.#file.database.exec(LATER_TABLES);
     const statements = prepare(this.#file.database);
     this.machines = {
       load: () => this.#read(statements.loadMachines, factsOf),
@@ -53,6 +60,15 @@ export class SqliteControllerStore implements ControllerStore {
           statements.saveFreeze.run(JSON.stringify(freeze.id), JSON.stringify(freeze)),
         ),
       deleteFreeze: (id) => this.#write('freeze', () => statements.dropFreeze.run(JSON.stringify(id))),
+    };
+    this.retirements = {
+      retirements: () => this.#read(statements.loadRetirements, (text) => JSON.parse(text) as Retirement),
+      putRetirement: (retirement) =>
+        this.#write('freeze', () =>
+          statements.saveRetirement.run(JSON.stringify(retirement.cluster), JSON.stringify(retirement)),
+        ),
+      deleteRetirement: (cluster) =>
+        this.#write('freeze', () => statements.dropRetirement.run(JSON.stringify(cluster))),
     };
   }
 
@@ -95,6 +111,9 @@ function prepare(database: DatabaseSync) {
     loadFreezes: database.prepare('SELECT freeze AS text FROM freezes'),
     saveFreeze: database.prepare('REPLACE INTO freezes VALUES (?, ?)'),
     dropFreeze: database.prepare('DELETE FROM freezes WHERE id = ?'),
+    loadRetirements: database.prepare('SELECT retirement AS text FROM retirements'),
+    saveRetirement: database.prepare('REPLACE INTO retirements VALUES (?, ?)'),
+    dropRetirement: database.prepare('DELETE FROM retirements WHERE cluster = ?'),
   };
 }
 
@@ -119,8 +138,14 @@ function textOf(facts: MachineFacts): string {
 
 function factsOf(text: string): MachineFacts {
   const { stamp, ...stored } = JSON.parse(text) as StoredFacts;
-  // Files of earlier versions do not contain the provider of a machine.
-  const facts = { ...stored, provider: stored.provider ?? '' };
+  // Files of earlier versions do not contain the provider of a machine, nor what operators report of its node.
+  const facts = {
+    ...stored,
+    provider: stored.provider ?? '',
+    drain: stored.drain ?? null,
+    protectedUntilMs: stored.protectedUntilMs ?? null,
+    node: stored.node ?? null,
+  };
   if (stamp === null) return { ...facts, stamp };
   return {
     ...facts,

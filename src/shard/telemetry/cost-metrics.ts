@@ -1,9 +1,9 @@
 // The cost of the fleet as gauges, by use of machines and by cluster; computed on each scrape. Part of metrics.ts.
 
+import type { Gauge, Labelled, Registry } from '../../runtime/metrics-registry.ts';
 import type { ClusterCosts } from '../planning/queries/cluster-costs.ts';
 import { COST_PARTS, costView } from './cost.ts';
 import type { SupplyTally } from './machine-tally.ts';
-import type { Gauge, Labelled, Registry } from './registry.ts';
 
 /**
  * Clusters with a series of their own, the most expensive ones; all others share one. Lower than the bound of per-cluster

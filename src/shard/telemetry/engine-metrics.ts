@@ -3,7 +3,7 @@
 
 import type { Histogram } from '../../collections/histogram.ts';
 import { conflictFraction, type EngineMetrics, MODES, type Mode, retriesOf } from '../../engine/index.ts';
-import { type Family, histogramSamples, type Label, type Sample } from './exposition.ts';
+import { type Family, histogramSamples, type Label, type Sample } from '../../runtime/exposition.ts';
 
 const PREFIX = 'bigfleet_shard_';
 const MS_PER_SECOND = 1000;

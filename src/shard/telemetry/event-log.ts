@@ -3,8 +3,8 @@
 // explains them. Filled by planning/controller.ts, and at a start from the journal (journal/past.ts).
 
 import type { Clock } from '../../runtime/clock.ts';
+import { plainFields } from '../../runtime/log-fields.ts';
 import type { EventsView, EventView, ShardEvent } from '../views.ts';
-import { plainFields } from './log-fields.ts';
 
 /** Bounds on kept events of actions, and of all other kinds. */
 export const MAX_ACTION_EVENTS = 1000;

@@ -92,7 +92,7 @@ describe('metrics of a shard', () => {
     const freezes = new Freezes(new MemoryFreezes());
     freezes.add({ cluster: null, action: 'Delete' }, 'ada', 'x', 1);
     const actions = [...someReclaims('c1', 3), anAction('Preempt', 'p'), anAction('Delete', 'd')];
-    const view = { nowMs: 0, configuredOf: () => 40, freezes };
+    const view = { nowMs: 0, configuredOf: () => 40, freezes, isProtected: () => false };
     const admit = (options: Partial<typeof DEFAULT_GUARDRAILS>): void =>
       metrics.admitted(new Guardrails({ ...DEFAULT_GUARDRAILS, ...options }).admit(actions, view));
 

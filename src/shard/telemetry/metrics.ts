@@ -5,6 +5,9 @@
 import { type EngineMetrics, RENEWAL_ENDS } from '../../engine/index.ts';
 import type { Fleet } from '../../fleet/index.ts';
 import { ACTION_KINDS, type CapacityType, excerpt } from '../../model/index.ts';
+import { type Gauge, Registry } from '../../runtime/metrics-registry.ts';
+import type { DrainEnd } from '../actuation/drain-waits.ts';
+import type { DrainKind } from '../events.ts';
 import { ERROR_CLASSES } from '../inventory/error-class.ts';
 import { type Admission, countByKind } from '../planning/guardrails.ts';
 import type { IncompleteCluster } from '../planning/incomplete-demand.ts';
@@ -15,7 +18,6 @@ import { CostMetrics, type CostTallies } from './cost-metrics.ts';
 import type { DemandTally } from './demand-tally.ts';
 import { engineFamilies } from './engine-metrics.ts';
 import { BUCKET_LABELS, CAPACITY_TYPE_LABELS, inventoryOf, STATE_LABELS } from './fleet-counts.ts';
-import { type Gauge, Registry } from './registry.ts';
 
 const PREFIX = 'bigfleet_shard_';
 /**
@@ -30,6 +32,9 @@ const LOSS_KINDS: readonly LossKind[] = ['failed', 'interrupted', 'vanished', 'u
 
 const CYCLE_PHASES = ['reconcile', 'snapread', 'phase1', 'phase2', 'phase3', 'emit', 'execute'] as const;
 export type CyclePhase = (typeof CYCLE_PHASES)[number];
+
+const DRAIN_KINDS: readonly DrainKind[] = ['reclaim', 'preemption', 'excess'];
+const DRAIN_ENDS: readonly DrainEnd[] = ['drained', 'withdrawn', 'forced', 'not-reported', 'called-off'];
 
 const RENEWAL_OUTCOMES = ['begun', ...RENEWAL_ENDS] as const;
 
@@ -46,6 +51,8 @@ const EXECUTE_OUTCOMES = [
   'transition_error',
   /** The cluster sent no blob, or an error. */
   'blob_error',
+  /** The cluster could not drain the node, so the machine stays. */
+  'drain_withdrawn',
   /** The provider refused for good. */
   'configure_error',
   /** The provider accepted, and the machine failed. */
@@ -193,6 +200,28 @@ export class ControllerMetrics {
     'actions_pending',
     'Actions that a provider has accepted and whose machine is on its way.',
   );
+  readonly drainsWaiting = this.#gauge(
+    'drains_waiting',
+    'Machines whose provider is not called until their cluster has drained the node.',
+  );
+  readonly drainsWaited = this.registry.counters(
+    `${PREFIX}drains_waited_total`,
+    'Drains that waited for their cluster, by why and by how the waiting ended.',
+    { kind: DRAIN_KINDS, end: DRAIN_ENDS },
+  );
+  readonly budgetsBroken = this.#counter(
+    'disruption_budgets_broken_total',
+    'Disruption budgets that preemptions did not respect when their grace ended.',
+  );
+  readonly nodesJoined = this.#counter('nodes_joined_total', 'Nodes that operators reported as registered.');
+  readonly joinTimeouts = this.#counter(
+    'node_join_timeouts_total',
+    'Nodes that operators reported as not registered in time.',
+  );
+  readonly #protected = this.#counter(
+    'reclaims_protected_total',
+    'Reclaims held back because a drain of the machine was withdrawn lately.',
+  );
   readonly #capped = this.#counter(
     'reclaims_capped_total',
     'Reclaims beyond what a cluster may lose at once.',
@@ -295,6 +324,7 @@ export class ControllerMetrics {
       for (const kind of ACTION_KINDS) counters.of({ kind }).add(counts[kind]);
     }
     this.#capped.add(waiting.capped.length);
+    this.#protected.add(waiting.protected.length);
     this.#deferred.add(waiting.deferred.length);
   }
 

@@ -12,6 +12,8 @@ import {
 import type { ActionOutcome, ActionRecord } from '../actuation/action-records.ts';
 import type { ActuationObserver } from '../actuation/actuation-types.ts';
 import type { BreakerState } from '../actuation/breaker.ts';
+import type { DrainEnd } from '../actuation/drain-waits.ts';
+import { drainKindOf } from '../actuation/instructions.ts';
 import type { LossesParts } from '../inventory/losses.ts';
 import type { MachineLedger } from '../inventory/machine-ledger.ts';
 import type { ProvidersHealth } from '../inventory/provider-health.ts';
@@ -45,6 +47,7 @@ const METRIC_OUTCOME: Readonly<Record<ActionOutcome, ExecuteOutcome>> = {
   inventory_miss: 'machine_gone',
   blob_error: 'blob_error',
   missing_profile: 'blob_error',
+  drain_withdrawn: 'drain_withdrawn',
   provider_error: 'configure_error',
   denied: 'configure_error',
   stock_out: 'stock_out',
@@ -95,6 +98,7 @@ export class Observers {
     ended: (record) => this.#ended(record),
     leftTransition: (_machine, from, to, seconds) => this.#leftTransition(from, to, seconds),
     bootstrapAnswered: (seconds) => this.#parts.metrics.requestBootstrap.observe(seconds),
+    drainWaited: (record, end, brokenBudgets) => this.#drainWaited(record, end, brokenBudgets),
     overdue: (machine, state, seconds) =>
       this.#log('warn', 'machine-overdue', { machine: excerpt(machine), state: stateName(state), seconds }),
   };
@@ -173,6 +177,15 @@ export class Observers {
     const action = actionView(record);
     if (outcome !== 'success') this.#log('warn', 'action-failed', failureFields(action));
     this.#publish({ kind: 'action-ended', action });
+  }
+
+  #drainWaited(record: ActionRecord, end: DrainEnd, brokenBudgets: readonly string[]): void {
+    const { metrics } = this.#parts;
+    metrics.drainsWaited.of({ kind: drainKindOf(record), end }).add(1);
+    metrics.budgetsBroken.add(brokenBudgets.length);
+    if (end !== 'forced') return;
+    const fields = { machine: excerpt(record.machine), cluster: excerpt(record.cluster) };
+    this.#log('warn', 'drain-forced', { ...fields, brokenBudgets, message: record.message });
   }
 
   #leftTransition(from: MachineState, to: MachineState, seconds: number): void {

@@ -67,6 +67,7 @@ export const ActionView = view('ActionView', 'An action that was started.', {
       'stale_state',
       'inventory_miss',
       'missing_profile',
+      'drain_withdrawn',
       'machine_failed',
       'rolled_back',
       'superseded',
@@ -77,7 +78,11 @@ export const ActionView = view('ActionView', 'An action that was started.', {
     .nullable()
     .exactOptional()
     .describe('null while it is pending and after success; absent in journals of 0.1.0.'),
-  message: z.string().describe('The last error; empty if there was none.'),
+  message: z
+    .string()
+    .describe(
+      'The last error, or what a pending action waits for, such as `waiting for the cluster to drain node n-1, 4 min left, blocked by pdb/shop/web`; for a preemption that its cluster could not drain, the budgets that it broke. Empty if there is nothing to say.',
+    ),
   attempts: count.describe('Mutation calls made to the provider.'),
 });
 export type ActionView = View<typeof ActionView>;

@@ -59,6 +59,12 @@ export const ClusterView = view('ClusterView', 'A cluster.', {
   cost: Cost,
   ownedCost,
   freeze: FreezeView.nullable(),
+  retired: z
+    .object({ who: z.string(), why: z.string(), sinceMs: timeMs })
+    .nullable()
+    .describe(
+      'Set if a person has declared the cluster gone for good: its machines are drained and given back.',
+    ),
   cannotBind: z.string().describe('Why no machine can join now; empty if one can.'),
   setAside: SetAsideView.nullable().describe('null if no row is set aside.'),
   reports: ReportsView.nullable().describe('null if it never sent a roll-up.'),

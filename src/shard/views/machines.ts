@@ -20,6 +20,26 @@ export const MachineView = view('MachineView', 'A machine.', {
     .record(z.string(), z.string())
     .describe('The first 64 in a list; all of them for a single machine.'),
   labelsNotShown: count,
+  nodeName: z.string().describe('Name of its node, as the operator reported it; empty before.'),
+  drain: z
+    .object({
+      untilMs: timeMs.describe('When the grace is over.'),
+      blockedBy: z
+        .array(z.string())
+        .describe('What blocks it, such as `pdb/<namespace>/<name>`; empty if the operator named nothing.'),
+      sentence: z
+        .string()
+        .describe(
+          'Such as `waiting for the cluster to drain node n-1, 4 min left, blocked by pdb/shop/web`.',
+        ),
+    })
+    .nullable()
+    .describe('The drain that waits for its cluster; null if none does.'),
+  protectedUntilMs: timeMs
+    .nullable()
+    .describe(
+      'Until when it is not reclaimed, because its cluster could not drain it; null if that was not so.',
+    ),
   hostRef: z.string().describe('Name of the host; empty without one.'),
   lastError: z.string(),
   need: NeedRef.nullable().describe('The row that the machine is bound for, or on its way to.'),

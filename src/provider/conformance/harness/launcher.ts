@@ -3,6 +3,7 @@
 // state files are in a temporary directory that is removed with them.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, connect as dial } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -15,6 +16,10 @@ const KEPT_OUTPUT = 2_000;
 
 /** How long a process may take to be gone after SIGKILL; one that left the group of the command never is. */
 const KILLED_MS = 5_000;
+
+const FIRST_PORT = 20_000;
+const LAST_PORT = 32_000;
+const PORT_TRIES = 50;
 
 export interface StartOptions {
   /** State file; the same one again after a kill. */
@@ -124,14 +129,25 @@ function killGroup(child: ChildProcess): void {
   }
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/**
+ * A port that no process listens on. It is below the range from which systems assign ports (32768 on Linux, 49152
+ * elsewhere): between this check and the provider's own listen, one of those could go to a server of another process,
+ * and the suite would test that one.
+ */
+async function freePort(): Promise<number> {
+  for (let tries = 0; tries < PORT_TRIES; tries++) {
+    const port = randomInt(FIRST_PORT, LAST_PORT);
+    if (await isFree(port)) return port;
+  }
+  const detail = `No port between ${FIRST_PORT} and ${LAST_PORT} was free in ${PORT_TRIES} tries.`;
+  throw new BigFleetError('BF_LISTEN_FAILED', detail);
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
+    server.on('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }
 

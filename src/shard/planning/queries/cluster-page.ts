@@ -6,6 +6,7 @@ import { compareText, excerpt } from '../../../model/index.ts';
 import type { Answer, ClusterView, Questions, SetAsideView } from '../../views.ts';
 import type { ControllerState } from '../controller.ts';
 import type { IncompleteCluster } from '../incomplete-demand.ts';
+import type { Retirement } from '../retirements.ts';
 import { offsetOf, pageOf } from './pages.ts';
 
 type Ask = Questions['clusters']['ask'];
@@ -64,10 +65,8 @@ function unmetByCluster(decided: Decision | null): ReadonlyMap<string, number> {
   return unmet;
 }
 
-function viewerOf(
-  { ledger, sessions, reported, freezes, actuation, incomplete, clusterCosts }: ControllerState,
-  decided: Decision | null,
-): (cluster: string) => ClusterView {
+function viewerOf(state: ControllerState, decided: Decision | null): (cluster: string) => ClusterView {
+  const { ledger, sessions, reported, freezes, actuation, incomplete, clusterCosts, retirements } = state;
   const { fleet } = ledger;
   const unmet = unmetByCluster(decided);
   const muted = new Map(actuation.mutedClusters.map(({ cluster, why }) => [cluster, why]));
@@ -84,9 +83,15 @@ function viewerOf(
       unmet: unmet.get(cluster) ?? 0,
       ...{ machinesByState, costPerHour: cost.perHour, cost, ownedCost },
       setAside: setAsideView(incomplete.of(cluster), decided?.spareOf(cluster) ?? 0),
-      ...{ freeze, cannotBind, reports: null },
+      ...{ freeze, retired: retiredView(retirements.of(cluster)), cannotBind, reports: null },
     };
   };
+}
+
+function retiredView(retirement: Retirement | null): ClusterView['retired'] {
+  if (retirement === null) return null;
+  const { who, why, sinceMs } = retirement;
+  return { who: excerpt(who, MAX_WHY_BYTES), why: excerpt(why, MAX_WHY_BYTES), sinceMs };
 }
 
 function setAsideView({ rows, isLifted, resource }: IncompleteCluster, spare: number): SetAsideView | null {

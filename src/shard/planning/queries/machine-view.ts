@@ -12,6 +12,7 @@ import {
   unclaimedText,
   usersText,
 } from '../../../model/index.ts';
+import { waitText } from '../../actuation/drain-waits.ts';
 import type { MachineView } from '../../views.ts';
 import type { ControllerState } from '../controller.ts';
 import { actionView, capacityLabel } from './action-view.ts';
@@ -41,7 +42,7 @@ export function machineView(
   const record = ledger.recordOf(id);
   if (status === null || record === null) return null;
   const { host, lastError } = ledger.particularsOf(id);
-  const { quarantine, isForgotten } = machineFacts.verdictsOn(id);
+  const { quarantine, isForgotten, node, protectedUntilMs } = machineFacts.verdictsOn(id);
   const { fingerprint = '', group = '', priority = 0 } = status.stamp ?? {};
   const { cluster, target } = status;
   const key = target ?? (fingerprint === '' ? null : { cluster, fingerprint, group });
@@ -55,7 +56,10 @@ export function machineView(
     allocatable: formatResources(effectiveAllocatable(record)),
     labels: Object.fromEntries([...record.labels].slice(0, maxLabels)),
     labelsNotShown: Math.max(0, record.labels.size - maxLabels),
-    ...{ hostRef: host?.ref ?? '', lastError },
+    nodeName: node?.name ?? '',
+    drain: drainView(state, id),
+    protectedUntilMs: actuation.isProtected(id) ? protectedUntilMs : null,
+    ...{ hostRef: host?.ref ?? '', lastError: lastError === '' ? (node?.joinError ?? '') : lastError },
     need: key === null ? null : needRef(key, profiles.of(key)?.priority ?? priority ?? 0),
     usage: users.length === 0 ? null : usageView(users, effectiveAllocatable(record)),
     idleSinceMs: status.idleSinceMs,
@@ -65,6 +69,13 @@ export function machineView(
     ...{ quarantine, isForgotten },
     action: action === null ? null : actionView(action),
   };
+}
+
+function drainView({ actuation, parts }: ControllerState, id: string): MachineView['drain'] {
+  const wait = actuation.drainWaitOf(id);
+  if (wait === null) return null;
+  const { untilMs, blockedBy } = wait;
+  return { untilMs, blockedBy: [...blockedBy], sentence: waitText(id, wait, parts.clock.now()) };
 }
 
 function unclaimedView(
