@@ -26,6 +26,17 @@ export const COMMANDS: readonly CommandEntry[] = [
       }),
   },
   {
+    name: 'operator',
+    summary: 'run in a cluster: report what its pods need, let machines join, and drain nodes',
+    load: async () => {
+      const { operatorCommand } = await import('./operator.ts');
+      return operatorCommand(async (settings, log) => {
+        const { clusterFactories, startOperator } = await import('../operator/index.ts');
+        return await startOperator(settings, { log, factories: clusterFactories });
+      });
+    },
+  },
+  {
     name: 'decide',
     summary: 'decide on a scenario file and print the plan; nothing is touched',
     load: async () =>
@@ -38,7 +49,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'explain',
-    summary: 'explain why a Need is met or not, who uses a machine, or what a word means',
+    summary: 'explain why a Need is met or not, who uses a machine, why a pod waits, or what a word means',
     load: async () => (await import('./explain/explain.ts')).explainCommand(),
   },
   {
@@ -75,6 +86,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'refuse',
     summary: 'reject a quarantined roll-up and keep the demand from before it',
     load: async () => (await import('./remote/accept.ts')).refuseCommand(),
+  },
+  {
+    name: 'cluster',
+    summary: 'drain and give back all machines of a cluster that is gone for good',
+    load: async () => (await import('./remote/cluster.ts')).clusterCommand(),
   },
   {
     name: 'history',

@@ -13,6 +13,7 @@ const FAILURES: ReadonlySet<ErrorCode> = new Set([
   'BF_STORE_FAILED',
   'BF_OUTPUT_FAILED',
   'BF_TLS_FAILED',
+  'BF_KUBE_FAILED',
   'BF_UNEXPECTED',
 ]);
 

@@ -22,6 +22,8 @@ failed, or the answer is no; 2 its input cannot be used (docs/reference/errors.m
 export async function bigfleetProgram(isCalled: (name: string) => boolean): Promise<Command> {
   const program = new Command('bigfleet')
     .description('One autoscaler for a whole fleet of Kubernetes clusters.')
+    // Options after a command are its own, also if the command above it has an option of the same name.
+    .enablePositionalOptions()
     .version(versionOfPackage(), '-V, --version', 'print the version')
     .addHelpText('after', HELP)
     .addHelpText('afterAll', callHint);

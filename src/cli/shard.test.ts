@@ -53,7 +53,10 @@ function bench({ env = {}, files = {}, start, end = { kind: 'stopped' }, isRead 
       seen.err += text;
     },
     openLog: ({ id, log }: ShardConfig) => ({
-      log: makeLog({ shard: id, level: log.level, format: 'json' }, { write: (line) => (seen.log += line) }),
+      log: makeLog(
+        { source: { shard: id }, level: log.level, format: 'json' },
+        { write: (line) => (seen.log += line) },
+      ),
       flush: () => {
         seen.flushes++;
         return Promise.resolve(isRead);

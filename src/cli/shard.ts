@@ -40,8 +40,8 @@ const PROCESS_IO: ShardCommandIo = {
   err: (text) => process.stderr.write(text),
   openLog: async ({ id, log }) => {
     continueUnread();
-    const { logToStderr } = await import('../shard/telemetry/logger.ts');
-    return logToStderr({ shard: id, ...log });
+    const { logToStderr } = await import('../runtime/logger.ts');
+    return logToStderr({ source: { shard: id }, ...log });
   },
   asked: () => endSignal(),
   exitCode: (code) => {

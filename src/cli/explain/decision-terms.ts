@@ -112,6 +112,10 @@ export const OUTCOMES = {
     summary: 'The provider no longer has the machine or its host; metrics call it inventory_miss.',
   },
   missing_profile: { summary: 'The row that the machine was meant for is gone.' },
+  drain_withdrawn: {
+    summary: 'Its cluster could not drain the node within the grace, so the machine stays for now.',
+    remedy: 'See the message of the action: it names the pods or disruption budgets that block the drain.',
+  },
   machine_failed: {
     summary: 'The provider accepted the action, and the machine is Failed.',
     remedy: 'See the last error in "bigfleet get machines ID"; "bigfleet retry ID" tries it again.',
@@ -137,6 +141,11 @@ export const HELD_BACK = {
   capped: {
     summary:
       'The cluster has lost as many machines as it may within ten seconds (guardrails.reclaimCapFraction).',
+  },
+  protected: {
+    summary:
+      'Its cluster could not drain it within the last 30 minutes; it is reclaimed later if it still may be.',
+    remedy: 'See the last action in "bigfleet get actions"; it names what blocked the drain.',
   },
   deferred: { summary: 'The cycle has begun as many actions as it may (guardrails.maxActionsPerCycle).' },
   deduped: { summary: 'Another action on the machine is under way.' },

@@ -1,5 +1,5 @@
-// `bigfleet explain [NEED|machine ID|WORD]`: why a Need of a running shard is met or not, who uses a machine, and what a
-// word means that any surface prints: an error code, an action, a reason, a verdict, an outcome, a state.
+// `bigfleet explain [NEED|machine ID|pod NS/NAME|WORD]`: why a Need of a running shard is met or not, who uses a machine,
+// why a pod waits, and what a word means that any surface prints: an error code, an action, a reason, a verdict, a state.
 
 import { Command, Option } from 'commander';
 import { BigFleetError, printable } from '../../model/index.ts';
@@ -7,21 +7,35 @@ import { isNeedId, showExplanation, showMachine } from '../remote/explain-need.t
 import { proseLines } from '../remote/facts.ts';
 import { addShardFlags, EXIT_CODES, PROCESS_IO, type RemoteIo, type ShardFlags } from '../remote/flags.ts';
 import { proseWidth } from '../table.ts';
+import type { KubeFactory, showPod } from './pod.ts';
+import { DEFAULT_OPERATOR_NAMESPACE, type PodFlags } from './pod-flags.ts';
 import { type Entry, GROUPS, type Group, groupNamed, meaningsOf, nearWord } from './word-groups.ts';
 
-type Flags = ShardFlags & { readonly output: 'text' | 'json' };
+type Flags = ShardFlags & PodFlags;
 
 /** Followed by the id of a machine, which may look like a word. */
 const MACHINE = 'machine';
+/** Followed by NAMESPACE/NAME. */
+const POD = 'pod';
 
-export function explainCommand(io: RemoteIo = PROCESS_IO): Command {
+/** `connect` reaches the API server of the user's kubeconfig, for pods. */
+export function explainCommand(io: RemoteIo = PROCESS_IO, connect?: KubeFactory): Command {
   const command = new Command('explain')
-    .description('explain why a Need is met or not, who uses a machine, or what a word means')
+    .description(
+      'explain why a Need is met or not, who uses a machine, why a pod waits, or what a word means',
+    )
     .argument(
       '[what]',
-      'a Need such as ml/00ff00ff00, a word such as preempt or BF_USAGE, a group of words, or "machine"',
+      'a Need such as ml/00ff00ff00, a word such as preempt or BF_USAGE, a group of words, "machine" or "pod"',
     )
-    .argument('[id]', 'after "machine": the id of a machine')
+    .argument('[id]', 'after "machine": the id of a machine; after "pod": NAMESPACE/NAME')
+    .option('--kubeconfig <file>', 'for a pod: the kubeconfig; otherwise as kubectl finds it')
+    .option('--context <name>', 'for a pod: the context of the kubeconfig')
+    .option(
+      '--operator-namespace <name>',
+      'for a pod: the namespace of the operator, which keeps the verdicts',
+      DEFAULT_OPERATOR_NAMESPACE,
+    )
     .addOption(new Option('-o, --output <format>', 'text or json').choices(['text', 'json']).default('text'));
   return addShardFlags(command)
     .addHelpText(
@@ -30,12 +44,13 @@ export function explainCommand(io: RemoteIo = PROCESS_IO): Command {
 Words are error codes, and all words for actions, reasons, verdicts, outcomes and states that
 commands, the page, the API and metrics use, in any case. Needs have the ids that
 "bigfleet get needs" shows, machines those of "bigfleet get machines"; for both a shard must be
-running.
+running. A pod is looked up in the cluster of your kubeconfig, with your rights.
 ${EXIT_CODES}
 
 Examples:
   bigfleet explain ml/00ff00ff00         a Need: what it wants, whether it has that, and why not
   bigfleet explain machine m-17          a machine: which Needs use it, and when it is given back
+  bigfleet explain pod shop/web-1        a pod: why it waits, or where it runs
   bigfleet explain                       list all words in groups
   bigfleet explain phase2.inversion      one word
   bigfleet explain BF_QUANTITY_SYNTAX    one error code
@@ -46,12 +61,23 @@ Examples:
       if (what === MACHINE && id !== undefined) return await showMachine(id, flags, io);
       if (what === MACHINE)
         throw new BigFleetError('BF_USAGE', 'Which machine? "bigfleet get machines" lists them.');
+      if (what === POD && id !== undefined) return await explainPod(id, flags, io, connect);
+      if (what === POD) throw new BigFleetError('BF_USAGE', 'Which pod? Give NAMESPACE/NAME.');
       if (id !== undefined)
-        throw new BigFleetError('BF_USAGE', `Only "machine" takes an id, not "${printable(what!)}".`);
+        throw new BigFleetError(
+          'BF_USAGE',
+          `Only "machine" and "pod" take an id, not "${printable(what!)}".`,
+        );
       if (what !== undefined && isNeedId(what)) return await showExplanation(what, flags, io);
       const text = flags.output === 'json' ? JSON.stringify(jsonOf(what), null, 2) : textOf(what);
       io.out(`${text}\n`);
     });
+}
+
+/** Loaded here: words and Needs are explained without the parsers of kubeconfig files and verdicts. */
+async function explainPod(...[id, flags, io, connect]: Parameters<typeof showPod>): Promise<void> {
+  const { showPod } = await import('./pod.ts');
+  await showPod(id, flags, io, connect);
 }
 
 /** Error codes are one object each, with the field `code`; other words may have several meanings. */

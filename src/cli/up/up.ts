@@ -159,7 +159,7 @@ async function openShard(
     economy: { ...standard.economy, reclaimHoldSeconds: RECLAIM_HOLD_SECONDS / speed },
     releaseHoldSeconds: new Map([...standard.releaseHoldSeconds].map(([type, s]) => [type, s / speed])),
   };
-  const log = makeLog({ shard: config.id, level: 'info', format: 'json' }, file);
+  const log = makeLog({ source: { shard: config.id }, level: 'info', format: 'json' }, file);
   return await startShard(config, { log, pages: pagesWith(runScenario) });
 }
 

@@ -1,0 +1,72 @@
+// One drain in progress, as this process knows it, and the settings of all drains. The record on the Node decides; what is
+// here besides can be lost.
+
+import type { DrainRecord } from './record.ts';
+
+export interface DrainSettings {
+  /** Between two looks at a node that makes progress. */
+  readonly retryMs: number;
+  /** Between two looks at a node that makes none. */
+  readonly maxRetryMs: number;
+  /** Before a node that an instruction names and that does not exist counts as gone. */
+  readonly recheckMs: number;
+  /** After a resync, before a node that no instruction asks for is uncordoned. */
+  readonly orphanGraceMs: number;
+  /** How long a pod may take to end beyond its own grace before the drain no longer waits for it. */
+  readonly stuckMs: number;
+  /** How long a reclaim is tried at most, within the grace that the shard gives. */
+  readonly maxReclaimMs: number;
+}
+
+export const DEFAULT_DRAIN_SETTINGS: DrainSettings = {
+  retryMs: 2_000,
+  maxRetryMs: 15_000,
+  recheckMs: 2_000,
+  orphanGraceMs: 30_000,
+  stuckMs: 60_000,
+  maxReclaimMs: 10 * 60_000,
+};
+
+/** Nodes or namespaces that are read, and pods without a budget that are evicted, at a time. */
+const MAX_PARALLEL = 8;
+
+export class Drain {
+  readonly node: string;
+  record: DrainRecord;
+  /** Looks in a row without progress, or failed calls. */
+  idleRounds = 0;
+  nextMs: number;
+  /** Pods left at the last look; infinity before the first. */
+  left = Number.POSITIVE_INFINITY;
+  blockers: readonly string[] = [];
+  /** Budgets that were broken past the deadline of a preemption. */
+  readonly broken = new Set<string>();
+  /** The shard has reported the machine as Draining since the drain began. */
+  wasSeenDraining = false;
+  /** The blockers that the last Event named, and when. */
+  announced = '';
+  announcedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(node: string, record: DrainRecord, nowMs: number) {
+    this.node = node;
+    this.record = record;
+    this.nextMs = nowMs;
+  }
+
+  /** Whether there may be something to evict. */
+  get isOpen(): boolean {
+    return this.record.state === 'draining';
+  }
+}
+
+/** Runs `work` for each item, at most `MAX_PARALLEL` at a time. */
+export async function forEachLimited<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < items.length) await work(items[next++]!);
+  };
+  await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL, items.length) }, worker));
+}

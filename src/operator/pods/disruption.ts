@@ -1,0 +1,23 @@
+// Annotations against disruption, of BigFleet and of the two autoscalers that workloads may come from. The facts of nodes and
+// the drains read them here, so that what counts as protected is what a drain leaves alone.
+
+type Annotations = Readonly<Record<string, string>>;
+
+/** In force unless switched off: a value that is not known must not cost a pod its node. */
+const DO_NOT_DISRUPT = ['bigfleet.lucy.sh/do-not-disrupt', 'karpenter.sh/do-not-disrupt'];
+/** cluster-autoscaler's, in force with the value 'false'. */
+const SAFE_TO_EVICT = 'cluster-autoscaler.kubernetes.io/safe-to-evict';
+/** cluster-autoscaler's annotation of nodes. */
+const SCALE_DOWN_DISABLED = 'cluster-autoscaler.kubernetes.io/scale-down-disabled';
+
+/** Whether annotations forbid to disrupt a pod by choice. */
+export function isAgainstDisruption(annotations: Annotations | undefined): boolean {
+  if (annotations === undefined) return false;
+  if (annotations[SAFE_TO_EVICT] === 'false') return true;
+  return DO_NOT_DISRUPT.some((key) => annotations[key] !== undefined && annotations[key] !== 'false');
+}
+
+/** Whether annotations forbid to disrupt a node by choice. */
+export function isNodeProtected(annotations: Annotations | undefined): boolean {
+  return isAgainstDisruption(annotations) || annotations?.[SCALE_DOWN_DISABLED] === 'true';
+}

@@ -1,0 +1,282 @@
+// The parts of a cluster in a whole operator, with the fake Kubernetes API and a shard in memory, on the virtual clock.
+
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FakeApi } from '../../../testing/kube/fake-api.ts';
+import { MemoryClient } from '../../../testing/kube/memory-client.ts';
+import { fingerprintOf, MemoryShard } from '../../../testing/operator/memory-shard.ts';
+import { nodeStateUpdate } from '../../../testing/support/operator-parts.ts';
+import { verdict } from '../../../testing/support/verdicts.ts';
+import { MachineState } from '../../model/index.ts';
+import { VirtualClock } from '../../runtime/virtual-clock.ts';
+import { RollupReport_Effect, RollupReport_Outcome } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import type { KubeObject, PatchOptions, PatchType, RequestOptions } from '../kube/index.ts';
+import { customResourceDefinitions } from '../manifests/crds.ts';
+import { RealClusterParts } from './cluster-parts.ts';
+import { loadSettings } from './load-settings.ts';
+import { startOperator } from './operator.ts';
+
+const API = '/apis/bigfleet.lucy.sh/v1alpha1';
+
+/** Notes all writes but those of the Lease. */
+class RecordingClient extends MemoryClient {
+  readonly writes: string[] = [];
+
+  override create<T extends KubeObject>(path: string, object: unknown, options?: RequestOptions): Promise<T> {
+    this.#note('create', path);
+    return super.create(path, object, options);
+  }
+
+  override patch<T extends KubeObject>(
+    path: string,
+    type: PatchType,
+    body: unknown,
+    options?: PatchOptions,
+  ): Promise<T> {
+    this.#note('patch', path);
+    return super.patch(path, type, body, options);
+  }
+
+  override update<T extends KubeObject>(path: string, object: unknown, options?: RequestOptions): Promise<T> {
+    this.#note('update', path);
+    return super.update(path, object, options);
+  }
+
+  override delete(path: string, body?: unknown, options?: RequestOptions): Promise<void> {
+    this.#note('delete', path);
+    return super.delete(path, body, options);
+  }
+
+  #note(verb: string, path: string): void {
+    if (!path.includes('/leases')) this.writes.push(`${verb} ${path}`);
+  }
+}
+
+function cluster() {
+  const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
+  const api = new FakeApi({ clock });
+  api.admin('POST', '/api/v1/namespaces', { metadata: { name: 'ops' } });
+  for (const crd of customResourceDefinitions())
+    api.admin('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd);
+
+  async function replica(name: string) {
+    const shard = new MemoryShard();
+    const client = new RecordingClient(api);
+    const lines: string[] = [];
+    const settings = loadSettings({
+      file: { path: 'x', text: 'bootstrap: { mode: tokens, endpoint: "api:6443" }' },
+      flags: {
+        cluster: 'web',
+        'shard.addresses': '127.0.0.1:1',
+        listen: '127.0.0.1:0',
+        'kubernetes.namespace': 'ops',
+      },
+    });
+    if (!settings.ok) throw new Error(JSON.stringify(settings.problems));
+    const operator = await startOperator(settings.value, {
+      log: (_, event) => void lines.push(event),
+      clock,
+      dialer: shard,
+      env: { POD_NAME: name },
+      seed: name.charCodeAt(0),
+      factories: {
+        connect: () => ({
+          client,
+          leaseClient: client,
+          server: 'https://10.0.0.1:443',
+          caBundle: undefined,
+          isInCluster: true,
+          origin: 'memory',
+          close: () => {},
+        }),
+        parts: (context) => new RealClusterParts(context),
+      },
+    });
+    // The Lease is released on the virtual clock, which nothing advances at the end of a test.
+    onTestFinished(() => void operator.stop());
+    await clock.advance(100);
+    return { operator, shard, lines, writes: client.writes };
+  }
+
+  const addPod = (name: string): void => {
+    const path = '/api/v1/namespaces/default/pods';
+    api.admin('POST', path, {
+      metadata: { name },
+      spec: { containers: [{ name: 'main', image: 'x', resources: { requests: { cpu: '2' } } }] },
+    });
+    const condition = {
+      type: 'PodScheduled',
+      status: 'False',
+      reason: 'Unschedulable',
+      lastTransitionTime: new Date(clock.now()).toISOString(),
+    };
+    api.admin(
+      'PATCH',
+      `${path}/${name}/status`,
+      { status: { phase: 'Pending', conditions: [condition] } },
+      'application/merge-patch+json',
+    );
+  };
+  const addRequest = (name: string): void =>
+    void api.admin('POST', `${API}/namespaces/default/capacityrequests`, {
+      metadata: { name },
+      spec: { priority: 0, resources: { cpu: '1' } },
+    });
+  const statusOf = (name: string) =>
+    (api.admin('GET', `${API}/namespaces/default/capacityrequests/${name}`) as { status?: object }).status;
+  const eventsOn = (name: string): readonly string[] =>
+    api.store
+      .all('events')
+      .filter((event) => (event['regarding'] as { name: string }).name === name)
+      .map((event) => event['reason'] as string);
+  return { clock, api, replica, addPod, addRequest, statusOf, eventsOn };
+}
+
+/** Accepts the session, then the roll-up that the operator sends. Returns the fingerprint of its first row. */
+async function accept(shard: MemoryShard, clock: VirtualClock): Promise<string> {
+  shard.last.ackHello();
+  await clock.advance(2_000);
+  const { timestampUnixNanos, needs } = shard.last.rollups.at(-1)!;
+  shard.last.ackRollup(timestampUnixNanos);
+  await clock.advance(1_000);
+  return needs[0] === undefined ? '' : fingerprintOf(needs[0]);
+}
+
+describe('a standby', () => {
+  it('given a leader, then it follows the objects of the cluster, writes nothing and opens no session', async () => {
+    const { clock, replica, addPod, addRequest } = cluster();
+    await replica('a');
+    const standby = await replica('b');
+    addPod('web-1');
+    addRequest('r');
+    await clock.advance(30_000);
+    expect(standby.operator.isLeader).toBe(false);
+    expect(standby.shard.connections).toEqual([]);
+    const response = await fetch(`http://${standby.operator.address}/readyz`);
+    expect(response.status).toBe(200);
+    const metrics = await (await fetch(`http://${standby.operator.address}/metrics`)).text();
+    expect(metrics).toContain('bigfleet_operator_objects 2\n');
+    expect(metrics).toContain('bigfleet_operator_watch_lists{resource="pods"} 1\n');
+    expect(standby.writes).toEqual([]);
+  });
+});
+
+describe('the replica that leads', () => {
+  it('given a CapacityRequest, then it is acknowledged after its roll-up was, and the verdict is its condition', async () => {
+    const { clock, replica, addRequest, statusOf } = cluster();
+    addRequest('r');
+    const { shard } = await replica('a');
+    shard.last.ackHello();
+    await clock.advance(5_000);
+    const [rollup] = shard.last.rollups;
+    expect(rollup!.needs).toHaveLength(1);
+    expect(statusOf('r')).toBeUndefined();
+    shard.last.ackRollup(rollup!.timestampUnixNanos);
+    await clock.advance(1_000);
+    expect(statusOf('r')).toMatchObject({ phase: 'Acknowledged' });
+    const met = verdict(fingerprintOf(rollup!.needs[0]!), '', { satisfied: true, machineTotal: 1 });
+    shard.last.tell({ $case: 'needVerdicts', value: { cycle: 1n, full: true, verdicts: [met] } });
+    await clock.advance(15_000);
+    expect(statusOf('r')).toMatchObject({
+      phase: 'Acknowledged',
+      conditions: [{ type: 'Satisfied', status: 'True', reason: 'MachinesReady' }],
+    });
+  });
+
+  it('given a pod that begins to wait, then the shard knows within two seconds, not at the next interval', async () => {
+    const { clock, replica, addPod } = cluster();
+    const { shard } = await replica('a');
+    await accept(shard, clock);
+    const before = shard.last.rollups.length;
+    addPod('web-1');
+    await clock.advance(2_000);
+    expect(shard.last.rollups.slice(before).map(({ needs }) => needs.length)).toEqual([1]);
+  });
+
+  it('given a row that the shard has set aside, then its pods get an Event', async () => {
+    const { clock, replica, addPod, eventsOn } = cluster();
+    addPod('web-1');
+    const { shard } = await replica('a');
+    await accept(shard, clock);
+    const { timestampUnixNanos } = shard.last.rollups[0]!;
+    const problem = {
+      needIndex: 0,
+      code: 'BF_QUANTITY_SYNTAX',
+      path: 'needs[0]',
+      message: 'Too large.',
+      effect: RollupReport_Effect.EFFECT_SET_ASIDE,
+    };
+    const outcome = RollupReport_Outcome.OUTCOME_ACCEPTED;
+    shard.last.tell({
+      $case: 'rollupReport',
+      value: { timestampUnixNanos, outcome, total: 1, problems: [problem] },
+    });
+    await clock.advance(15_000);
+    expect(eventsOn('web-1')).toContain('RowSetAside');
+  });
+
+  it('given episodes of an earlier leader, then its first roll-up has them', async () => {
+    const { clock, api, replica, addPod } = cluster();
+    addPod('web-1');
+    const first = await replica('a');
+    const fingerprint = await accept(first.shard, clock);
+    await clock.until(first.operator.stop());
+    const amounts = { aggregate: { cpu: 2000 }, minUnit: { cpu: 2000 } };
+    const episode = {
+      fingerprint,
+      rowGroup: '',
+      group: 'stuck:1',
+      openedMs: clock.now(),
+      pods: [],
+      ...amounts,
+    };
+    api.admin('POST', '/api/v1/namespaces/ops/configmaps', {
+      metadata: { name: 'bigfleet-episodes' },
+      data: { 'episodes.json': JSON.stringify({ version: 1, episodes: [episode], attempts: {} }) },
+    });
+    const { shard } = await replica('b');
+    await clock.advance(20_000);
+    await accept(shard, clock);
+    expect(shard.last.rollups[0]!.needs.map(({ group }) => group)).toEqual(['', 'stuck:1']);
+  });
+
+  it('given the loss of its Lease, then its session ends, and it writes nothing any more', async () => {
+    const { clock, api, replica, addPod, addRequest } = cluster();
+    const { operator, shard, writes } = await replica('a');
+    await accept(shard, clock);
+    addRequest('r');
+    await clock.advance(30_000);
+    expect(writes).toContain('patch /api/v1/namespaces/ops/configmaps/bigfleet-verdicts');
+    api.faults.add({ when: ({ resource }) => resource === 'leases', answer: { status: 500 } });
+    const connection = shard.last;
+    await clock.advance(12_000);
+    expect(operator.isLeader).toBe(false);
+    expect(connection.isClosed).toBe(true);
+    const before = writes.length;
+    addPod('web-1');
+    connection.ackRollup(connection.rollups.at(-1)!.timestampUnixNanos);
+    await clock.advance(10 * 60_000);
+    expect(writes.slice(before)).toEqual([]);
+    expect(shard.last).toBe(connection);
+  });
+
+  it('given an API server that fails at take-over, then the session begins when it answers, and no machine is lost', async () => {
+    const { clock, api, replica, addPod } = cluster();
+    addPod('web-1');
+    const end = api.faults.add({ when: ({ resource }) => resource === 'upcomingnodes', answer: 'reset' });
+    const { shard, lines, operator } = await replica('a');
+    await clock.advance(20_000);
+    expect(operator.isLeader).toBe(true);
+    expect(lines.filter((line) => line === 'take-over-failed').length).toBeGreaterThan(2);
+    expect(shard.connections).toEqual([]);
+    end();
+    for (let seconds = 0; seconds < 40 && shard.connections.length === 0; seconds++)
+      await clock.advance(1_000);
+    expect(shard.connections).toHaveLength(1);
+    shard.last.ackHello();
+    shard.last.tell({ $case: 'nodeStateUpdate', value: nodeStateUpdate('m-1', MachineState.Configuring) });
+    await clock.advance(90_000);
+    expect(shard.last.rollups[0]!.needs).toHaveLength(1);
+    const upcoming = api.admin('GET', `${API}/upcomingnodes`) as unknown as { items: readonly unknown[] };
+    expect(upcoming.items).toHaveLength(1);
+  });
+});

@@ -1,0 +1,41 @@
+// What an end-to-end case of the operator is, and pieces that several of them use. The cases are in *-cases.ts, the tests in
+// end-to-end*.test.ts.
+
+import type { TestContext } from 'vitest';
+import type { Target } from '../../testing/kube/control-plane.ts';
+import { asks, type KubeWorld } from './kube-world.ts';
+
+export type CaseScope = Pick<TestContext, 'onTestFinished'>;
+
+export interface EndToEndCase {
+  readonly title: string;
+  readonly run: (target: Target, context: CaseScope) => Promise<void>;
+}
+
+/** Labels of all machines: pods ask for this architecture unless they say otherwise. */
+export const AMD64: ReadonlyMap<string, string> = new Map([['kubernetes.io/arch', 'amd64']]);
+
+/**
+ * Brings a cluster to two nodes with one pod of `app` each, of which one node is enough: two large pods need both nodes, the
+ * pods of `app` fill them up evenly, and then the large ones go.
+ */
+export async function excessNode(world: KubeWorld, app: string, budget: object): Promise<readonly string[]> {
+  await world.deploy('large', 2, asks('2200m'));
+  await world.until('two large pods run', async () => (await world.running('large')) === 2);
+  await world.budget(app, budget);
+  await world.deploy(app, 2, asks('500m'));
+  await world.until('two small pods run', async () => (await world.running(app)) === 2);
+  const nodes = new Set((await world.pods(undefined, app)).map(({ spec }) => spec.nodeName ?? ''));
+  if (nodes.size !== 2) throw new Error('the scheduler did not spread the small pods');
+  await world.deploy('large', 0, asks('2200m'));
+  return [...nodes];
+}
+
+/** Identities of the pods of an app that run, sorted: equal if none was replaced. */
+export async function identities(world: KubeWorld, app: string, name?: string): Promise<readonly string[]> {
+  const pods = await world.pods(name, app);
+  return pods
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .map(({ metadata }) => metadata.uid ?? '')
+    .sort();
+}

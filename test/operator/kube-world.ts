@@ -1,0 +1,285 @@
+// Test support: clusters with a control plane each (fake or real), fake kubelets for the hosts of a fake cloud, one shard,
+// and the operator of each cluster with exactly the rights of its manifests. Used by the end-to-end cases of the operator.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import type { TestContext } from 'vitest';
+import {
+  clusterFactories,
+  loadSettings,
+  operatorManifests,
+  type RunningOperator,
+  startOperator,
+} from '../../src/operator/index.ts';
+import type { KubeObject, Node, Pod } from '../../src/operator/kube/index.ts';
+import { pathOf, RESOURCES } from '../../src/operator/kube/index.ts';
+import type { CatalogueEntry } from '../../src/provider/index.ts';
+import {
+  type ControlPlane,
+  eventually,
+  startControlPlane,
+  type Target,
+} from '../../testing/kube/control-plane.ts';
+import { FakeKubelets } from '../../testing/kube/kubelet.ts';
+import { NodeHosts, USER_DATA_TEMPLATE } from '../../testing/kube/node-hosts.ts';
+import { World, type WorldGiven } from '../e2e/shard-world.ts';
+
+/** Timers of the operator at about a tenth of their defaults. */
+export const QUICK = {
+  session: { rollupInterval: '1s' },
+  nodes: { joinTimeout: '1m', emptyAfter: '2s', budgetAfter: '2s', unprotectedAfter: '5s' },
+  episodes: { stuckAfter: '8s', emptyFor: '4s' },
+  log: { level: 'warn' },
+};
+
+interface EventFields {
+  readonly regarding?: { readonly name?: string };
+  readonly reason?: string;
+  readonly note?: string;
+}
+
+/** Longer than anything here takes on a busy machine; costs nothing when tests pass. */
+const PATIENCE_MS = 180_000;
+const LOOK_MS = 100;
+
+export interface KubeWorldGiven extends Pick<WorldGiven, 'settings' | 'cloudSettings' | 'isProcess'> {
+  readonly target: Target;
+  readonly clusters: readonly string[];
+  readonly offerings: readonly CatalogueEntry[];
+  /** More settings of all operators. */
+  readonly operator?: Readonly<Record<string, unknown>>;
+}
+
+export interface KubeCluster {
+  readonly name: string;
+  readonly plane: ControlPlane;
+  readonly kubelets: FakeKubelets;
+  operator: RunningOperator | null;
+}
+
+export class KubeWorld {
+  readonly clusters: ReadonlyMap<string, KubeCluster>;
+  readonly hosts: NodeHosts;
+  readonly world: World;
+  readonly lines: string[] = [];
+  readonly #given: KubeWorldGiven;
+
+  private constructor(
+    given: KubeWorldGiven,
+    clusters: ReadonlyMap<string, KubeCluster>,
+    hosts: NodeHosts,
+    world: World,
+  ) {
+    this.#given = given;
+    this.clusters = clusters;
+    this.hosts = hosts;
+    this.world = world;
+  }
+
+  static async open(context: Pick<TestContext, 'onTestFinished'>, given: KubeWorldGiven): Promise<KubeWorld> {
+    const clusters = new Map<string, KubeCluster>();
+    await Promise.all(
+      given.clusters.map(async (name) => {
+        const plane = await startControlPlane(given.target);
+        context.onTestFinished(() => plane.stop());
+        const kubelets = new FakeKubelets({ client: plane.admin });
+        kubelets.start();
+        context.onTestFinished(() => kubelets.stop());
+        clusters.set(name, { name, plane, kubelets, operator: null });
+      }),
+    );
+    const hosts = new NodeHosts(new Map([...clusters].map(([name, { kubelets }]) => [name, kubelets])));
+    const world = await World.open(context, {
+      clouds: { cloud: given.offerings },
+      ...(given.cloudSettings === undefined ? {} : { cloudSettings: given.cloudSettings }),
+      ...(given.settings === undefined ? {} : { settings: given.settings }),
+      ...(given.isProcess === undefined ? {} : { isProcess: given.isProcess }),
+      extension: { extend: (cloud) => hosts.extend(cloud), onEvent: hosts.onEvent },
+    });
+    const all = new KubeWorld(given, clusters, hosts, world);
+    context.onTestFinished(async () => {
+      await Promise.all([...clusters.values()].map(({ name }) => all.stopOperator(name)));
+    });
+    for (const { plane, name } of clusters.values()) {
+      await plane.apply(all.#manifests(name).filter(({ kind }) => kind !== 'Deployment') as KubeObject[]);
+      await all.startOperator(name);
+    }
+    return all;
+  }
+
+  cluster(name?: string): KubeCluster {
+    const cluster = name === undefined ? [...this.clusters.values()][0] : this.clusters.get(name);
+    if (cluster === undefined) throw new Error(`there is no cluster ${name}`);
+    return cluster;
+  }
+
+  #manifests(cluster: string): ReturnType<typeof operatorManifests> {
+    return operatorManifests({
+      cluster,
+      shard: this.world.sessions,
+      image: 'bigfleet',
+      namespace: 'bigfleet-system',
+      mode: 'template',
+      replicas: 1,
+      tlsSecret: null,
+      insecure: true,
+      endpoint: null,
+      demandMode: 'all',
+      template: USER_DATA_TEMPLATE,
+    });
+  }
+
+  /** `more`: settings of this operator only. */
+  async startOperator(name: string, more: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    const cluster = this.cluster(name);
+    const text = JSON.stringify({
+      cluster: name,
+      shard: { addresses: [this.world.sessions] },
+      listen: '127.0.0.1:0',
+      bootstrap: { mode: 'template', templateFile: 'bootstrap.tmpl' },
+      kubernetes: {
+        kubeconfig: cluster.plane.kubeconfig('operator'),
+        namespace: 'bigfleet-system',
+        requestsPerSecond: 1000,
+        burst: 1000,
+      },
+      leaderElection: { enabled: false },
+      ...QUICK,
+      ...this.#given.operator,
+      ...more,
+    });
+    const settings = loadSettings({ file: { path: 'operator.yaml', text }, flags: {} });
+    if (!settings.ok) throw new Error(JSON.stringify(settings.problems));
+    cluster.operator = await startOperator(settings.value, {
+      log: (level, event, fields) => {
+        const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+        this.lines.push(`${name} ${level} ${event} ${JSON.stringify(fields ?? {}, plain)}`);
+      },
+      factories: clusterFactories,
+      read: () => USER_DATA_TEMPLATE,
+    });
+  }
+
+  async stopOperator(name: string): Promise<void> {
+    const cluster = this.cluster(name);
+    const { operator } = cluster;
+    cluster.operator = null;
+    await operator?.stop();
+  }
+
+  // ---- what is in a cluster
+
+  async pods(name?: string, app?: string): Promise<readonly Pod[]> {
+    const query = app === undefined ? {} : { labelSelector: `app=${app}` };
+    const path = pathOf(RESOURCES.pods, { namespace: 'default' });
+    return (await this.cluster(name).plane.admin.list<Pod>(path, { query })).items;
+  }
+
+  async nodes(name?: string): Promise<readonly Node[]> {
+    return (await this.cluster(name).plane.admin.list<Node>(pathOf(RESOURCES.nodes))).items;
+  }
+
+  async running(app: string, name?: string): Promise<number> {
+    const all = await this.pods(name, app);
+    return all.filter(
+      ({ metadata, status }) => metadata.deletionTimestamp === undefined && status?.phase === 'Running',
+    ).length;
+  }
+
+  /** Nodes that take no pods. */
+  async cordoned(name?: string): Promise<readonly Node[]> {
+    return (await this.nodes(name)).filter(({ spec }) => spec?.unschedulable === true);
+  }
+
+  /** Events on an object, `REASON: message` each. */
+  async events(object: string, name?: string): Promise<readonly string[]> {
+    const path = pathOf(RESOURCES.events);
+    const { items } = await this.cluster(name).plane.admin.list<KubeObject & EventFields>(path);
+    return items
+      .filter(({ regarding }) => regarding?.name === object)
+      .map(({ reason, note }) => `${reason}: ${note}`);
+  }
+
+  /** A budget for the pods of an app. */
+  async budget(app: string, spec: object, name?: string): Promise<void> {
+    await this.cluster(name).plane.apply([
+      {
+        apiVersion: 'policy/v1',
+        kind: 'PodDisruptionBudget',
+        metadata: { name: app, namespace: 'default' },
+        spec: { selector: { matchLabels: { app } }, ...spec },
+      } as unknown as KubeObject,
+    ]);
+  }
+
+  /** Machines that were bought, in the whole life of the world. */
+  get bought(): number {
+    return this.world.callsOf('create').length;
+  }
+
+  /** Scales or creates a Deployment of pods of one container. */
+  async deploy(app: string, replicas: number, spec: object, name?: string): Promise<void> {
+    const labels = { app };
+    await this.cluster(name).plane.apply([
+      {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name: app, namespace: 'default', labels },
+        spec: {
+          replicas,
+          selector: { matchLabels: labels },
+          template: { metadata: { labels }, spec },
+        },
+      } as unknown as KubeObject,
+    ]);
+  }
+
+  async until(what: string, isTrue: () => Promise<boolean> | boolean): Promise<void> {
+    try {
+      await eventually(what, isTrue, PATIENCE_MS);
+    } catch (error) {
+      throw new Error(`${String(error)}\n${await this.#report()}`);
+    }
+  }
+
+  /** Asserts that something stays true for a while. */
+  async stays(what: string, ms: number, isTrue: () => Promise<boolean> | boolean): Promise<void> {
+    for (const endMs = Date.now() + ms; Date.now() < endMs; await wait(LOOK_MS))
+      if (!(await isTrue())) throw new Error(`no longer: ${what}\n${await this.#report()}`);
+  }
+
+  async #report(): Promise<string> {
+    const clusters = await Promise.all(
+      [...this.clusters.keys()].map(async (name) => {
+        const pods = (await this.pods(name)).map(
+          ({ metadata, spec, status }) =>
+            `${metadata.name} ${status?.phase} on ${spec.nodeName ?? '-'} ${JSON.stringify(status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message ?? '')}`,
+        );
+        const nodes = (await this.nodes(name)).map(
+          ({ metadata, spec }) =>
+            `${metadata.name} ${spec?.unschedulable === true ? 'cordoned' : ''} ${JSON.stringify(metadata.annotations ?? {})}`,
+        );
+        const events = (
+          await this.cluster(name).plane.admin.list<KubeObject & EventFields>(pathOf(RESOURCES.events))
+        ).items.map(({ regarding, reason, note }) => `${regarding?.name} ${reason}: ${note}`);
+        return [`cluster ${name}`, ...pods.slice(0, 20), ...nodes, ...events.slice(-20)].join('\n  ');
+      }),
+    );
+    const needs = (await this.world.needs()).map((need) => JSON.stringify(need).slice(0, 400));
+    return [
+      ...clusters,
+      'needs',
+      ...needs,
+      'operator',
+      ...this.lines.filter((line) => !line.includes('rollup-sent')).slice(-30),
+    ].join('\n');
+  }
+}
+
+/** A container that asks for an amount of cpu. */
+export function asks(cpu: string, more: object = {}): object {
+  return {
+    terminationGracePeriodSeconds: 0,
+    containers: [{ name: 'main', image: 'fake', resources: { requests: { cpu } } }],
+    ...more,
+  };
+}

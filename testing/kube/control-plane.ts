@@ -1,0 +1,209 @@
+// A Kubernetes control plane for tests, real or fake, behind one interface, so that one suite runs on both. Several may
+// run at once, each with its own ports and state.
+//
+//   const plane = await startControlPlane('fake');              // or 'real', if findKubebox().folder !== null
+//   await plane.apply(manifests);                               // as administrator
+//   const client = plane.client('operator');                    // with the rights that the manifests grant
+//   await plane.stop();
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  apiVersionOf,
+  fixedText,
+  HttpKubeClient,
+  type KubeConnection,
+  KubeError,
+  type KubeObject,
+  pathOf,
+  RESOURCES,
+  type Resource,
+  staticCredentials,
+} from '../../src/operator/kube/index.ts';
+import type { ApiServer } from './api-server.ts';
+import type { User } from './rbac.ts';
+
+export type Target = 'fake' | 'real';
+
+/** Service account that the manifests of the operator bind. */
+export const OPERATOR: User = {
+  name: 'system:serviceaccount:bigfleet-system:bigfleet-operator',
+  groups: ['system:serviceaccounts', 'system:serviceaccounts:bigfleet-system'],
+};
+
+export interface ControlPlaneOptions {
+  /** Users by name; each has the token NAME-token. 'admin' and 'operator' exist in any case. */
+  readonly users?: Readonly<Record<string, User>>;
+  /**
+   * A node whose Lease is older than this becomes NotReady and its pods are evicted. Default 300 s: a busy machine renews
+   * Leases late, and a real controller manager then deletes pods.
+   */
+  readonly nodeMonitorGraceSeconds?: number;
+  /** Of the fake: see FakeApiOptions. */
+  readonly seed?: number;
+}
+
+export interface ControlPlane {
+  readonly target: Target;
+  readonly url: string;
+  /** Client with all rights. */
+  readonly admin: HttpKubeClient;
+  /** The fake, for faults; null for a real one. */
+  readonly fake: ApiServer | null;
+  /** Default 'operator'. */
+  connection(user?: string): KubeConnection;
+  client(user?: string): HttpKubeClient;
+  /** Path of a kubeconfig file. */
+  kubeconfig(user?: string): string;
+  /** Server-side apply as administrator, in the order of the list. Returns when the API serves custom resources among them. */
+  apply(objects: readonly KubeObject[]): Promise<void>;
+  /** Kills the API server. Objects stay. */
+  stopApiServer(): Promise<void>;
+  startApiServer(): Promise<void>;
+  /** Forgets all past versions: watches from an earlier one end with 410. Restarts a real API server. */
+  compact(): Promise<void>;
+  /** Ends everything at once. */
+  stop(): Promise<void>;
+}
+
+export async function startControlPlane(
+  target: Target,
+  options: ControlPlaneOptions = {},
+): Promise<ControlPlane> {
+  // Loaded on demand: neither needs the other.
+  if (target === 'fake') return await (await import('./fake-control-plane.ts')).startFake(options);
+  return await (await import('./real-control-plane.ts')).startReal(options);
+}
+
+export function usersOf({ users = {} }: ControlPlaneOptions): ReadonlyMap<string, User> {
+  const admin: User = { name: 'admin', groups: ['system:masters'] };
+  return new Map(Object.entries({ admin, operator: OPERATOR, ...users }));
+}
+
+export function tokenOf(user: string): string {
+  return `${user}-token`;
+}
+
+/** What both targets have in common: clients, kubeconfig files and apply. */
+export class Access {
+  readonly admin: HttpKubeClient;
+  readonly #url: string;
+  readonly #ca: string | null;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'bigfleet-kube-'));
+  readonly #clients: HttpKubeClient[] = [];
+
+  constructor(url: string, ca: string | null) {
+    this.#url = url;
+    this.#ca = ca;
+    this.admin = this.client('admin');
+  }
+
+  connection(user = 'operator'): KubeConnection {
+    return {
+      server: this.#url,
+      serverName: null,
+      ca: this.#ca === null ? null : fixedText(this.#ca),
+      skipTlsVerify: false,
+      credentials: staticCredentials({ token: tokenOf(user) }, `the token of ${user}`),
+      namespace: 'default',
+      origin: 'the test',
+    };
+  }
+
+  client(user = 'operator'): HttpKubeClient {
+    const limits = { qps: 10_000, burst: 10_000, maxInFlight: 64 };
+    const client = new HttpKubeClient({
+      connection: this.connection(user),
+      userAgent: `test-${user}`,
+      limits,
+    });
+    this.#clients.push(client);
+    return client;
+  }
+
+  kubeconfig(user = 'operator'): string {
+    const path = join(this.#folder, `${user}.kubeconfig`);
+    const data =
+      this.#ca === null ? {} : { 'certificate-authority-data': Buffer.from(this.#ca).toString('base64') };
+    const config = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'test', cluster: { server: this.#url, ...data } }],
+      users: [{ name: user, user: { token: tokenOf(user) } }],
+      contexts: [{ name: 'test', context: { cluster: 'test', user } }],
+      'current-context': 'test',
+    };
+    writeFileSync(path, JSON.stringify(config));
+    return path;
+  }
+
+  async apply(objects: readonly KubeObject[]): Promise<void> {
+    for (const object of objects) {
+      const resource = resourceOf(object);
+      const { name, namespace } = object.metadata;
+      const path = pathOf(resource, {
+        namespace: resource.isNamespaced ? (namespace ?? 'default') : undefined,
+        name,
+      });
+      await this.admin.patch(path, 'apply', object, { fieldManager: 'kubectl', force: true });
+    }
+    const definitions = objects.filter(({ kind }) => kind === RESOURCES.customResourceDefinitions.kind);
+    await Promise.all(definitions.map((definition) => this.#served(definition)));
+  }
+
+  close(): void {
+    for (const client of this.#clients) client.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** `Established` comes about two seconds before the path answers, so the path is asked. */
+  async #served(definition: KubeObject): Promise<void> {
+    const { group, names, versions } = (definition as unknown as { spec: DefinitionSpec }).spec;
+    for (const { name } of versions)
+      await eventually(`${names.plural}.${group} is served`, async () => {
+        try {
+          await this.admin.list(`/apis/${group}/${name}/${names.plural}`, { query: { limit: 1 } });
+          return true;
+        } catch (error) {
+          if (error instanceof KubeError && error.isNotFound) return false;
+          throw error;
+        }
+      });
+  }
+}
+
+interface DefinitionSpec {
+  readonly group: string;
+  readonly names: { readonly plural: string };
+  readonly versions: readonly { readonly name: string }[];
+}
+
+/** Kinds of manifests that are not among the resources of the operator. */
+const OTHERS: readonly Resource[] = [
+  { base: '/api/v1', plural: 'services', kind: 'Service', isNamespaced: true },
+  { base: '/apis/apps/v1', plural: 'replicasets', kind: 'ReplicaSet', isNamespaced: true },
+  { base: '/apis/storage.k8s.io/v1', plural: 'storageclasses', kind: 'StorageClass', isNamespaced: false },
+];
+
+function resourceOf({ apiVersion, kind }: KubeObject): Resource {
+  const all: readonly Resource[] = [...Object.values(RESOURCES), ...OTHERS];
+  const found = all.find((each) => each.kind === kind && apiVersionOf(each) === apiVersion);
+  if (found === undefined) throw new Error(`tests know no path for ${apiVersion} ${kind}`);
+  return found;
+}
+
+const POLL_MS = 50;
+
+/** Asks until the answer is true; a test that waits for something else than a result uses it. */
+export async function eventually(
+  what: string,
+  isTrue: () => Promise<boolean> | boolean,
+  timeoutMs = 60_000,
+): Promise<void> {
+  const lastMs = Date.now() + timeoutMs;
+  while (!(await isTrue())) {
+    if (Date.now() > lastMs) throw new Error(`not within ${timeoutMs / 1000} s: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
