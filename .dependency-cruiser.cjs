@@ -43,8 +43,9 @@ const SIDE_DOORS = [
   '^src/shard/planning/freezes\\.ts$',
   '^src/shard/config/index\\.ts$',
   '^src/shard/journal/(format|history|journal-reader|replay)\\.ts$',
-  '^src/shard/telemetry/logger\\.ts$',
   '^src/scenario/(offerings-file|plan-json|scenario)\\.ts$',
+  '^src/operator/kube/index\\.ts$',
+  '^src/operator/verdicts/explain-pod\\.ts$',
   '^src/web/figures\\.ts$',
   '^src/wire/(codec/steps|grpc/certificates|grpc/tls-advice|grpc/tls-files)\\.ts$',
 ];

@@ -1,5 +1,6 @@
 // `npm run generate`: all committed files that are generated: the wire types from api/proto, docs/reference/errors.md
-// from the error catalogue, docs/reference/configuration.md from the settings of a shard, docs/reference/openapi.json
+// from the error catalogue, docs/reference/configuration.md from the settings of a shard,
+// docs/reference/operator-configuration.md from those of the operator, docs/reference/openapi.json
 // and the table in docs/reference/api.md from the routes of its API, the import rules in
 // docs/internals/architecture.md, the invariants in docs/internals/robustness.md from the simulation, and the pages
 // with figures from bench/results. With --check nothing is written and any difference is an error.
@@ -12,6 +13,7 @@ import { join } from 'node:path';
 import { betweenMarkers, markdownTable } from '../bench/record/markdown.ts';
 import { RECORDED_PAGES } from '../bench/record/write.ts';
 import { ERRORS } from '../src/model/index.ts';
+import { operatorConfigurationPage } from '../src/operator/index.ts';
 import { routeTable } from '../src/shard/api/openapi.ts';
 import { apiDescription, ROUTES } from '../src/shard/api/routes.ts';
 import { configurationPage } from '../src/shard/index.ts';
@@ -21,6 +23,7 @@ const GENERATED_TYPES = 'src/wire/gen';
 const PAGES: Readonly<Record<string, () => string>> = {
   'docs/reference/errors.md': errorPage,
   'docs/reference/configuration.md': configurationPage,
+  'docs/reference/operator-configuration.md': operatorConfigurationPage,
   'docs/reference/openapi.json': apiDescription,
   'docs/reference/api.md': () => betweenMarkers(read('docs/reference/api.md'), 'routes', routeTable(ROUTES)),
   'docs/internals/architecture.md': withImportRules,

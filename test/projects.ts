@@ -10,9 +10,10 @@
 
 /** Files that run in a process of their own. */
 export const ALONE: readonly string[] = [
-  // A browser, shards with threads, memory measurements.
-  'test/{browser,hostile,shard}/**/*.test.ts',
+  // A browser, shards with threads, memory measurements, control planes of Kubernetes.
+  'test/{browser,hostile,kube,shard}/**/*.test.ts',
   'test/e2e/{shard-*,startup}.test.ts',
+  'test/operator/end-to-end*.test.ts',
   'test/conformance/bad-input.test.ts',
   'test/tidy.test.ts',
   // Threads.
