@@ -23,6 +23,8 @@ export class NodeHosts {
   readonly #kubelets: ReadonlyMap<string, FakeKubelets>;
   /** By machine: the cluster that its Node is in. */
   readonly #nodes = new Map<string, string>();
+  /** References of all hosts that were made. A Create that is repeated because its answer was late makes no other host. */
+  readonly #made = new Set<string>();
   #offerings: ReadonlyMap<string, Offering> = new Map();
   /** How hosts boot from now on. */
   boot: BootOptions = {};
@@ -42,6 +44,11 @@ export class NodeHosts {
     return this.#nodes;
   }
 
+  /** Number of hosts that were made, those that are gone included. */
+  get bought(): number {
+    return this.#made.size;
+  }
+
   /** The cloud, with hosts that join clusters. */
   extend(cloud: FakeCloud): Backend {
     return {
@@ -51,7 +58,11 @@ export class NodeHosts {
         this.#offerings = new Map(offerings.map((offering) => [offering.id, offering]));
         return offerings;
       },
-      create: (machine, operation) => cloud.create(machine, operation),
+      create: async (machine, operation) => {
+        const host = await cloud.create(machine, operation);
+        this.#made.add(host.ref);
+        return host;
+      },
       configure: async (machine, binding, operation) => {
         await cloud.configure(machine, binding, operation);
         const data = JSON.parse(Buffer.from(binding.bootstrapBlob).toString('utf8')) as UserData;
