@@ -177,11 +177,17 @@ function restsInTime(input: DecisionInput, seed: number): readonly string[] {
   return rested && cyclesToRest <= promised ? [] : [`P21: rest after ${cyclesToRest}, promised ${promised}`];
 }
 
-/** P21 and P22 for facts that change once in a fleet at rest, all of whose rows are met: no machine moves for them. */
+/**
+ * P21 and P22 for facts that change once in a fleet at rest, all of whose rows are met, with no Idle machine that is the
+ * target of a row: no machine moves for them.
+ */
 function restsWithOtherFacts(input: DecisionInput, seed: number): readonly string[] {
   const rules = { decide: onEngine, delays: delaysFrom(seed) };
   const calm = runToRest(startLoop(input), { ...rules, facts: reportedUses(seed, 0) });
-  if (!calm.rested || !isMet(calm.steps.at(-1)!.plan)) return [];
+  const isReserved = calm.end.input.machines.some(
+    ({ state, target }) => state === MachineState.Idle && target !== null,
+  );
+  if (!calm.rested || isReserved || !isMet(calm.steps.at(-1)!.plan)) return [];
   const { steps, rested } = runToRest(calm.end, { ...rules, facts: reportedUses(seed + 1, 0) });
   const actions = steps.flatMap(({ plan }) => plan.actions.map(({ kind, machine }) => `${kind} ${machine}`));
   if (!rested) return ['P21: it never settles with other facts'];

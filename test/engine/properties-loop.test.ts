@@ -37,7 +37,7 @@ describe('the closed loop', { timeout: 600_000 }, () => {
   it('given equal machines and no gangs, then it is at rest within (priority levels in use + 2) cycles', () =>
     holds('settles within the bound', 250));
 
-  it('given equal machines that are at rest and meet all rows, when the facts about them change, then no machine moves', () =>
+  it('given equal machines that are at rest and meet all rows, none Idle with a target, when the facts about them change, then no machine moves', () =>
     holds('rests with other facts', 150));
 
   // P22 of the specification.

@@ -139,4 +139,31 @@ describe('the closed loop of the oracle', () => {
     });
     expect(picks).toEqual([['m', 'p'], ['p']]);
   });
+
+  // An Idle machine with a row's target is credited before bound machines of other live rows.
+  it('given an Idle machine that is the target of a row, when a machine without an owner becomes protected, then the row binds its Idle machine', () => {
+    const first = aNeed({ aggregate: cpu(4), minUnit: cpu(4) });
+    const second = aNeed({ aggregate: cpu(4), minUnit: cpu(4), group: 'second' });
+    const { cluster, profile, group } = second;
+    const machines = (use: 'protected' | undefined) => [
+      aMachine('left', MachineState.Configured, {
+        resources: cpu(4),
+        use,
+        stamp: stampOf(aNeed({ group: 'gone' })),
+      }),
+      aMachine('of-first', MachineState.Configured, { resources: cpu(4), stamp: stampOf(first) }),
+      aMachine('reserved', MachineState.Idle, {
+        resources: cpu(4),
+        target: { cluster, fingerprint: profile.fingerprint, group },
+      }),
+    ];
+    const moves = ([undefined, 'protected'] as const).map((use) => {
+      const { steps } = runToRest(startLoop(anInput(machines(use), [first, second], UNSHARED_OPTIONS)), {
+        decide,
+        delays: 0,
+      });
+      return steps.flatMap(({ plan }) => plan.actions.map(({ kind, machine }) => `${kind} ${machine}`));
+    });
+    expect(moves).toEqual([[], ['Bootstrap reserved', 'Reclaim of-first']]);
+  });
 });

@@ -10,6 +10,7 @@ import {
   keyOf,
   keyText,
   type LedgerMachine,
+  MachineState,
   type Need,
   SHARED_OPTIONS,
   sameTermOf,
@@ -226,20 +227,23 @@ function afterLosses(input: DecisionInput, seed: number, needs = input.needs) {
 
 /**
  * A fleet at rest whose facts change once, and then stay: it comes to rest as soon as after any other change. Where machines
- * are alike and all rows met, no machine is bought, bound or preempted for facts.
+ * are alike, all rows met and no Idle machine is the target of a row, no machine is bought, bound or preempted for facts.
  */
 function restsWithOtherFacts(input: DecisionInput, seed: number, areAlike: boolean): readonly string[] {
   const rules = { decide, delays: delaysFrom(seed), cycleMs: CYCLE_MS };
   const calm = runToRest(startLoop(input), { ...rules, facts: reportedUses(seed, 0) });
   if (!calm.rested) return ['P21: it never settles'];
   const isMet = calm.steps.at(-1)!.plan.verdicts.every(({ satisfied }) => satisfied);
+  const isReserved = calm.end.input.machines.some(
+    ({ state, target }) => state === MachineState.Idle && target !== null,
+  );
   const { cyclesToRest, rested, steps } = runToRest(calm.end, { ...rules, facts: reportedUses(seed + 1, 0) });
   const promised = new Set(input.needs.map(({ profile }) => profile.priority)).size + 2;
   const problems = steps.flatMap((step) => brokenProperties(step.input, step.plan));
   if (!rested) problems.push('P21: it never settles with other facts');
   if (cyclesToRest > promised) problems.push(`P21: rest after ${cyclesToRest}, promised ${promised}`);
   const disturbs = acquiredIn(steps).size + countIn(steps, 'Preempt');
-  if (areAlike && isMet && disturbs > 0)
+  if (areAlike && isMet && !isReserved && disturbs > 0)
     problems.push(`facts: ${disturbs} machines bought, bound or preempted`);
   return problems;
 }
