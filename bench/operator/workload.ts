@@ -47,6 +47,7 @@ export class GeneratedCluster {
             'node.kubernetes.io/instance-type': `m${i % 40}.4xlarge`,
             'topology.kubernetes.io/zone': ZONES[i % ZONES.length],
             'example.com/pool': `pool-${i % 60}`,
+            'bigfleet.lucy.sh/machine': `machine-${i}`,
           },
         },
         spec: { providerID: `fake://machine-${i}` },
