@@ -141,6 +141,36 @@ describe('a preemption that its cluster cannot drain', () => {
   );
 });
 
+describe('a drain that its operator has forced', () => {
+  it.each([PREEMPTION, { reason: 'phase2.excess' } as const])(
+    'given %j and a report that names broken budgets, then the outcome names them',
+    (given) => {
+      const scene = draining('Preempt', given);
+      report(scene, 'drain-blocked', { blockedBy: ['pdb/shop/other'] });
+      report(scene, 'drained', { blockedBy: [BUDGET, 'pod/shop/web-1'], reason: 'forced' });
+      expect(scene.reported).toContain(`drain drained m ${BUDGET}`);
+      scene.accept('drain', Draining);
+      scene.list([record('m', Idle)]);
+      expect(scene.ended).toMatchObject([
+        { outcome: 'success', message: `Budgets were broken at the deadline: ${BUDGET}.` },
+      ]);
+    },
+  );
+
+  it('given a budget that let the pods go in time, then it does not count as broken', () => {
+    const scene = draining('Preempt', PREEMPTION);
+    report(scene, 'drain-blocked', { blockedBy: [BUDGET] });
+    report(scene, 'drained');
+    expect(scene.reported).toContain('drain drained m');
+  });
+
+  it('given a reclaim, which breaks no budget, then none is named', () => {
+    const scene = draining();
+    report(scene, 'drained', { blockedBy: [BUDGET] });
+    expect(scene.reported).toContain('drain drained m');
+  });
+});
+
 describe('a drain that waits', () => {
   it('given its record, then it says what is waited for', () => {
     const scene = draining('Preempt', PREEMPTION);

@@ -106,7 +106,7 @@ export class DrainWaits {
       nodeName: nodeName === '' ? waiting.nodeName : excerpt(nodeName, MAX_NODE_NAME_BYTES),
     };
     this.#byMachine.set(machine, told);
-    if (what === 'drained') this.#proceed(told, 'drained', '');
+    if (what === 'drained') this.#drained(told);
     // A preemption that is blocked may still drain before its deadline: budgets may allow more evictions by then.
     else if (drainKindOf(told.inFlight.action) === 'reclaim')
       this.#withdraw(told, `The cluster reports: ${wordsOf(told)}`);
@@ -129,20 +129,33 @@ export class DrainWaits {
     this.#reporting.clear();
   }
 
+  /**
+   * An operator deletes what is left of a preemption shortly before the deadline of the shard, and then reports the node
+   * drained with the budgets that this broke.
+   */
+  #drained(waiting: Waiting): void {
+    const broken = drainKindOf(waiting.inFlight.action) === 'reclaim' ? [] : budgetsIn(waiting);
+    const message = broken.length === 0 ? '' : `Budgets were broken at the deadline: ${broken.join(', ')}.`;
+    this.#proceed(waiting, 'drained', message, broken);
+  }
+
   #deadline(machine: string): void {
     const waiting = this.#byMachine.get(machine);
     if (waiting === undefined) return;
     if (drainKindOf(waiting.inFlight.action) === 'reclaim')
       this.#withdraw(waiting, `The grace ended and pods are left: ${wordsOf(waiting)}`);
-    else this.#proceed(waiting, 'forced', `The grace ended and pods were left: ${wordsOf(waiting)}`);
+    else {
+      const message = `The grace ended and pods were left: ${wordsOf(waiting)}`;
+      this.#proceed(waiting, 'forced', message, budgetsIn(waiting));
+    }
   }
 
-  #proceed(waiting: Waiting, end: DrainEnd, message: string): void {
-    const { inFlight, blockedBy } = waiting;
+  #proceed(waiting: Waiting, end: DrainEnd, message: string, broken: readonly string[] = []): void {
+    const { inFlight } = waiting;
     this.#end(waiting);
     inFlight.message = message;
     if (end !== 'not-reported') inFlight.graceSeconds = 0;
-    this.#parts.ended(inFlight, end, end === 'forced' ? blockedBy.filter(isBudget) : []);
+    this.#parts.ended(inFlight, end, broken);
     this.#parts.proceed(inFlight);
   }
 
@@ -164,8 +177,8 @@ function wordsOf({ blockedBy, reason }: Pick<DrainWait, 'blockedBy' | 'reason'>)
   return [reason, blockers].filter((words) => words !== '').join('; ') || 'nothing was reported.';
 }
 
-function isBudget(blocker: string): boolean {
-  return blocker.startsWith('pdb/');
+function budgetsIn({ blockedBy }: DrainWait): readonly string[] {
+  return blockedBy.filter((blocker) => blocker.startsWith('pdb/'));
 }
 
 /** What the views say of a drain that waits, such as `waiting for the cluster to drain node n-1, 4 min left`. */

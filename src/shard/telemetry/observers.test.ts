@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NEED, record, some } from '../../../testing/support/actuation-scene.ts';
+import { NEED, OTHER_NEED, record, some } from '../../../testing/support/actuation-scene.ts';
 import { ControllerScene } from '../../../testing/support/controller-scene.ts';
 import { stampOf } from '../../../testing/support/fleets.ts';
 import { MachineState } from '../../model/index.ts';
@@ -62,6 +62,30 @@ describe('events, logs and metrics of a controller', () => {
 
     expect(scene.logged('action-failed')).toMatchObject([{ machine: 'm', outcome }]);
     expect(scene.metric(`action_execute_outcomes_total{kind="Provision",outcome="${outcome}"}`)).toBe(1);
+  });
+
+  it.each([
+    ['the operator reports as broken', 'drained'],
+    ['still block it at its deadline', 'drain-blocked'],
+  ] as const)('given a preemption and budgets that %s, then they are logged and counted', (_, what) => {
+    const scene = new ControllerScene()
+      .list([record('m', Configured, { cluster: 'c1', stamp: stampOf(NEED) })])
+      .openWith({ drainReport: true, verdicts: false }, 'c1')
+      .open('c2')
+      .demand('c1', NEED)
+      .demand('c2', OTHER_NEED)
+      .tick();
+    const { instruction, graceSeconds } = scene.of('instruct-reclaim')[0]!;
+    scene.controller.handle({
+      ...{ kind: 'node-reported', cluster: 'c1', machine: 'm', what, instruction },
+      ...{ nodeName: 'n-1', providerId: '', reason: '', blockedBy: ['pdb/shop/web', 'pod/shop/web-1'] },
+    });
+    scene.tick(graceSeconds * 1000);
+    expect(scene.calls('drain')).toHaveLength(1);
+    expect(scene.metric('disruption_budgets_broken_total')).toBe(1);
+    expect(scene.logged('drain-forced')).toMatchObject([
+      { machine: 'm', brokenBudgets: ['pdb/shop/web'], message: expect.stringContaining('pdb/shop/web') },
+    ]);
   });
 
   it('given a provider that does not answer, then the open breaker is logged, and the closed one after it answers', () => {

@@ -183,7 +183,7 @@ export class Observers {
     const { metrics } = this.#parts;
     metrics.drainsWaited.of({ kind: drainKindOf(record), end }).add(1);
     metrics.budgetsBroken.add(brokenBudgets.length);
-    if (end !== 'forced') return;
+    if (end !== 'forced' && brokenBudgets.length === 0) return;
     const fields = { machine: excerpt(record.machine), cluster: excerpt(record.cluster) };
     this.#log('warn', 'drain-forced', { ...fields, brokenBudgets, message: record.message });
   }
