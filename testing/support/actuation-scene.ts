@@ -36,7 +36,7 @@ import { MachineLedger } from '../../src/shard/inventory/machine-ledger.ts';
 import { Reconcile } from '../../src/shard/inventory/reconcile.ts';
 import { RECONCILE_LIMITS } from '../../src/shard/inventory/reconcile-limits.ts';
 import { NodeStateRouter } from '../../src/shard/planning/node-state-router.ts';
-import { MemoryMachines } from '../../src/shard/storage/controller-store-memory.ts';
+import { MemoryDrainReporters, MemoryMachines } from '../../src/shard/storage/controller-store-memory.ts';
 import { MachineList } from '../../src/wire/gen/bigfleet/v1alpha1/provider.ts';
 import type { NodeStateUpdate } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
 import { machineToWire } from '../../src/wire/index.ts';
@@ -75,6 +75,9 @@ export class HandClock implements Clock {
 export interface SceneOptions {
   readonly providers?: readonly string[];
   readonly store?: MemoryMachines;
+  readonly drainReporters?: MemoryDrainReporters;
+  /** Retired clusters; the test may add to it. */
+  readonly retired?: ReadonlySet<string>;
   readonly limits?: Partial<ActuationLimits>;
   readonly scheduler?: Partial<CallSchedulerLimits>;
   readonly clock?: Clock;
@@ -131,6 +134,8 @@ export class Scene {
     const { scheduler, machineFacts } = this;
     this.actuation = new Actuation({
       ...{ ledger, scheduler, machineFacts, clock, random, emit, epoch: 1n },
+      drainReporters: options.drainReporters ?? new MemoryDrainReporters(),
+      isRetired: (cluster) => options.retired?.has(cluster) ?? false,
       profileOf: (key) => this.#needs.get(keyText(key)),
       limits: { ...ACTUATION_LIMITS, ...options.limits },
       observer: {

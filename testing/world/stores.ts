@@ -3,6 +3,7 @@
 
 import type { Clock } from '../../src/runtime/clock.ts';
 import type { Random } from '../../src/runtime/random.ts';
+import type { DrainReporterStore } from '../../src/shard/actuation/drain-reporters.ts';
 import {
   type ControllerStore,
   type DemandChanges,
@@ -32,12 +33,13 @@ export class CrashingStore implements ControllerStore {
   readonly machines: MachineStore;
   readonly freezes: FreezeStore;
   readonly retirements: RetirementStore;
+  readonly drainReporters: DrainReporterStore;
   #writesLeft = 0;
   #isWritten = false;
   #kill: () => void = () => {};
 
   constructor({ disk, isAlive }: StoreParts) {
-    const { machines, freezes, retirements } = disk.controller;
+    const { machines, freezes, retirements, drainReporters } = disk.controller;
     const write = (run: () => void): void => {
       if (!isAlive()) return;
       const isLast = this.#writesLeft > 0 && --this.#writesLeft === 0;
@@ -57,6 +59,10 @@ export class CrashingStore implements ControllerStore {
       retirements: () => retirements.retirements(),
       putRetirement: (retirement) => write(() => retirements.putRetirement(retirement)),
       deleteRetirement: (cluster) => write(() => retirements.deleteRetirement(cluster)),
+    };
+    this.drainReporters = {
+      drainReporters: () => drainReporters.drainReporters(),
+      saveDrainReporters: (added, dropped) => write(() => drainReporters.saveDrainReporters(added, dropped)),
     };
   }
 

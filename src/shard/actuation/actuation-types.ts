@@ -10,6 +10,7 @@ import type { MachineLedger } from '../inventory/machine-ledger.ts';
 import type { ActionOutcome, ActionRecord } from './action-records.ts';
 import type { ActuationLimits, TransitionalState } from './actuation-limits.ts';
 import type { CallScheduler } from './call-scheduler.ts';
+import type { DrainReporterStore } from './drain-reporters.ts';
 import type { DrainEnd } from './drain-waits.ts';
 
 /**
@@ -57,6 +58,9 @@ export interface ActuationParts {
   readonly ledger: MachineLedger;
   readonly scheduler: CallScheduler;
   readonly machineFacts: MachineFactsStore;
+  readonly drainReporters: DrainReporterStore;
+  /** Whether a person has declared the cluster gone for good. */
+  readonly isRetired: (cluster: string) => boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly emit: (effect: Effect) => void;

@@ -37,6 +37,7 @@ import {
   type BlockedOffering,
 } from './blocked-machines.ts';
 import { BootstrapRequests, type MutedCluster } from './bootstrap-requests.ts';
+import { DrainReporters } from './drain-reporters.ts';
 import { type DrainWait, waitText } from './drain-waits.ts';
 import { Evictions } from './evictions.ts';
 import { Instructions } from './instructions.ts';
@@ -91,6 +92,8 @@ export class Actuation {
     this.#instructions = new Instructions(emit);
     this.#evictions = new Evictions({
       ...{ ledger, clock, observer, machineFacts: parts.machineFacts, instructions: this.#instructions },
+      reporters: new DrainReporters({ store: parts.drainReporters, clock }),
+      isRetired: parts.isRetired,
       protectedMs: limits.protectedMs,
       executor: () => this.#executor,
       begin: (drain, before, provider) => this.#resume(drain, before, provider),
@@ -215,6 +218,11 @@ export class Actuation {
   /** Whether a machine is not to be reclaimed now, because a drain of it was withdrawn lately. */
   isProtected(machine: string): boolean {
     return this.#evictions.isProtected(machine);
+  }
+
+  /** Drains that wait for a cluster which is retired now call the provider. */
+  retired(cluster: string): void {
+    this.#evictions.waits.retired(cluster);
   }
 
   /** Subscribes to machines that an action has let go of. `mustLook`: the machine's state is unknown and must be read. */

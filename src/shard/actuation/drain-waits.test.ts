@@ -1,10 +1,10 @@
 // Drains that wait for their cluster: what ends the waiting, and what the provider, the operator and the store see of it.
 
 import { describe, expect, it } from 'vitest';
-import { record, Scene } from '../../../testing/support/actuation-scene.ts';
+import { record, Scene, type SceneOptions } from '../../../testing/support/actuation-scene.ts';
 import { type Action, MachineState } from '../../model/index.ts';
 import type { Effect, NodeReported } from '../events.ts';
-import { MemoryMachines } from '../storage/controller-store-memory.ts';
+import { MemoryDrainReporters, MemoryMachines } from '../storage/controller-store-memory.ts';
 import { ACTUATION_LIMITS } from './actuation-limits.ts';
 
 const { Idle, Configured, Draining, Failed } = MachineState;
@@ -71,7 +71,7 @@ describe('a drain of a cluster that reports drains', () => {
   });
 
   it.each([
-    ['no session', new Scene()],
+    ['no session, nor one before', new Scene()],
     ['an operator that does not report', new Scene().open('c1')],
   ])('given %s, then the provider is called at once', (_, scene) => {
     scene.list([record('m', Configured, { cluster: 'c1' })]);
@@ -82,6 +82,130 @@ describe('a drain of a cluster that reports drains', () => {
   it('given a session that no longer announces reports, then the provider is called at once', () => {
     const scene = draining();
     scene.open('c1');
+    expect(scene.calls('drain')).toHaveLength(1);
+  });
+});
+
+/** A cluster whose operator announced reports and has no session now. */
+function disconnected(options: SceneOptions = {}): Scene {
+  const scene = new Scene(options).openWith(REPORTING, 'c1');
+  scene.list([record('m', Configured, { cluster: 'c1' })]);
+  return closed(scene);
+}
+
+function closed(scene: Scene): Scene {
+  scene.actuation.handle({ kind: 'session-closed', cluster: 'c1', session: 1 });
+  return scene;
+}
+
+describe('a drain that is decided while the operator has no session', () => {
+  it('given a last hello with reports, then it waits, and goes on with the next session', () => {
+    const scene = disconnected();
+    expect(scene.decide('Preempt', 'm', PREEMPTION)).toEqual([]);
+    expect(effects(scene, 'instruct-reclaim')).toMatchObject([{ machine: 'm', drainKind: 'preemption' }]);
+    scene.hand.advance(GRACE_MS / 2);
+    expect(scene.calls('drain')).toEqual([]);
+    scene.openWith(REPORTING, 'c1');
+    report(scene, 'drained');
+    expect(scene.calls('drain')).toMatchObject([{ machine: 'm', request: { graceSeconds: 0 } }]);
+  });
+
+  it('given that the operator is not back at the deadline, then the provider is called', () => {
+    const scene = disconnected();
+    scene.decide('Preempt', 'm', PREEMPTION);
+    scene.hand.advance(GRACE_MS - 1);
+    expect(scene.calls('drain')).toEqual([]);
+    scene.hand.advance(1);
+    expect(scene.calls('drain')).toHaveLength(1);
+    expect(scene.reported).toContain('drain forced m');
+  });
+
+  it('given a reclaim and no operator at the deadline, then the machine stays', () => {
+    const scene = disconnected();
+    scene.decide('Reclaim', 'm');
+    scene.hand.advance(GRACE_MS);
+    expect(scene.calls('drain')).toEqual([]);
+    expect(scene.ended).toMatchObject([{ outcome: 'drain_withdrawn' }]);
+  });
+
+  it('given that the next hello is without reports, then the provider is called at once', () => {
+    const scene = disconnected();
+    scene.decide('Preempt', 'm', PREEMPTION);
+    scene.open('c1');
+    expect(scene.calls('drain')).toHaveLength(1);
+  });
+
+  it.each([
+    ['a restart', (scene: Scene) => scene.actuation.stop()],
+    ['a crash of the shard', (scene: Scene) => scene.hand.advance(1000)],
+  ])('given %s before the operator is back, then it waits', (_, ends) => {
+    const drainReporters = new MemoryDrainReporters();
+    ends(disconnected({ drainReporters }));
+    const scene = new Scene({ drainReporters });
+    scene.list([record('m', Configured, { cluster: 'c1' })]);
+    scene.decide('Preempt', 'm', PREEMPTION);
+    expect(scene.calls('drain')).toEqual([]);
+    scene.hand.advance(GRACE_MS);
+    expect(scene.calls('drain')).toHaveLength(1);
+  });
+
+  it('given a last hello without reports, then nothing is waited for, also after a restart', () => {
+    const drainReporters = new MemoryDrainReporters();
+    const first = disconnected({ drainReporters });
+    first.hand.advance(1000);
+    first.open('c1').actuation.stop();
+    const scene = new Scene({ drainReporters });
+    scene.list([record('m', Configured, { cluster: 'c1' })]);
+    scene.decide('Preempt', 'm', PREEMPTION);
+    expect(scene.calls('drain')).toHaveLength(1);
+  });
+
+  it('given a hello after the shutdown, then nothing is written any more', () => {
+    const drainReporters = new MemoryDrainReporters();
+    const scene = new Scene({ drainReporters });
+    scene.actuation.stop();
+    scene.openWith(REPORTING, 'c1').hand.advance(1000);
+    expect([...drainReporters.drainReporters()]).toEqual([]);
+  });
+});
+
+describe('a drain of a retired cluster', () => {
+  const retired = new Set(['c1']);
+
+  it('given no session, then the provider is called at once with the whole grace', () => {
+    const scene = disconnected({ retired });
+    scene.decide('Reclaim', 'm');
+    expect(scene.calls('drain')).toMatchObject([{ request: { graceSeconds: 600 } }]);
+  });
+
+  it('given a session that reports drains, then it waits', () => {
+    const scene = new Scene({ retired }).openWith(REPORTING, 'c1');
+    scene.list([record('m', Configured, { cluster: 'c1' })]);
+    scene.decide('Reclaim', 'm');
+    scene.actuation.retired('c1');
+    expect(scene.calls('drain')).toEqual([]);
+  });
+
+  it('given one that waits while the cluster is retired, then the provider is called', () => {
+    const meanwhile = new Set<string>();
+    const scene = disconnected({ retired: meanwhile });
+    scene.decide('Reclaim', 'm');
+    scene.actuation.retired('c1');
+    expect(scene.calls('drain')).toEqual([]);
+    meanwhile.add('c1');
+    scene.actuation.retired('c2');
+    expect(scene.calls('drain')).toEqual([]);
+    scene.actuation.retired('c1');
+    expect(scene.calls('drain')).toMatchObject([{ request: { graceSeconds: 600 } }]);
+  });
+
+  it('given one that waited before a restart, then the provider is called', () => {
+    const store = new MemoryMachines();
+    const first = disconnected({ store });
+    first.decide('Reclaim', 'm');
+    first.actuation.stop();
+    const scene = new Scene({ store, retired });
+    scene.list([record('m', Configured, { cluster: 'c1' })]);
     expect(scene.calls('drain')).toHaveLength(1);
   });
 });

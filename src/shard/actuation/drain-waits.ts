@@ -1,12 +1,14 @@
 // Drains that wait for their cluster: its operator evicts the pods of a node and reports it drained before the provider
 // is called. A reclaim that cannot finish in its grace is withdrawn, and the machine stays; a preemption goes on at its
-// deadline. An operator that does not announce `drain-report`, or that has no session, is not waited for. What waits
-// is durable (MachineFactsStore), so a restarted shard goes on with what is left of the grace. Part of actuation.ts.
+// deadline. Without a session the last hello of the cluster counts (drain-reporters.ts). An operator that does not
+// announce `drain-report`, or that of a retired cluster, is not waited for. What waits is durable (MachineFactsStore),
+// so a restarted shard goes on with what is left of the grace. Part of actuation.ts.
 
 import { excerpt } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { NodeReported, SessionFeatures } from '../events.ts';
 import type { ActionInFlight } from './action-in-flight.ts';
+import type { DrainReporters } from './drain-reporters.ts';
 import { drainKindOf } from './instructions.ts';
 
 const MINUTE_MS = 60_000;
@@ -21,6 +23,9 @@ export type DrainEnd = 'drained' | 'withdrawn' | 'forced' | 'not-reported' | 'ca
 
 export interface DrainWaitsParts {
   readonly clock: Clock;
+  readonly reporters: DrainReporters;
+  /** Whether a person has declared the cluster gone for good: no operator will report its drains. */
+  readonly isRetired: (cluster: string) => boolean;
   /** Calls the provider. */
   readonly proceed: (inFlight: ActionInFlight) => void;
   /** Leaves the machine in its cluster. */
@@ -62,7 +67,13 @@ export class DrainWaits {
 
   /** Whether a drain that starts now has to wait. */
   mustWait(cluster: string): boolean {
-    return this.#reporting.has(cluster);
+    if (this.#reporting.has(cluster)) return true;
+    return this.#parts.reporters.has(cluster) && !this.#parts.isRetired(cluster);
+  }
+
+  /** Whether the operator of the cluster will not be back to report a drain. */
+  isGone(cluster: string): boolean {
+    return !this.#reporting.has(cluster) && this.#parts.isRetired(cluster);
   }
 
   of(machine: string): DrainWait | null {
@@ -71,13 +82,18 @@ export class DrainWaits {
 
   /** A session was opened, or its features changed. Without reports nothing would end the waiting, so it ends here. */
   session(cluster: string, session: number, { drainReport }: SessionFeatures): void {
+    this.#parts.reporters.greeted(cluster, drainReport);
     if (drainReport) {
       this.#reporting.set(cluster, session);
       return;
     }
     this.#reporting.delete(cluster);
-    for (const waiting of [...this.#byMachine.values()])
-      if (waiting.inFlight.action.cluster === cluster) this.#proceed(waiting, 'not-reported', '');
+    this.#proceedAll(cluster, '');
+  }
+
+  /** The cluster is retired: its operator is gone with it, unless it has a session. */
+  retired(cluster: string): void {
+    if (this.isGone(cluster)) this.#proceedAll(cluster, 'The cluster is retired.');
   }
 
   /** Drains that wait go on waiting until their deadline: the operator may be back before it. */
@@ -127,6 +143,12 @@ export class DrainWaits {
   stop(): void {
     for (const { cancel } of this.#byMachine.values()) cancel();
     this.#reporting.clear();
+    this.#parts.reporters.stop();
+  }
+
+  #proceedAll(cluster: string, message: string): void {
+    for (const waiting of [...this.#byMachine.values()])
+      if (waiting.inFlight.action.cluster === cluster) this.#proceed(waiting, 'not-reported', message);
   }
 
   /**

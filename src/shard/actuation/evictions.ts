@@ -12,6 +12,7 @@ import type { ActionExecutor } from './action-executor.ts';
 import { type ActionInFlight, recordOf } from './action-in-flight.ts';
 import type { ActionOutcome } from './action-records.ts';
 import type { ActuationObserver } from './actuation-types.ts';
+import type { DrainReporters } from './drain-reporters.ts';
 import { DrainWaits } from './drain-waits.ts';
 import type { Instructions } from './instructions.ts';
 import { outcomeOf } from './pending-actions.ts';
@@ -22,6 +23,9 @@ export interface EvictionsParts {
   readonly observer: ActuationObserver;
   readonly machineFacts: MachineFactsStore;
   readonly instructions: Instructions;
+  readonly reporters: DrainReporters;
+  /** Whether a person has declared the cluster gone for good. */
+  readonly isRetired: (cluster: string) => boolean;
   /** How long a machine is protected after its drain was withdrawn. */
   readonly protectedMs: number;
   /** A function, because the executor is made after this. */
@@ -42,9 +46,9 @@ export class Evictions {
 
   constructor(parts: EvictionsParts) {
     this.#parts = parts;
-    const { clock, observer } = parts;
+    const { clock, observer, reporters, isRetired } = parts;
     this.waits = new DrainWaits({
-      clock,
+      ...{ clock, reporters, isRetired },
       proceed: (inFlight) => parts.executor().proceed(inFlight),
       withdraw: (inFlight, why) => this.#withdraw(inFlight, why),
       ended: (inFlight, end, broken) => observer.drainWaited(recordOf(inFlight), end, broken),
@@ -79,7 +83,8 @@ export class Evictions {
       return;
     }
     const inFlight = begin(drain, before, provider);
-    executor().evict(inFlight, Math.max(0, (drain.untilMs - clock.now()) / 1000));
+    if (this.waits.isGone(drain.action.cluster)) executor().proceed(inFlight);
+    else executor().evict(inFlight, Math.max(0, (drain.untilMs - clock.now()) / 1000));
   }
 
   /** The action of a machine has ended, or its provider has accepted the call: nothing is left to resume. */

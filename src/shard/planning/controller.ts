@@ -309,8 +309,11 @@ function stateOf(
     },
     ...observers.losses,
   });
+  const retirements = new Retirements(store.retirements);
   const actuation = new Actuation({
     ...{ ledger, scheduler, machineFacts, clock, random, emit },
+    drainReporters: store.drainReporters,
+    isRetired: (cluster) => retirements.has(cluster),
     profileOf: (key) => profiles.of(key),
     limits: options.actuation,
     observer: observers.actuation,
@@ -395,7 +398,7 @@ function stateOf(
     reported,
     incomplete: new IncompleteDemand(),
     nodeFacts,
-    retirements: new Retirements(store.retirements),
+    retirements,
     phase: 'starting',
   };
 }

@@ -10,6 +10,7 @@ import {
 } from '../../model/index.ts';
 import { ACTUATION_LIMITS, type ActuationLimits } from '../actuation/actuation-limits.ts';
 import { CALL_SCHEDULER_LIMITS, type CallSchedulerLimits } from '../actuation/call-scheduler.ts';
+import type { DrainReporterStore } from '../actuation/drain-reporters.ts';
 import type { MachineStore } from '../inventory/machine-facts-store.ts';
 import { RECONCILE_LIMITS, type ReconcileLimits } from '../inventory/reconcile-limits.ts';
 import type { FreezeStore } from './freezes.ts';
@@ -70,6 +71,7 @@ export interface ControllerStore {
   readonly machines: MachineStore;
   readonly freezes: FreezeStore;
   readonly retirements: RetirementStore;
+  readonly drainReporters: DrainReporterStore;
 }
 
 export const DEFAULT_CONTROLLER: Omit<ControllerOptions, 'shard' | 'epoch' | 'providers' | 'seed'> = {

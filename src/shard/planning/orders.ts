@@ -87,6 +87,7 @@ function retire(state: ControllerState, order: Extract<Order, { readonly kind: '
   const made = retirements.add(cluster, who, why, parts.clock.now());
   if (made === null) return refused(`${MAX_RETIREMENTS} clusters are retired already.`);
   clearDemand(state, cluster);
+  state.actuation.retired(cluster);
   return done(
     `${name} is retired: its machines are drained and given back, at most as many at a time as guardrails.reclaimCapFraction allows.`,
   );

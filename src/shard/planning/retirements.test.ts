@@ -33,6 +33,18 @@ describe('a cluster that is gone', () => {
     ]);
   });
 
+  it('given an operator that reported drains before, then they do not wait for it', () => {
+    const scene = new ControllerScene(NO_HOLD).openWith({ drainReport: true, verdicts: false }, 'c1');
+    scene.list(MACHINES).demand('c1').tick(SETTLED_MS);
+    expect(scene.of('instruct-reclaim').length).toBeGreaterThan(0);
+    expect(scene.calls('drain')).toEqual([]);
+    const waiting = scene.of('instruct-reclaim').length;
+    scene.close('c1').order(RETIRE);
+    expect(scene.calls('drain')).toHaveLength(waiting);
+    scene.tick(SETTLED_MS);
+    expect(scene.calls('drain')).toHaveLength(2);
+  });
+
   it('given a session, or a name that is not known, then it is not retired', () => {
     const scene = connected();
     expect(scene.order(RETIRE)).toMatchObject({

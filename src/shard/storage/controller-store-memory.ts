@@ -1,5 +1,6 @@
 // In-memory store of the decision thread, for tests and for simulations (testing/world).
 
+import type { DrainReporterStore } from '../actuation/drain-reporters.ts';
 import type { MachineFacts, MachineStore } from '../inventory/machine-facts-store.ts';
 import type { Freeze, FreezeStore } from '../planning/freezes.ts';
 import type { ControllerStore } from '../planning/options.ts';
@@ -9,6 +10,20 @@ export class MemoryControllerStore implements ControllerStore {
   readonly machines = new MemoryMachines();
   readonly freezes = new MemoryFreezes();
   readonly retirements = new MemoryRetirements();
+  readonly drainReporters = new MemoryDrainReporters();
+}
+
+export class MemoryDrainReporters implements DrainReporterStore {
+  readonly #clusters = new Set<string>();
+
+  drainReporters(): Iterable<string> {
+    return [...this.#clusters];
+  }
+
+  saveDrainReporters(added: readonly string[], dropped: readonly string[]): void {
+    for (const cluster of added) this.#clusters.add(cluster);
+    for (const cluster of dropped) this.#clusters.delete(cluster);
+  }
 }
 
 class MemoryRetirements implements RetirementStore {

@@ -92,8 +92,12 @@ function manyFacts(count: number): MachineFacts[] {
   }));
 }
 
-function contentOf({ machines, freezes }: ControllerStore) {
-  return { machines: new Set(machines.load()), freezes: new Set(freezes.freezes()) };
+function contentOf({ machines, freezes, drainReporters }: ControllerStore) {
+  return {
+    machines: new Set(machines.load()),
+    freezes: new Set(freezes.freezes()),
+    drainReporters: [...drainReporters.drainReporters()],
+  };
 }
 
 const memory = new MemoryControllerStore();
@@ -112,10 +116,13 @@ describe.each(STORES)('a controller store %s', (_, where, at) => {
     store.machines.save([FULL, noPriority, noNames], ['gone', 'never there']);
     for (const freeze of [FLEET, RECLAIMS, { ...FLEET, id: 'lifted' }]) store.freezes.putFreeze(freeze);
     store.freezes.deleteFreeze('lifted');
+    store.drainReporters.saveDrainReporters(['c2', 'a\0', 'gone'], []);
+    store.drainReporters.saveDrainReporters(['c1', 'c2'], ['gone', 'never there']);
     if (store instanceof SqliteControllerStore) store.close();
     expect(contentOf(at(path))).toEqual({
       machines: new Set([BARE, FULL, noPriority, noNames]),
       freezes: new Set([FLEET, RECLAIMS]),
+      drainReporters: ['c2', 'a\0', 'c1'],
     });
   });
 });
@@ -137,6 +144,17 @@ describe('a controller store on disk', () => {
     expect([...store.machines.load()]).toEqual([{ ...FULL, provider: '' }]);
   });
 
+  it('given a file of a version without later tables, then they are added', () => {
+    const path = newPath();
+    opened(path).close();
+    const database = new DatabaseSync(path);
+    for (const table of ['retirements', 'drain_reporters']) database.exec(`DROP TABLE ${table}`);
+    database.close();
+    const store = opened(path);
+    expect([...store.retirements.retirements()]).toEqual([]);
+    expect([...store.drainReporters.drainReporters()]).toEqual([]);
+  });
+
   it('given thousands of facts saved repeatedly, then each is stored once', () => {
     const store = opened(newPath());
     const facts = manyFacts(5000);
@@ -149,6 +167,7 @@ describe('a controller store on disk', () => {
     store.close();
     expect(() => store.machines.save([FULL], [])).toThrow('BF_STORE_FAILED');
     expect(() => store.freezes.putFreeze(FLEET)).toThrow('BF_STORE_FAILED');
+    expect(() => store.drainReporters.saveDrainReporters(['c1'], [])).toThrow('BF_STORE_FAILED');
   });
 
   it('given facts that cannot be stored, then the whole save is rolled back', () => {

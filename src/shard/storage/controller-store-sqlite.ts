@@ -5,6 +5,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { BigFleetError, type Stamp } from '../../model/index.ts';
 import { SqliteFile, type SqliteFormat } from '../../runtime/sqlite-file.ts';
+import type { DrainReporterStore } from '../actuation/drain-reporters.ts';
 import { failpoint } from '../failpoints.ts';
 import type { MachineFacts, MachineStore } from '../inventory/machine-facts-store.ts';
 import type { Freeze, FreezeStore } from '../planning/freezes.ts';
@@ -19,8 +20,10 @@ const SCHEMA = `
 `;
 
 /** Not part of the schema, so that files of earlier versions get it when they are opened. */
-const LATER_TABLES =
-  'CREATE TABLE IF NOT EXISTS retirements (cluster TEXT PRIMARY KEY, retirement TEXT NOT NULL) STRICT';
+const LATER_TABLES = `
+  CREATE TABLE IF NOT EXISTS retirements (cluster TEXT PRIMARY KEY, retirement TEXT NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS drain_reporters (cluster TEXT PRIMARY KEY) STRICT;
+`;
 
 const FORMAT: SqliteFormat = {
   applicationId: 0x42466272, // "BFbr"
@@ -33,6 +36,7 @@ export class SqliteControllerStore implements ControllerStore {
   readonly machines: MachineStore;
   readonly freezes: FreezeStore;
   readonly retirements: RetirementStore;
+  readonly drainReporters: DrainReporterStore;
   readonly #file: SqliteFile;
   readonly #path: string;
 
@@ -70,6 +74,14 @@ export class SqliteControllerStore implements ControllerStore {
       deleteRetirement: (cluster) =>
         this.#write('freeze', () => statements.dropRetirement.run(JSON.stringify(cluster))),
     };
+    this.drainReporters = {
+      drainReporters: () => this.#read(statements.loadDrainReporters, (text) => JSON.parse(text) as string),
+      saveDrainReporters: (added, dropped) =>
+        this.#writeNow(() => {
+          for (const cluster of added) statements.saveDrainReporter.run(JSON.stringify(cluster));
+          for (const cluster of dropped) statements.dropDrainReporter.run(JSON.stringify(cluster));
+        }),
+    };
   }
 
   close(): void {
@@ -86,12 +98,16 @@ export class SqliteControllerStore implements ControllerStore {
 
   #write(what: 'machines' | 'freeze', apply: () => void): void {
     failpoint(`${what}.before-write`);
+    this.#writeNow(apply);
+    failpoint(`${what}.after-write`);
+  }
+
+  #writeNow(apply: () => void): void {
     try {
       this.#file.writeNow(apply);
     } catch (cause) {
       throw this.#error('BF_STORE_FAILED', cause);
     }
-    failpoint(`${what}.after-write`);
   }
 
   #error(code: 'BF_STORE_UNREADABLE' | 'BF_STORE_FAILED', cause: unknown): BigFleetError {
@@ -114,6 +130,9 @@ function prepare(database: DatabaseSync) {
     loadRetirements: database.prepare('SELECT retirement AS text FROM retirements'),
     saveRetirement: database.prepare('REPLACE INTO retirements VALUES (?, ?)'),
     dropRetirement: database.prepare('DELETE FROM retirements WHERE cluster = ?'),
+    loadDrainReporters: database.prepare('SELECT cluster AS text FROM drain_reporters ORDER BY rowid'),
+    saveDrainReporter: database.prepare('INSERT OR IGNORE INTO drain_reporters VALUES (?)'),
+    dropDrainReporter: database.prepare('DELETE FROM drain_reporters WHERE cluster = ?'),
   };
 }
 
