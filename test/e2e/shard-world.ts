@@ -9,7 +9,14 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
-import { grpcDialer, type OperatorTimes, type SimNode, SimOperator } from '../../src/demo/operator/index.ts';
+import {
+  type Dialer,
+  type DrainHabit,
+  grpcDialer,
+  type OperatorTimes,
+  type SimNode,
+  SimOperator,
+} from '../../src/demo/operator/index.ts';
 import {
   MachineState,
   makeProfile,
@@ -117,6 +124,15 @@ export interface WorldGiven {
 export interface ReceivedReclaim {
   readonly cluster: string;
   readonly instruction: ReclaimInstruction;
+}
+
+/** How an operator differs from the one that `join` starts. */
+export interface OperatorGiven {
+  readonly times?: Partial<OperatorTimes>;
+  /** Announces and reports drains. */
+  readonly drains?: DrainHabit;
+  /** Changes or records the frames between the operator and the shard. */
+  readonly through?: (dialer: Dialer) => Dialer;
 }
 
 /** All machines of the row have the same value of a label. */
@@ -234,11 +250,17 @@ export class World {
 
   /** As `join`, with other times of the operator. */
   joinWith(times: Partial<OperatorTimes>, cluster: string, ...needs: readonly Need[]): SimOperator {
+    return this.joinAs({ times }, cluster, ...needs);
+  }
+
+  joinAs(given: OperatorGiven, cluster: string, ...needs: readonly Need[]): SimOperator {
+    const { times, drains, through = (dialer) => dialer } = given;
     const operator = new SimOperator({
       cluster,
       clock: systemClock,
       random: new Random(this.operators.size),
-      dialer: grpcDialer(this.#listen),
+      dialer: through(grpcDialer(this.#listen)),
+      drains,
       times: {
         ...{ rollupMs: ROLLUP_MS, blobMs: [1, 20], reconnect: { baseMs: 50, maxMs: 200 } },
         resyncMs: 1000,
