@@ -24,6 +24,8 @@ export const INVARIANTS = {
   'fence-holds': 'Once a newer process has changed a machine, no older process changes it.',
   'epochs-rise':
     'No provider receives an epoch below one it has received, and the newest process is never fenced.',
+  'drains-wait':
+    'No provider is given a grace by a drain of a cluster whose last hello announced reports of drains.',
   'no-early-reclaim':
     'No machine leaves a cluster as excess before the cluster has reported to this process.',
   'collapse-is-quarantined':
@@ -124,6 +126,8 @@ interface Collapse {
 /** What the watch records about one process of the shard. */
 class ProcessFacts {
   readonly reported = new Set<string>();
+  /** Clusters whose operator reports drains, as far as this process and the file it has read know. */
+  readonly reporting = new Set<string>();
   readonly openRequests = new Set<string>();
   readonly reclaims: { readonly cluster: string; readonly atMs: number }[] = [];
   /** By machine: whether its current action has sent its first call. */
@@ -240,10 +244,11 @@ export class Watch implements ProviderWatch, ProcessWatch {
 
   /**
    * A process of the shard starts. `drains`: those that the file says are waiting. A process that died between writing one
-   * and announcing it has begun it all the same.
+   * and announcing it has begun it all the same. `reporting`: clusters whose operator reports drains, as the file says.
    */
-  started(process: ShardProcess, drains: readonly StoredDrain[]): void {
+  started(process: ShardProcess, drains: readonly StoredDrain[], reporting: Iterable<string>): void {
     this.#trace.note(`shard starts, epoch ${process.epoch}`);
+    for (const cluster of reporting) this.#of(process).reporting.add(cluster);
     this.#newest = process.epoch;
     this.#current.clear();
     for (const { id, action } of drains) {
@@ -281,11 +286,14 @@ export class Watch implements ProviderWatch, ProcessWatch {
       case 'reclaim-acked':
         facts.openRequests.delete(event.instruction);
         break;
+      case 'session-features':
+      case 'session-opened':
+        if (event.features.drainReport) facts.reporting.add(event.cluster);
+        else facts.reporting.delete(event.cluster);
+        break;
       case 'ordered':
       case 'node-facts':
       case 'node-reported':
-      case 'session-features':
-      case 'session-opened':
       case 'session-closed':
       case 'call-ended':
       case 'list-changed':
@@ -296,7 +304,7 @@ export class Watch implements ProviderWatch, ProcessWatch {
   }
 
   effect(process: ShardProcess, effect: Effect): void {
-    const { openRequests } = this.#of(process);
+    const { openRequests, reporting, actions } = this.#of(process);
     switch (effect.kind) {
       case 'ask-bootstrap':
         openRequests.add(effect.request);
@@ -318,7 +326,12 @@ export class Watch implements ProviderWatch, ProcessWatch {
       case 'ask-demand':
         this.fail('entries-apply', `a roll-up of ${effect.cluster} does not apply to the one before`);
         break;
-      case 'call':
+      case 'call': {
+        const cluster = actions.get(effect.machine)?.cluster ?? '';
+        if (effect.request.command === 'drain' && effect.request.graceSeconds > 0 && reporting.has(cluster))
+          this.fail('drains-wait', `drain of ${effect.machine} in ${cluster}`);
+        break;
+      }
       case 'list':
       case 'node-state':
       case 'need-verdicts':

@@ -360,6 +360,7 @@ class World {
     this.#watch.started(
       shard,
       stored.flatMap(({ drain }) => drain ?? []),
+      disk.controller.drainReporters.drainReporters(),
     );
     shard.start().catch((error: unknown) => this.#watch.fail('no-exception', String(error)));
   }
