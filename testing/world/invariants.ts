@@ -262,6 +262,8 @@ export class Watch implements ProviderWatch, ProcessWatch {
 
   sent(process: ShardProcess, command: TransitionKind, machine: string, sequence: bigint): void {
     const { hasSent, actions } = this.#of(process);
+    // A drain that waits for its cluster sends its call minutes after it has begun.
+    this.lastActionMs = this.#clock.now();
     if (hasSent.get(machine) !== false) return;
     hasSent.set(machine, true);
     if (process.epoch === this.#newest) {
