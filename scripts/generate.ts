@@ -17,7 +17,7 @@ import { operatorConfigurationPage } from '../src/operator/index.ts';
 import { routeTable } from '../src/shard/api/openapi.ts';
 import { apiDescription, ROUTES } from '../src/shard/api/routes.ts';
 import { configurationPage } from '../src/shard/index.ts';
-import { INVARIANTS } from '../testing/world/invariants.ts';
+import { INVARIANTS } from '../testing/world/invariant-names.ts';
 
 const GENERATED_TYPES = 'src/wire/gen';
 const PAGES: Readonly<Record<string, () => string>> = {
