@@ -59,6 +59,11 @@ export class RecordedMetrics implements OperatorMetrics {
   gauge(name: string, value: number, labels: Readonly<Record<string, string>> = {}): void {
     this.values.set([name, ...Object.values(labels)].join(' '), value);
   }
+
+  /** Keeps the last duration. */
+  observe(name: string, seconds: number, labels: Readonly<Record<string, string>> = {}): void {
+    this.gauge(name, seconds, labels);
+  }
 }
 
 export const noLog: OperatorLog = () => {};

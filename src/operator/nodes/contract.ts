@@ -15,10 +15,11 @@ export interface EventSink {
   event(object: ObjectReference, type: 'Normal' | 'Warning', reason: string, message: string): void;
 }
 
-/** Counters and gauges by their full name, such as `bigfleet_operator_drains_total`. */
+/** Counters, gauges and durations by their full name, such as `bigfleet_operator_drains_total`. */
 export interface OperatorMetrics {
   count(name: string, labels?: Readonly<Record<string, string>>, by?: number): void;
   gauge(name: string, value: number, labels?: Readonly<Record<string, string>>): void;
+  observe(name: string, seconds: number, labels?: Readonly<Record<string, string>>): void;
 }
 
 /** One line of the log; `event` is a stable name. */

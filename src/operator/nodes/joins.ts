@@ -59,6 +59,10 @@ export class Joins {
     if (machine !== '') this.#begin(machine);
   }
 
+  isJoining(machine: string): boolean {
+    return this.#joining.has(machine);
+  }
+
   stateChanged({ machineId: machine, state }: NodeStateUpdate): void {
     if (state === MachineState.Configuring) {
       this.#begin(machine);

@@ -107,6 +107,11 @@ export class NodeTable implements ObjectConsumer<Node>, ManagedNodes {
     this.#tieAll(this.#possibleNodes(old));
   }
 
+  /** Machines that the shard has named and that it has not given up, as far as this table was told. */
+  learned(): Iterable<string> {
+    return this.#identities.keys();
+  }
+
   get(name: string): TrackedNode | undefined {
     return this.#nodes.get(name);
   }

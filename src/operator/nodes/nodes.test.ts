@@ -21,8 +21,10 @@ import { NodeTable } from './node-table.ts';
 import { Nodes, type NodesDeps } from './nodes.ts';
 import { upcomingNodeName } from './upcoming-node.ts';
 
-const { Creating, Idle, Configuring, Configured, Draining, Failed } = MachineState;
+const { Creating, Idle, Configuring, Configured, Draining, Deleting, Failed, Speculative } = MachineState;
 const UN = '/apis/bigfleet.lucy.sh/v1alpha1/upcomingnodes';
+/** The last error of a machine that its provider does not list any more. */
+const GONE = 'The provider no longer has this machine.';
 const AC = '/apis/bigfleet.lucy.sh/v1alpha1/availablecapacities';
 
 async function scene(more: Partial<NodesDeps> = {}, clock = new VirtualClock(1_700_000_000_000)) {
@@ -237,8 +239,182 @@ describe('UpcomingNode objects', () => {
     register('m-5');
     expect(table.machineOf('m-5')).toBe('m-5');
     nodes.connected();
+    nodes.nodeStateUpdate(nodeStateUpdate('m-6', Configured));
     await clock.advance(60_000);
     expect(table.machineOf('m-5')).toBeNull();
+  });
+
+  it('given a shard that reports none of the machines known before, then they stay until it has had half an hour', async () => {
+    const { cluster, clock, nodes } = await scene({ joinTimeoutMs: 120_000 });
+    nodes.nodeStateUpdate(nodeStateUpdate('m-1', Configured));
+    nodes.nodeStateUpdate(nodeStateUpdate('m-2', Configuring));
+    await clock.advance(1_000);
+    nodes.disconnected();
+    const resynced: number[] = [];
+    nodes.onResynced(() => resynced.push(clock.now()));
+    const gone: string[] = [];
+    nodes.onMachineGone((machine) => gone.push(machine));
+    nodes.connected();
+    // The List of its provider takes minutes; then it reports what it has, in a burst.
+    await clock.advance(10 * 60_000);
+    expect([gone, resynced]).toEqual([[], []]);
+    expect([...cluster.objects.keys()]).toEqual([`${UN}/un-m-1`, `${UN}/un-m-2`]);
+    nodes.nodeStateUpdate(nodeStateUpdate('m-1', Configured));
+    await clock.advance(29_000);
+    expect(gone).toEqual([]);
+    await clock.advance(32_000);
+    expect(gone).toEqual(['m-2']);
+    expect(resynced).toHaveLength(1);
+
+    nodes.stop();
+    const again = await started(cluster, clock);
+    await clock.advance(29 * 60_000);
+    expect([...cluster.objects.keys()]).toEqual([`${UN}/un-m-1`]);
+    await clock.advance(2 * 60_000);
+    expect([...cluster.objects.keys()]).toEqual([]);
+    again.nodes.stop();
+  });
+
+  it('given an update that a machine has left with, then its object and its tie go at once, and a repetition changes nothing', async () => {
+    const { cluster, clock, table, register, nodes, calls } = await scene();
+    const gone = { lastError: GONE };
+    const farewells = [
+      ['abandoned', Configuring, Idle, {}],
+      ['drained', Draining, Idle, {}],
+      ['given-back', Configured, Speculative, {}],
+      ['deleted', Failed, Deleting, { lastError: '' }],
+      ['lost', Configured, Failed, gone],
+    ] as const;
+    for (const [machine, state] of farewells) {
+      nodes.nodeStateUpdate(nodeStateUpdate(machine, state, { lastError: state === Failed ? 'x' : '' }));
+      register(machine);
+    }
+    await clock.advance(100);
+    expect(cluster.objects.size).toBe(2 * farewells.length);
+    for (const [machine, , state, more] of farewells)
+      nodes.nodeStateUpdate(nodeStateUpdate(machine, state, more));
+    expect(nodes.machines.size).toBe(0);
+    await clock.advance(100);
+    expect([...cluster.objects.keys()].filter((path) => path.startsWith(UN))).toEqual([]);
+    for (const node of cluster.objects.values()) table.set({ metadata: { name: node.metadata.name } });
+    expect(farewells.map(([machine]) => table.machineOf(machine))).toEqual([null, null, null, null, null]);
+    const written = calls.length;
+    for (const [machine, , state, more] of farewells)
+      nodes.nodeStateUpdate(nodeStateUpdate(machine, state, more));
+    nodes.nodeStateUpdate(nodeStateUpdate('drained', Deleting));
+    await clock.advance(100);
+    expect(calls.length).toBe(written);
+    // It may be given to the cluster again.
+    nodes.nodeStateUpdate(nodeStateUpdate('drained', Configuring));
+    await clock.advance(100);
+    expect(cluster.get(`${UN}/un-drained`)).toMatchObject({ status: { phase: 'Registered' } });
+  });
+
+  it('given a machine that stays Failed, then its object shows why for ten minutes', async () => {
+    const { cluster, clock, nodes } = await scene();
+    nodes.nodeStateUpdate(nodeStateUpdate('m-1', Configured));
+    nodes.nodeStateUpdate(nodeStateUpdate('m-1', Failed, { lastError: 'interrupted' }));
+    await clock.advance(9 * 60_000);
+    expect(cluster.get(`${UN}/un-m-1`)).toMatchObject({ status: { lastError: 'interrupted' } });
+    await clock.advance(3 * 60_000);
+    expect(cluster.objects.size).toBe(0);
+    expect(nodes.machines.size).toBe(0);
+  });
+
+  it('given a machine that leaves while its object is being created, then the object goes', async () => {
+    const { cluster, clock, nodes } = await scene();
+    nodes.nodeStateUpdate(nodeStateUpdate('m-1', Configuring));
+    nodes.nodeStateUpdate(nodeStateUpdate('m-1', Idle));
+    await clock.advance(100);
+    expect(cluster.objects.size).toBe(0);
+  });
+
+  it('given more machines in a long session than are kept at a time, then new ones are still followed', async () => {
+    const { cluster, clock, nodes } = await scene();
+    for (let i = 0; i < 100_001; i++) {
+      nodes.nodeStateUpdate(nodeStateUpdate(`m-${i}`, Configured));
+      nodes.nodeStateUpdate(nodeStateUpdate(`m-${i}`, Failed, { lastError: GONE }));
+    }
+    nodes.nodeStateUpdate(nodeStateUpdate('new', Configured));
+    expect(nodes.machines.size).toBe(1);
+    expect(nodes.machines.currentState('new')).toBe(Configured);
+    nodes.stop();
+    await clock.advance(0);
+    expect(cluster.objects.size).toBe(0);
+  });
+
+  it('given taints of the settings for labels of the machine, then the spec has them, as the node registers with them', async () => {
+    const taint = { key: 'gpu', value: 'yes', effect: 'NoSchedule' as const };
+    const taintRules = [{ selector: { matchLabels: { pool: 'gpu' } }, taints: [taint] }];
+    const { cluster, clock, nodes } = await scene({ taintRules });
+    const labels = new Map([['pool', 'gpu']]);
+    const own = { key: 'own', value: '', effect: 'NoExecute' };
+    nodes.nodeStateUpdate(nodeStateUpdate('m-1', Configuring, { labels, taints: [own] }));
+    nodes.nodeStateUpdate(nodeStateUpdate('m-2', Configuring));
+    await clock.advance(100);
+    expect(cluster.get(`${UN}/un-m-1`)).toMatchObject({
+      spec: { taints: [{ key: 'own', effect: 'NoExecute' }, taint] },
+    });
+    expect(cluster.get(`${UN}/un-m-2`)).toMatchObject({ spec: { taints: [] } });
+  });
+
+  it('given writes, then each is counted by kind and outcome, and the time from the update to its object by phase', async () => {
+    const clock = new VirtualClock(0);
+    const cluster = new MemoryCluster(clock);
+    const statuses = [409, 503];
+    const kube = cluster.client({
+      before: async ({ verb }) => {
+        if (verb === 'list') return;
+        await new Promise<void>((resolve) => clock.after(250, resolve));
+        const status = statuses.shift();
+        if (status !== undefined) throw new KubeError('no', { status, reason: 'Conflict' });
+      },
+    });
+    const { nodes, metrics } = await scene({ kube }, clock);
+    const writesOf = (op: string, outcome: string) =>
+      metrics.values.get(`bigfleet_operator_upcoming_node_writes_total ${op} ${outcome}`);
+    nodes.nodeStateUpdate(nodeStateUpdate('m-1', Configuring));
+    await clock.advance(60_000);
+    nodes.nodeStateUpdate(nodeStateUpdate('m-1', Configured, { labels: new Map([['a', 'b']]) }));
+    await clock.advance(60_000);
+    nodes.nodeStateUpdate(nodeStateUpdate('m-1', Idle));
+    expect(nodes.pendingWrites).toBe(1);
+    await clock.advance(60_000);
+    expect(nodes.pendingWrites).toBe(0);
+    expect([writesOf('create', 'conflict'), writesOf('create', 'error')]).toEqual([1, 1]);
+    expect(['create', 'spec_update', 'status_update', 'delete'].map((op) => writesOf(op, 'success'))).toEqual(
+      [1, 1, 2, 1],
+    );
+    const secondsOf = (phase: string) =>
+      metrics.values.get(`bigfleet_operator_node_state_update_duration_seconds ${phase}`);
+    expect(secondsOf('Registered')).toBeGreaterThan(1);
+    expect(secondsOf('Ready')).toBe(0.5);
+  });
+
+  it('given a loss of the Lease while objects are still being read, then nothing is left that runs', async () => {
+    const clock = new VirtualClock(0);
+    const cluster = new MemoryCluster(clock);
+    const kube = cluster.client({
+      before: () => new Promise<void>((resolve) => clock.after(1_000, resolve)),
+    });
+    const table = new NodeTable();
+    const nodes = new Nodes({
+      kube,
+      clock,
+      table,
+      link: new RecordedLink(),
+      events: new RecordedEvents(),
+      log: noLog,
+      metrics: new RecordedMetrics(),
+    });
+    const start = nodes.start();
+    nodes.stop();
+    await clock.until(start);
+    expect(clock.waiting).toBe(0);
+    const machines: string[] = [];
+    nodes.upcoming.nodeChanged = (machine) => void machines.push(machine);
+    table.set({ metadata: { name: 'n', labels: { [MACHINE_LABEL]: 'm-1' } } });
+    expect(machines).toEqual([]);
   });
 
   it('given updates of 200 machines at once, then at most 32 writes are in flight', async () => {

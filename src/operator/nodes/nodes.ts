@@ -8,6 +8,7 @@ import type {
   NodeStateUpdate,
 } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import type { KubeClient } from '../kube/client.ts';
+import type { TaintRule } from '../pods/settings.ts';
 import type { ShardLink } from '../session/contract.ts';
 import { AvailableCapacities } from './available-capacity.ts';
 import { type EventSink, MACHINE_LABEL, type OperatorLog, type OperatorMetrics } from './contract.ts';
@@ -33,6 +34,8 @@ export interface NodesDeps {
   readonly metrics: OperatorMetrics;
   readonly joinTimeoutMs?: number;
   readonly resync?: ResyncSettings;
+  /** Taints that nodes with matching labels register with, besides those of the machine. */
+  readonly taintRules?: readonly TaintRule[];
   /** Whether a row of the roll-up has a profile; see `AvailableCapacities`. */
   readonly isDemanded?: (fingerprint: string) => boolean | null;
 }
@@ -47,12 +50,20 @@ export class Nodes {
   readonly #resyncedListeners = new Set<() => void>();
   readonly #goneListeners = new Set<(machine: string) => void>();
   #stops: (() => void)[] = [];
+  #isStopped = false;
 
   constructor(deps: NodesDeps) {
     this.#deps = deps;
     const { kube, clock, table, metrics, log } = deps;
     this.#writes = new KeyedWrites({ clock, log, metrics });
-    this.upcoming = new UpcomingNodes({ kube, clock, writes: this.#writes, nodes: table, metrics });
+    this.upcoming = new UpcomingNodes({
+      kube,
+      clock,
+      writes: this.#writes,
+      nodes: table,
+      metrics,
+      ...(deps.taintRules === undefined ? {} : { taintRules: deps.taintRules }),
+    });
     this.capacities = new AvailableCapacities({
       kube,
       clock,
@@ -64,6 +75,7 @@ export class Nodes {
     this.machines = new Machines({
       clock,
       ...(deps.resync === undefined ? {} : { settings: deps.resync }),
+      before: this.upcoming,
       gone: (machine) => this.#gone(machine),
       resynced: () => this.#resynced(),
     });
@@ -84,9 +96,16 @@ export class Nodes {
     });
   }
 
+  /** Writes to the API server that wait or are in flight. */
+  get pendingWrites(): number {
+    return this.#writes.pending;
+  }
+
   /** Reads the objects that exist and starts to follow nodes. Rejects if the API server does not answer. */
   async start(): Promise<void> {
     await Promise.all([this.upcoming.load(), this.capacities.load()]);
+    // The Lease may be lost during the reads, or another part of the term may have failed.
+    if (this.#isStopped) return;
     const { table, clock } = this.#deps;
     this.#stops.push(table.onNodeChange((name) => this.#nodeChanged(name)));
     for (const { name } of [...table.all()]) this.#nodeChanged(name);
@@ -94,6 +113,7 @@ export class Nodes {
   }
 
   stop(): void {
+    this.#isStopped = true;
     for (const stop of this.#stops) stop();
     this.#stops = [];
     this.machines.disconnected();
@@ -114,11 +134,14 @@ export class Nodes {
   }
 
   nodeStateUpdate(update: NodeStateUpdate): void {
-    if (!this.machines.apply(update)) {
-      this.#deps.log('warn', 'node-state.ignored', { machine: update.machineId });
-      return;
+    const { machineId: machine, providerId, nodeName, state } = update;
+    const applied = this.machines.apply(update);
+    if (applied === 'refused') this.#deps.log('warn', 'node-state.ignored', { machine });
+    if (applied === 'left') {
+      this.#deps.log('info', 'machine.left', { machine, state });
+      this.#forget(machine);
     }
-    const { machineId: machine, providerId, nodeName } = update;
+    if (applied !== 'kept') return;
     this.#deps.table.learn({ machine, providerId, nodeName });
     this.upcoming.apply(update);
     this.joins.stateChanged(update);
@@ -148,15 +171,23 @@ export class Nodes {
     // Objects of an earlier process, whose machines left while no operator ran.
     for (const machine of [...this.upcoming.machines()])
       if (this.machines.get(machine) === undefined) this.upcoming.drop(machine);
+    // The table outlives the terms of this replica, and with it what earlier sessions said.
+    const { table } = this.#deps;
+    for (const machine of [...table.learned()])
+      if (this.machines.get(machine) === undefined && !this.joins.isJoining(machine)) table.forget(machine);
     for (const listener of this.#resyncedListeners) listener();
   }
 
   #gone(machine: string): void {
     this.#deps.log('info', 'machine.gone', { machine });
+    this.#forget(machine);
+    for (const listener of this.#goneListeners) listener(machine);
+  }
+
+  #forget(machine: string): void {
     this.upcoming.drop(machine);
     this.joins.drop(machine);
     this.#deps.table.forget(machine);
-    for (const listener of this.#goneListeners) listener(machine);
   }
 
   #nodeChanged(name: string): void {
@@ -191,6 +222,7 @@ export class Nodes {
     let cancel = () => {};
     const sweep = () => {
       this.capacities.sweep();
+      this.machines.sweep();
       cancel = clock.after(SWEEP_MS, sweep);
     };
     cancel = clock.after(SWEEP_MS, sweep);

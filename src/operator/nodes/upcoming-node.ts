@@ -4,7 +4,9 @@
 import { createHash } from 'node:crypto';
 import { MachineState } from '../../model/index.ts';
 import type { NodeStateUpdate } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import { taintsOf } from '../bootstrap/node-identity.ts';
 import type { KubeObject, NodeTaint } from '../kube/objects.ts';
+import type { TaintRule } from '../pods/settings.ts';
 import type { ObjectReference } from './contract.ts';
 
 export type Phase = 'Provisioning' | 'Launched' | 'Registered' | 'Ready' | 'Draining' | 'Drained' | 'Failed';
@@ -37,7 +39,6 @@ const OBJECT_NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 const MAX_NAME_LENGTH = 253;
 const QUANTITY =
   /^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$/;
-const EFFECTS: ReadonlySet<string> = new Set(['NoSchedule', 'PreferNoSchedule', 'NoExecute']);
 const MAX_ERROR_LENGTH = 1_000;
 
 /** `un-<machine id>`, or a hash where the id is not part of a legal name. */
@@ -59,19 +60,38 @@ const PHASES: ReadonlyMap<MachineState, Phase> = new Map([
   [MachineState.Failed, 'Failed'],
 ]);
 
+const IN_CLUSTER_PHASES: ReadonlySet<Phase | undefined> = new Set<Phase>([
+  'Registered',
+  'Ready',
+  'Draining',
+  'Drained',
+  'Failed',
+]);
+
+/** Whether a machine with this phase is or was in the cluster; the others are on their way to it. */
+export function isInClusterPhase(phase: Phase | undefined): boolean {
+  return IN_CLUSTER_PHASES.has(phase);
+}
+
 /** Every other state, those of a newer shard included, is on its way to a machine. */
 export function phaseOf(state: MachineState): Phase {
   return PHASES.get(state) ?? 'Provisioning';
 }
 
-/** Parts that the CRD would reject are left out: one bad label of a provider must not hide the node. */
-export function specOf({ labels, resources, taints }: NodeStateUpdate): UpcomingNodeSpec {
+/**
+ * Parts that the CRD would reject are left out: one bad label of a provider must not hide the node. The taints are those
+ * that the bootstrap registers the node with.
+ */
+export function specOf(
+  { labels, resources, taints }: NodeStateUpdate,
+  rules: readonly TaintRule[] = [],
+): UpcomingNodeSpec {
   return {
     labels: sorted(labels),
     resources: sorted(resources?.resources ?? new Map(), (text) => QUANTITY.test(text)),
-    taints: taints
-      .filter(({ key, effect }) => key !== '' && EFFECTS.has(effect))
-      .map(({ key, value, effect }) => (value === '' ? { key, effect } : { key, value, effect })),
+    taints: taintsOf(taints, labels, rules)
+      .filter(({ key }) => key !== '')
+      .map(({ key, value = '', effect }) => (value === '' ? { key, effect } : { key, value, effect })),
   };
 }
 

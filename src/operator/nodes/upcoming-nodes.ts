@@ -6,14 +6,18 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { NodeStateUpdate } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { type KubeClient, KubeError } from '../kube/client.ts';
 import { FIELD_MANAGER } from '../kube/writes.ts';
+import type { TaintRule } from '../pods/settings.ts';
 import { nodeReference, type OperatorMetrics } from './contract.ts';
 import type { KeyedWrites } from './keyed-writes.ts';
+import type { KnownMachines } from './machines.ts';
 import type { NodeTable } from './node-table.ts';
 import { BIGFLEET_API, listAll, UPCOMING_NODES } from './paths.ts';
 import {
+  isInClusterPhase,
   JOIN_DEADLINE_ANNOTATION,
   MACHINE_ANNOTATION,
   machineOfUpcomingNode,
+  type Phase,
   phaseOf,
   specOf,
   statusOf,
@@ -35,14 +39,18 @@ export interface UpcomingNodesDeps {
   readonly writes: KeyedWrites;
   readonly nodes: NodeTable;
   readonly metrics: OperatorMetrics;
+  /** Taints that nodes with matching labels register with. */
+  readonly taintRules?: readonly TaintRule[];
 }
 
-export class UpcomingNodes {
+export class UpcomingNodes implements KnownMachines {
   readonly #deps: UpcomingNodesDeps;
   readonly #stored = new Map<string, Stored>();
   readonly #updates = new Map<string, NodeStateUpdate>();
   readonly #draining = new Set<string>();
   readonly #joinDeadlines = new Map<string, number>();
+  /** When the latest update of a machine was received, until its object shows it. */
+  readonly #receivedMs = new Map<string, number>();
 
   constructor(deps: UpcomingNodesDeps) {
     this.#deps = deps;
@@ -69,6 +77,15 @@ export class UpcomingNodes {
     return this.#stored.keys();
   }
 
+  get isEmpty(): boolean {
+    return this.#stored.size === 0;
+  }
+
+  /** Whether the object says that the machine was in the cluster, not on its way to it. */
+  wasInCluster(machine: string): boolean {
+    return isInClusterPhase(this.#stored.get(machine)?.status?.phase);
+  }
+
   /** When the node of a machine must have registered; kept on the object, so that a restart does not extend it. */
   joinDeadlineMs(machine: string): number | undefined {
     return this.#joinDeadlines.get(machine);
@@ -87,7 +104,7 @@ export class UpcomingNodes {
   apply(update: NodeStateUpdate): void {
     this.#updates.set(update.machineId, update);
     if (update.state !== MachineState.Configured) this.#draining.delete(update.machineId);
-    this.#write(update.machineId);
+    if (this.#write(update.machineId)) this.#receivedMs.set(update.machineId, this.#deps.clock.now());
   }
 
   /** The operator drains the node of a machine that the shard still reports as Configured. */
@@ -100,39 +117,38 @@ export class UpcomingNodes {
 
   /** The node of a machine appeared or changed. */
   nodeChanged(machine: string): void {
-    if (this.#updates.has(machine)) this.#write(machine);
+    this.#write(machine);
   }
 
   /** The machine is no longer one of this cluster. */
   drop(machine: string): void {
-    this.#updates.delete(machine);
+    const wasKnown = this.#updates.delete(machine);
     this.#draining.delete(machine);
     this.#joinDeadlines.delete(machine);
-    if (this.#stored.has(machine)) this.#write(machine);
+    this.#receivedMs.delete(machine);
+    // Without a stored object its creation may be in flight.
+    if (wasKnown || this.#stored.has(machine)) this.#submit(machine);
   }
 
-  #write(machine: string): void {
-    if (this.#needsWrite(machine)) this.#deps.writes.submit(`un/${machine}`, () => this.#sync(machine));
-  }
-
-  #needsWrite(machine: string): boolean {
+  /** Returns false if the object is as it should be, or not known yet. */
+  #write(machine: string): boolean {
     const update = this.#updates.get(machine);
-    const stored = this.#stored.get(machine);
-    if (update === undefined) return stored !== undefined;
-    if (this.#hasDrained(update, stored)) return true;
+    if (update === undefined || !this.#needsWrite(update)) return false;
+    this.#submit(machine);
+    return true;
+  }
+
+  #submit(machine: string): void {
+    this.#deps.writes.submit(`un/${machine}`, () => this.#sync(machine));
+  }
+
+  #needsWrite(update: NodeStateUpdate): boolean {
+    const stored = this.#stored.get(update.machineId);
     const wanted = this.#wanted(update, stored);
     return (
       wanted.spec !== stored?.spec ||
       wanted.annotations !== stored.annotations ||
       !isSameStatus(wanted.status, stored.status)
-    );
-  }
-
-  /** Launched after Draining: the machine has left the cluster. */
-  #hasDrained(update: NodeStateUpdate, stored: Stored | undefined): boolean {
-    return (
-      phaseOf(update.state as MachineState) === 'Launched' &&
-      (stored?.status?.phase === 'Draining' || stored?.status?.phase === 'Drained')
     );
   }
 
@@ -145,7 +161,7 @@ export class UpcomingNodes {
     const mapped = phaseOf(state as MachineState);
     const deadlineMs = this.#joinDeadlines.get(machine);
     return {
-      spec: JSON.stringify(specOf(update)),
+      spec: JSON.stringify(specOf(update, this.#deps.taintRules)),
       annotations: JSON.stringify(
         ownAnnotations(machine, deadlineMs === undefined ? undefined : new Date(deadlineMs).toISOString()),
       ),
@@ -165,32 +181,46 @@ export class UpcomingNodes {
   async #sync(machine: string): Promise<void> {
     const update = this.#updates.get(machine);
     const stored = this.#stored.get(machine);
-    if (update === undefined || this.#hasDrained(update, stored)) {
+    if (update === undefined) {
       await this.#remove(machine);
       return;
     }
     const { spec, annotations, status } = this.#wanted(update, stored);
     if (spec !== stored?.spec || annotations !== stored.annotations) {
-      await this.#apply(machine, '', {
+      await this.#apply(machine, stored === undefined ? 'create' : 'spec_update', {
         metadata: { annotations: JSON.parse(annotations) as unknown },
         spec: JSON.parse(spec) as unknown,
       });
       this.#stored.set(machine, { spec, annotations, status: stored?.status });
     }
-    if (isSameStatus(status, stored?.status)) return;
+    if (!isSameStatus(status, stored?.status)) await this.#syncStatus(machine, { spec, annotations, status });
+    this.#shown(update, status.phase);
+  }
+
+  async #syncStatus(machine: string, wanted: Stored): Promise<void> {
     try {
-      await this.#apply(machine, '/status', { status });
+      await this.#apply(machine, 'status_update', { status: wanted.status });
     } catch (error) {
       // The object was deleted by another client: the retry creates it again.
       if (error instanceof KubeError && error.isNotFound) this.#stored.delete(machine);
       throw error;
     }
-    this.#stored.set(machine, { spec, annotations, status });
+    this.#stored.set(machine, wanted);
+  }
+
+  /** The object shows an update, unless a later one came meanwhile. */
+  #shown(update: NodeStateUpdate, phase: Phase): void {
+    const { machineId: machine } = update;
+    const receivedMs = this.#receivedMs.get(machine);
+    if (receivedMs === undefined || this.#updates.get(machine) !== update) return;
+    this.#receivedMs.delete(machine);
+    const seconds = (this.#deps.clock.now() - receivedMs) / 1000;
+    this.#deps.metrics.observe('bigfleet_operator_node_state_update_duration_seconds', seconds, { phase });
   }
 
   async #apply(
     machine: string,
-    subresource: '' | '/status',
+    op: 'create' | 'spec_update' | 'status_update',
     content: { readonly metadata?: object; readonly spec?: unknown; readonly status?: unknown },
   ): Promise<void> {
     const name = upcomingNodeName(machine);
@@ -200,33 +230,33 @@ export class UpcomingNodes {
       ...content,
       metadata: { name, ...content.metadata },
     };
-    await this.#deps.kube.patch(
-      `${UPCOMING_NODES}/${encodeURIComponent(name)}${subresource}`,
-      'apply',
-      body,
-      {
-        fieldManager: FIELD_MANAGER,
-        force: true,
-      },
-    );
-    this.#deps.metrics.count('bigfleet_operator_upcoming_node_writes_total', {
-      op: subresource === '' ? 'spec' : 'status',
-    });
+    const path = `${UPCOMING_NODES}/${encodeURIComponent(name)}${op === 'status_update' ? '/status' : ''}`;
+    const options = { fieldManager: FIELD_MANAGER, force: true };
+    await this.#counted(op, () => this.#deps.kube.patch(path, 'apply', body, options));
   }
 
   async #remove(machine: string): Promise<void> {
-    try {
-      await this.#deps.kube.delete(`${UPCOMING_NODES}/${encodeURIComponent(upcomingNodeName(machine))}`);
-    } catch (error) {
-      if (!(error instanceof KubeError && error.isNotFound)) throw error;
-    }
+    const path = `${UPCOMING_NODES}/${encodeURIComponent(upcomingNodeName(machine))}`;
+    await this.#counted('delete', async () => {
+      try {
+        await this.#deps.kube.delete(path);
+      } catch (error) {
+        if (!(error instanceof KubeError && error.isNotFound)) throw error;
+      }
+    });
     this.#stored.delete(machine);
-    this.#joinDeadlines.delete(machine);
-    // A later update of a machine that has drained, such as its Delete, must not create the object again.
-    const update = this.#updates.get(machine);
-    if (update !== undefined && phaseOf(update.state as MachineState) === 'Launched')
-      this.#updates.delete(machine);
-    this.#deps.metrics.count('bigfleet_operator_upcoming_node_writes_total', { op: 'delete' });
+  }
+
+  async #counted(op: string, write: () => Promise<unknown>): Promise<void> {
+    let outcome = 'success';
+    try {
+      await write();
+    } catch (error) {
+      outcome = error instanceof KubeError && error.isConflict ? 'conflict' : 'error';
+      throw error;
+    } finally {
+      this.#deps.metrics.count('bigfleet_operator_upcoming_node_writes_total', { op, outcome });
+    }
   }
 }
 

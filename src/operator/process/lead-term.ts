@@ -64,6 +64,7 @@ export class LeadTerm {
       link,
       table,
       joinTimeoutMs: settings.nodes.joinTimeout,
+      taintRules: settings.demand.taints,
       isDemanded: (fingerprint) => this.verdicts.table.hasProfile(fingerprint),
     });
     this.drains = new Drains({
