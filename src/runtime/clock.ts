@@ -9,3 +9,9 @@ export interface Clock {
   /** Calls `run` after `ms` milliseconds; the returned function cancels the timer. */
   after(ms: number, run: () => void): () => void;
 }
+
+/** For intervals that a correction of the system's time must not stretch or cut short, such as leases. */
+export interface MonotonicClock extends Clock {
+  /** Milliseconds since an arbitrary moment. Never steps, unlike `now`. */
+  monotonic(): number;
+}

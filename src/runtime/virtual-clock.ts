@@ -3,14 +3,14 @@
 // start are therefore identical. The clock does not wait for real I/O, so everything on it must stay within the process.
 
 import { MinHeap } from '../collections/heap.ts';
-import type { Clock } from './clock.ts';
+import type { MonotonicClock } from './clock.ts';
 
 interface Timer {
   run: (() => void) | null;
 }
 
 /** A clock that tests advance. Timers fire in the order of their due time, then of their creation. */
-export class VirtualClock implements Clock {
+export class VirtualClock implements MonotonicClock {
   #now: number;
   #waiting = 0;
   readonly #timers = new MinHeap<Timer>();
@@ -20,6 +20,10 @@ export class VirtualClock implements Clock {
   }
 
   now(): number {
+    return this.#now;
+  }
+
+  monotonic(): number {
     return this.#now;
   }
 

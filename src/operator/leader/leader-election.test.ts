@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MemoryKube } from '../../../testing/operator/memory-kube.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { MonotonicClock } from '../../runtime/clock.ts';
 import { Random } from '../../runtime/random.ts';
 import { VirtualClock } from '../../runtime/virtual-clock.ts';
 import { KubeError } from '../kube/client.ts';
@@ -13,19 +13,27 @@ import { LeaderElection } from './leader-election.ts';
 
 const PATH = '/apis/coordination.k8s.io/v1/namespaces/ns/leases/operator';
 
-/** A clock that is wrong by a constant. */
-function skewed(clock: Clock, byMs: number): Clock {
-  return { now: () => clock.now() + byMs, after: (ms, run) => clock.after(ms, run) };
+/** How wrong the time of a replica is; a correction of its system's time changes it. */
+interface Skew {
+  ms: number;
+}
+
+function skewed(clock: MonotonicClock, by: Skew): MonotonicClock {
+  return {
+    now: () => clock.now() + by.ms,
+    monotonic: () => clock.monotonic(),
+    after: (ms, run) => clock.after(ms, run),
+  };
 }
 
 function scene() {
   const clock = new VirtualClock(Date.UTC(2026, 0, 1));
   const kube = new MemoryKube();
   const log: string[] = [];
-  const replica = (identity: string, client = kube, byMs = 0) => {
+  const replica = (identity: string, client = kube, by: Skew = { ms: 0 }) => {
     const election = new LeaderElection({
       client,
-      clock: skewed(clock, byMs),
+      clock: skewed(clock, by),
       random: new Random(identity.length, identity.charCodeAt(0)),
       namespace: 'ns',
       name: 'operator',
@@ -130,10 +138,64 @@ describe('leader election', () => {
     expect(log).toEqual(['a elected']);
   });
 
-  it('given any skew, outages and restarts, then never two leaders at the same time', async () => {
+  it('given a candidate whose time steps forward between two renewals, then it does not take a live Lease', async () => {
+    const { clock, kube, replica, log } = scene();
+    const reached = new MemoryKube();
+    Object.defineProperty(reached, 'objects', { value: kube.objects });
+    const a = replica('a', reached);
+    await clock.advance(0);
+    const by = { ms: 0 };
+    const b = replica('b', undefined, by);
+    await clock.advance(1_000);
+    // Renewals are late, but the leader may still act.
+    reached.before = down;
+    await clock.advance(4_000);
+    by.ms = 20_000;
+    await clock.advance(2_500);
+    expect([a.isLeader, b.isLeader]).toEqual([true, false]);
+    reached.before = () => {};
+    await clock.advance(60_000);
+    expect(log).toEqual(['a elected']);
+  });
+
+  it('given a candidate whose time steps back, then it takes the Lease of a replica that is gone all the same', async () => {
+    const { clock, kube, replica, log } = scene();
+    const reached = new MemoryKube();
+    Object.defineProperty(reached, 'objects', { value: kube.objects });
+    replica('a', reached);
+    await clock.advance(0);
+    const by = { ms: 0 };
+    const b = replica('b', undefined, by);
+    await clock.advance(5_000);
+    reached.before = down;
+    by.ms = -3_600_000;
+    await clock.advance(20_000);
+    expect(b.isLeader).toBe(true);
+    expect(log.at(-1)).toBe('b elected');
+  });
+
+  it('given a leader whose time steps, then it neither gives up early nor acts for longer', async () => {
+    const { clock, kube, replica, log } = scene();
+    const by = { ms: 0 };
+    const a = replica('a', undefined, by);
+    await clock.advance(1_000);
+    by.ms = 3_600_000;
+    expect(a.isLeader).toBe(true);
+    await clock.advance(60_000);
+    expect(log).toEqual(['a elected']);
+    kube.before = () => new Promise(() => {});
+    await clock.advance(0);
+    by.ms = 0;
+    await clock.advance(10_000);
+    expect(a.isLeader).toBe(false);
+    expect(log).toHaveLength(2);
+  });
+
+  it('given any skew, steps of time, outages and restarts, then never two leaders at the same time', async () => {
     const step = fc.record({
       who: fc.nat(2),
-      what: fc.constantFrom('cut', 'heal', 'stop', 'start'),
+      what: fc.constantFrom('cut', 'heal', 'stop', 'start', 'step'),
+      stepMs: fc.integer({ min: -3_600_000, max: 3_600_000 }),
       waitMs: fc.integer({ min: 0, max: 20_000 }),
     });
     const skews = fc.array(fc.integer({ min: -3_600_000, max: 3_600_000 }), { minLength: 3, maxLength: 3 });
@@ -146,8 +208,10 @@ describe('leader election', () => {
           return client;
         });
         const names = ['a', 'b', 'c'];
-        const replicas = names.map((name, i) => replica(name, clients[i], byMs[i]));
-        for (const { who, what, waitMs } of steps) {
+        const by = byMs.map((ms) => ({ ms }));
+        const replicas = names.map((name, i) => replica(name, clients[i], by[i]));
+        for (const { who, what, waitMs, stepMs } of steps) {
+          if (what === 'step') by[who]!.ms = stepMs;
           if (what === 'cut') clients[who]!.before = down;
           if (what === 'heal') clients[who]!.before = () => {};
           if (what === 'stop') void replicas[who]!.stop();

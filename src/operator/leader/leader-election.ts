@@ -1,11 +1,11 @@
 // Leader election by a Lease, so that of two replicas one acts and the other takes over. As client-go does it, clocks are
 // never compared between replicas: a replica takes the Lease only after it has seen it unchanged for its whole duration by
-// its own clock. The leader gives up `renewMs` after its last renewal, which is sooner than another may take over.
-// Used by process/operator.ts.
+// its own monotonic clock, which a correction of the system's time does not step. The leader gives up `renewMs` after its
+// last renewal by the same clock, which is sooner than another may take over. Used by process/operator.ts.
 //
 //   candidate -> leader -> candidate (Lease lost) ...   stop: the leader releases the Lease
 
-import type { Clock } from '../../runtime/clock.ts';
+import type { MonotonicClock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import { type KubeClient, KubeError } from '../kube/client.ts';
 import { createLease, getLease, type Lease, type LeaseSpec, microTime, updateLease } from '../kube/writes.ts';
@@ -26,7 +26,7 @@ export const ELECTION_TIMES: ElectionTimes = { leaseMs: 15_000, renewMs: 10_000,
 
 export interface ElectionParts {
   readonly client: KubeClient;
-  readonly clock: Clock;
+  readonly clock: MonotonicClock;
   readonly random: Random;
   readonly namespace: string;
   readonly name: string;
@@ -45,9 +45,9 @@ export class LeaderElection {
   readonly #times: ElectionTimes;
   #isRunning = false;
   #isLeader = false;
-  /** The Lease as last seen, and when it was first seen like this, by the local clock. */
+  /** The Lease as last seen, and when it was first seen like this, on the monotonic clock. */
   #seen: { readonly lease: Lease; readonly text: string; readonly sinceMs: number } | null = null;
-  /** When the last successful renewal began. */
+  /** When the last successful renewal began, on the monotonic clock. */
   #renewedMs = 0;
   #abort = new AbortController();
   #cancelAttempt = () => {};
@@ -61,7 +61,7 @@ export class LeaderElection {
 
   /** Whether this replica may act now. False as soon as its last renewal is too old, also if a timer is late. */
   get isLeader(): boolean {
-    return this.#isLeader && this.#parts.clock.now() < this.#renewedMs + this.#times.renewMs;
+    return this.#isLeader && this.#isFresh();
   }
 
   /** Who holds the Lease, as far as this replica knows; '' if unknown. */
@@ -123,13 +123,13 @@ export class LeaderElection {
 
   /** A renewal that took longer than it is valid for counts for nothing. */
   #isFresh(): boolean {
-    return this.#parts.clock.now() < this.#renewedMs + this.#times.renewMs;
+    return this.#parts.clock.monotonic() < this.#renewedMs + this.#times.renewMs;
   }
 
   #watchDeadline(): void {
     this.#cancelDeadline();
     const { clock } = this.#parts;
-    this.#cancelDeadline = clock.after(this.#renewedMs + this.#times.renewMs - clock.now(), () =>
+    this.#cancelDeadline = clock.after(this.#renewedMs + this.#times.renewMs - clock.monotonic(), () =>
       this.#lose('the Lease could not be renewed in time'),
     );
   }
@@ -144,11 +144,13 @@ export class LeaderElection {
   /** When the attempt that now holds the Lease began; null if another replica holds it. */
   async #acquireOrRenew(): Promise<number | null> {
     const { client, clock, namespace, name, identity } = this.#parts;
-    const startedMs = clock.now();
+    const startedMs = clock.monotonic();
+    // For the text of the Lease alone, which no replica compares with its own time.
+    const nowMs = clock.now();
     const { signal } = this.#abort;
     const lease = await getLease(client, namespace, name, { signal });
     if (lease === null) {
-      const fresh = { ...this.#record(startedMs), acquireTime: microTime(startedMs), leaseTransitions: 0 };
+      const fresh = { ...this.#record(nowMs), acquireTime: microTime(nowMs), leaseTransitions: 0 };
       this.#see(await createLease(client, namespace, name, fresh, { signal }));
       return startedMs;
     }
@@ -158,8 +160,8 @@ export class LeaderElection {
     if (!isOurs && (holderIdentity ?? '') !== '' && !this.#isExpired()) return null;
     // The resource version makes the API server refuse this if another replica was quicker.
     const spec: LeaseSpec = {
-      ...this.#record(startedMs),
-      acquireTime: isOurs ? (acquireTime ?? microTime(startedMs)) : microTime(startedMs),
+      ...this.#record(nowMs),
+      acquireTime: isOurs ? (acquireTime ?? microTime(nowMs)) : microTime(nowMs),
       leaseTransitions: (leaseTransitions ?? 0) + (isOurs ? 0 : 1),
     };
     this.#see(await updateLease(client, lease, spec, { signal }));
@@ -177,14 +179,14 @@ export class LeaderElection {
 
   #see(lease: Lease): void {
     const text = JSON.stringify(lease.spec ?? {});
-    if (this.#seen?.text !== text) this.#seen = { lease, text, sinceMs: this.#parts.clock.now() };
+    if (this.#seen?.text !== text) this.#seen = { lease, text, sinceMs: this.#parts.clock.monotonic() };
   }
 
-  /** Whether the Lease has not changed for its duration, by the local clock. */
+  /** Whether the Lease has not changed for its duration. */
   #isExpired(): boolean {
     const { lease, sinceMs } = this.#seen!;
     const leaseMs = (lease.spec?.leaseDurationSeconds ?? this.#times.leaseMs / 1000) * 1000;
-    return this.#parts.clock.now() >= sinceMs + leaseMs;
+    return this.#parts.clock.monotonic() >= sinceMs + leaseMs;
   }
 
   async #release(): Promise<void> {

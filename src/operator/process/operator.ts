@@ -2,7 +2,7 @@
 // wiring is here; the parts know each other through interfaces only. Started by cli/operator.ts.
 
 import { hostname } from 'node:os';
-import type { Clock } from '../../runtime/clock.ts';
+import type { MonotonicClock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/logger.ts';
 import { Random } from '../../runtime/random.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
@@ -30,7 +30,7 @@ export interface OperatorIo {
   readonly log: Log;
   readonly factories: PartFactories;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  readonly clock?: Clock;
+  readonly clock?: MonotonicClock;
   readonly read?: ReadText;
   readonly dialer?: Dialer;
   readonly seed?: number;
@@ -161,7 +161,7 @@ class OperatorProcess implements RunningOperator {
     { leaderElection }: OperatorSettings,
     namespace: string,
     env: Readonly<Record<string, string | undefined>>,
-    clock: Clock,
+    clock: MonotonicClock,
     seed: number,
   ): LeaderElection | null {
     const { enabled, leaseName, leaseDuration, renewDeadline, retryPeriod } = leaderElection;
