@@ -77,6 +77,41 @@ describe('manifests', () => {
     }
   });
 
+  it('given the rights, then they are those that the operator uses, and no others', () => {
+    const all = rules(operatorManifests({ ...OPTIONS, mode: 'tokens' }));
+    const rights = all.flatMap(({ resources, verbs, resourceNames }) =>
+      resources.map((resource) => [[resource, ...(resourceNames ?? [])].join(' '), verbs.join(' ')]),
+    );
+    // One object is read by name in: drains (nodes), episodes, tokens, cluster-info, and the election. Only the Lease is
+    // replaced; everything else is patched.
+    expect(rights).toEqual([
+      ['pods', 'list watch delete'],
+      ['pods/eviction', 'create'],
+      ['nodes', 'get list watch patch delete'],
+      ['namespaces', 'list watch'],
+      ['persistentvolumeclaims', 'list watch'],
+      ['persistentvolumes', 'list watch'],
+      ['daemonsets', 'list watch'],
+      ['priorityclasses', 'list watch'],
+      ['poddisruptionbudgets', 'list watch'],
+      ['capacityrequests', 'list watch'],
+      ['capacityrequests/status', 'patch'],
+      ['upcomingnodes', 'list create patch delete'],
+      ['availablecapacities', 'list create patch delete'],
+      ['upcomingnodes/status', 'patch'],
+      ['events', 'create patch'],
+      ['leases', 'create'],
+      ['leases bigfleet-operator', 'get update'],
+      ['configmaps', 'create'],
+      ['configmaps bigfleet-verdicts', 'patch'],
+      ['configmaps bigfleet-episodes bigfleet-operator-tokens', 'get patch'],
+      ['configmaps cluster-info', 'get'],
+      ['secrets', 'create delete'],
+    ]);
+    const template = JSON.stringify(rules(operatorManifests({ ...OPTIONS, mode: 'template' })));
+    expect(template).not.toMatch(/tokens|secrets/);
+  });
+
   it('given each role, then the account of the operator is bound to it', () => {
     const all = operatorManifests({ ...OPTIONS, mode: 'tokens' });
     for (const [role, namespace] of [

@@ -14,46 +14,53 @@ interface Rule {
   readonly resourceNames?: readonly string[];
 }
 
-const READ = ['get', 'list', 'watch'];
-const WRITE = ['create', 'patch', 'delete'];
+/** Reflectors list and watch; a right to get is named where one object is read. */
+const FOLLOW = ['list', 'watch'];
 
 const CLUSTER_RULES: readonly Rule[] = [
   // Demand, and pods that block a drain; preemptions delete a pod whose grace has ended.
-  { apiGroups: [''], resources: ['pods'], verbs: [...READ, 'delete'] },
+  { apiGroups: [''], resources: ['pods'], verbs: [...FOLLOW, 'delete'] },
   { apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] },
   // Cordon, labels and the state of drains; the object of a machine that is gone is deleted.
-  { apiGroups: [''], resources: ['nodes'], verbs: [...READ, 'patch', 'delete'] },
-  { apiGroups: [''], resources: ['namespaces', 'persistentvolumeclaims', 'persistentvolumes'], verbs: READ },
-  { apiGroups: ['apps'], resources: ['daemonsets'], verbs: READ },
-  { apiGroups: ['scheduling.k8s.io'], resources: ['priorityclasses'], verbs: READ },
-  { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: READ },
-  { apiGroups: [GROUP], resources: ['capacityrequests'], verbs: READ },
+  { apiGroups: [''], resources: ['nodes'], verbs: ['get', ...FOLLOW, 'patch', 'delete'] },
+  {
+    apiGroups: [''],
+    resources: ['namespaces', 'persistentvolumeclaims', 'persistentvolumes'],
+    verbs: FOLLOW,
+  },
+  { apiGroups: ['apps'], resources: ['daemonsets'], verbs: FOLLOW },
+  { apiGroups: ['scheduling.k8s.io'], resources: ['priorityclasses'], verbs: FOLLOW },
+  { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: FOLLOW },
+  { apiGroups: [GROUP], resources: ['capacityrequests'], verbs: FOLLOW },
   { apiGroups: [GROUP], resources: ['capacityrequests/status'], verbs: ['patch'] },
-  { apiGroups: [GROUP], resources: ['upcomingnodes', 'availablecapacities'], verbs: [...READ, ...WRITE] },
+  // Listed once for each term; apply creates what does not exist.
+  {
+    apiGroups: [GROUP],
+    resources: ['upcomingnodes', 'availablecapacities'],
+    verbs: ['list', 'create', 'patch', 'delete'],
+  },
   { apiGroups: [GROUP], resources: ['upcomingnodes/status'], verbs: ['patch'] },
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
 ];
 
-/** ConfigMaps that the operator keeps: what the shard says about rows, open episodes of stuck pods, and its tokens. */
-const CONFIG_MAPS = ['bigfleet-verdicts', 'bigfleet-episodes', TOKENS_CONFIG_MAP];
-
 /** A right to create cannot be limited by name. */
-const NAMESPACE_RULES: readonly Rule[] = [
-  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
-  {
-    apiGroups: ['coordination.k8s.io'],
-    resources: ['leases'],
-    resourceNames: [APP],
-    verbs: ['get', 'update'],
-  },
-  { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
-  {
-    apiGroups: [''],
-    resources: ['configmaps'],
-    resourceNames: CONFIG_MAPS,
-    verbs: ['get', 'update', 'patch'],
-  },
-];
+function namespaceRules(mode: BootstrapMode): readonly Rule[] {
+  const configMaps = { apiGroups: [''], resources: ['configmaps'] };
+  const leases = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
+  return [
+    { ...leases, verbs: ['create'] },
+    { ...leases, resourceNames: [APP], verbs: ['get', 'update'] },
+    { ...configMaps, verbs: ['create'] },
+    // What the shard says about rows; read by people alone.
+    { ...configMaps, resourceNames: ['bigfleet-verdicts'], verbs: ['patch'] },
+    // Open episodes of stuck pods, and ids of bootstrap tokens.
+    {
+      ...configMaps,
+      resourceNames: ['bigfleet-episodes', ...(mode === 'tokens' ? [TOKENS_CONFIG_MAP] : [])],
+      verbs: ['get', 'patch'],
+    },
+  ];
+}
 
 /** Bootstrap tokens are Secrets of kube-system; their names are random. */
 const TOKEN_RULES: readonly Rule[] = [
@@ -72,7 +79,7 @@ export function accessRules(namespace: string, mode: BootstrapMode): readonly Ma
   };
   const roles = [
     ...bound('ClusterRole', undefined, CLUSTER_RULES, namespace),
-    ...bound('Role', namespace, NAMESPACE_RULES, namespace),
+    ...bound('Role', namespace, namespaceRules(mode), namespace),
     ...bound('Role', 'kube-public', CLUSTER_INFO_RULES, namespace),
     ...(mode === 'tokens' ? bound('Role', 'kube-system', TOKEN_RULES, namespace) : []),
   ];
