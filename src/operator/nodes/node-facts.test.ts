@@ -74,6 +74,18 @@ describe('facts about nodes', () => {
     expect(await passed(20_000)).toEqual(facts);
   });
 
+  it('given nodes whose budgets have no room when the process starts, then they are protected at once, and later ones after a minute', async () => {
+    const { use, tracker, passed, add } = scene(['a', 'b']);
+    use.set('a', { ...BUSY, withoutBudget: 1 }).set('b', BUSY);
+    const found = { machineId: 'm-a', reason: REASON_PDB };
+    expect(tracker.refresh()).toEqual({ empty: [], inUse: ['m-b'], protected: [found] });
+    use.set('b', { ...BUSY, withoutBudget: 1 }).set('c', { ...BUSY, withoutBudget: 1 });
+    add('c');
+    expect((await passed(50_000)).protected).toEqual([found]);
+    expect(tracker.current.inUse).toEqual(['m-b', 'm-c']);
+    expect((await passed(20_000)).protected).toHaveLength(3);
+  });
+
   it('given annotations on pod or node, or a failed drain, then the node is protected at once', () => {
     const { use, tracker, failedUntil, clock, add } = scene(['a', 'b', 'c', 'd']);
     for (const name of ['a', 'b', 'c', 'd']) use.set(name, BUSY);

@@ -6,6 +6,10 @@
 //   protected  at once by an annotation or a failed drain; after `budgetMs` (1 min) without room in a budget, which every
 //              rolling update passes through for seconds; ends after `unprotectedMs` (5 min) without a reason
 //
+// A standby refreshes as well, so that a new leader reports what the old one did. A process that has just started does not
+// know for how long a budget has had no room: the nodes that it finds in this state count as protected at once, since the
+// process before it has most likely reported them so.
+//
 // A failed drain protects for 30 min, which drain/ writes on the Node. Read by the roll-up and by episodes/.
 
 import type { Clock } from '../../runtime/clock.ts';
@@ -51,6 +55,7 @@ export class NodeFactTracker {
   readonly #states = new Map<string, State>();
   #facts: NodeFacts = { empty: [], inUse: [], protected: [] };
   #text = '';
+  #hasRefreshed = false;
 
   constructor(deps: {
     readonly clock: Clock;
@@ -67,6 +72,11 @@ export class NodeFactTracker {
     this.#settings = deps.settings ?? DEFAULT_FACT_SETTINGS;
   }
 
+  /** The facts as of the last refresh. */
+  get current(): NodeFacts {
+    return this.#facts;
+  }
+
   /** Reads the use of all managed nodes. Returns the same object while nothing has changed, sorted by machine. */
   refresh(): NodeFacts {
     const now = this.#clock.now();
@@ -76,6 +86,7 @@ export class NodeFactTracker {
       seen.add(machine);
       this.#update(machine, node, now);
     }
+    this.#hasRefreshed = true;
     for (const machine of [...this.#states.keys()]) if (!seen.has(machine)) this.#states.delete(machine);
     this.#publish();
     return this.#facts;
@@ -125,7 +136,8 @@ export class NodeFactTracker {
       return;
     }
     state.reasonSinceMs ??= now;
-    const isSettled = reason !== REASON_PDB || now - state.reasonSinceMs >= this.#settings.budgetMs;
+    const isSettled =
+      reason !== REASON_PDB || !this.#hasRefreshed || now - state.reasonSinceMs >= this.#settings.budgetMs;
     if (isSettled || state.protection !== null) {
       // The reason shown changes only from a budget to a stronger one: budgets come and go.
       if (state.protection === null || reason !== REASON_PDB) state.protection = reason;

@@ -116,6 +116,30 @@ function cluster() {
       'application/merge-patch+json',
     );
   };
+  /** A node with the label of machine `m-NAME`, or known to the shard by its provider id alone. */
+  const addNode = (name: string, isLabelled: boolean): void =>
+    void api.admin('POST', '/api/v1/nodes', {
+      metadata: { name, labels: isLabelled ? { 'bigfleet.lucy.sh/machine': `m-${name}` } : {} },
+      spec: { providerID: `cloud:///${name}` },
+      status: { allocatable: { cpu: '4' } },
+    });
+  const addRunning = (name: string, nodeName: string): void => {
+    const path = '/api/v1/namespaces/default/pods';
+    const containers = [{ name: 'main', image: 'x', resources: { requests: { cpu: '2' } } }];
+    api.admin('POST', path, { metadata: { name, labels: { app: name } }, spec: { nodeName, containers } });
+    const type = 'application/merge-patch+json';
+    api.admin('PATCH', `${path}/${name}/status`, { status: { phase: 'Running' } }, type);
+  };
+  /** A budget of the pods with this name that allows no disruption. */
+  const addBudget = (name: string): void => {
+    const path = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
+    api.admin('POST', path, {
+      metadata: { name },
+      spec: { minAvailable: 1, selector: { matchLabels: { app: name } } },
+    });
+    const type = 'application/merge-patch+json';
+    api.admin('PATCH', `${path}/${name}/status`, { status: { disruptionsAllowed: 0 } }, type);
+  };
   const addRequest = (name: string): void =>
     void api.admin('POST', `${API}/namespaces/default/capacityrequests`, {
       metadata: { name },
@@ -128,7 +152,7 @@ function cluster() {
       .all('events')
       .filter((event) => (event['regarding'] as { name: string }).name === name)
       .map((event) => event['reason'] as string);
-  return { clock, api, replica, addPod, addRequest, statusOf, eventsOn };
+  return { clock, api, replica, addPod, addNode, addRunning, addBudget, addRequest, statusOf, eventsOn };
 }
 
 /** Accepts the session, then the roll-up that the operator sends. Returns the fingerprint of its first row. */
@@ -160,11 +184,101 @@ describe('a standby', () => {
   });
 });
 
+describe('a take-over', () => {
+  it('given nodes that are empty and protected for minutes, then the first roll-up of the new leader says so too', async () => {
+    const { clock, replica, addNode, addRunning, addBudget } = cluster();
+    addNode('empty', true);
+    addNode('kept', true);
+    addRunning('web', 'kept');
+    addBudget('web');
+    const first = await replica('a');
+    const second = await replica('b');
+    await accept(first.shard, clock);
+    for (let seconds = 0; seconds < 180; seconds += 10) {
+      await clock.advance(10_000);
+      first.shard.last.ackRollup();
+    }
+    const facts = first.shard.last.rollups.at(-1)!.nodeFacts;
+    const kept = [{ machineId: 'm-kept' }];
+    expect(facts).toMatchObject({ empty: ['m-empty'], inUse: [], protected: kept });
+    await clock.until(first.operator.stop());
+    await clock.advance(20_000);
+    await accept(second.shard, clock);
+    expect(second.shard.last.rollups[0]!.nodeFacts).toEqual(facts);
+  });
+
+  it('given budgets that are listed late at a start, then no node is reported as in use that they protect', async () => {
+    const { clock, api, replica, addNode, addRunning, addBudget } = cluster();
+    addNode('kept', true);
+    addRunning('web', 'kept');
+    addBudget('web');
+    const end = api.faults.add({
+      when: ({ resource }) => resource === 'poddisruptionbudgets',
+      answer: { status: 500 },
+    });
+    const { shard } = await replica('a');
+    await accept(shard, clock);
+    expect(shard.last.rollups[0]!.nodeFacts).toMatchObject({ inUse: [], protected: [] });
+    end();
+    await clock.advance(40_000);
+    const { nodeFacts } = shard.last.rollups.at(-1)!;
+    expect(nodeFacts).toMatchObject({ inUse: [], protected: [{ machineId: 'm-kept' }] });
+  });
+});
+
+describe('nodes that the shard ties to machines', () => {
+  it('given a node that has no label yet, then the first roll-up waits for the shard to name its machine', async () => {
+    const { clock, replica, addNode, addRunning } = cluster();
+    addNode('n', false);
+    addRunning('web', 'n');
+    const { shard } = await replica('a');
+    shard.last.ackHello();
+    await clock.advance(200);
+    const update = nodeStateUpdate('m-n', MachineState.Configured, { providerId: 'n' });
+    shard.last.tell({ $case: 'nodeStateUpdate', value: update });
+    await clock.advance(3_000);
+    expect(shard.last.rollups.map(({ needs }) => needs.length)).toEqual([1]);
+  });
+
+  it('given a node of another node group, then the first roll-up waits for a second, and for ten while machines are reported', async () => {
+    const { clock, replica, addNode } = cluster();
+    addNode('other', false);
+    const { shard } = await replica('a');
+    shard.last.ackHello();
+    await clock.advance(1_500);
+    expect(shard.last.rollups).toHaveLength(1);
+    shard.last.drop();
+    await clock.advance(5_000);
+    const next = shard.last;
+    next.ackHello();
+    for (let i = 0; i < 40; i++) {
+      expect(next.rollups.length > 0).toBe(i >= 20);
+      const update = nodeStateUpdate(`m-${i}`, MachineState.Configuring);
+      next.tell({ $case: 'nodeStateUpdate', value: update });
+      await clock.advance(500);
+    }
+  });
+
+  it('given a node with pods whose machine is named later, then the shard has its pods within two seconds', async () => {
+    const { clock, replica, addNode, addRunning } = cluster();
+    addNode('n', false);
+    addRunning('web', 'n');
+    const { shard } = await replica('a');
+    await accept(shard, clock);
+    expect(shard.last.rollups.at(-1)!.needs).toHaveLength(0);
+    const before = shard.last.rollups.length;
+    const update = nodeStateUpdate('m-n', MachineState.Configured, { providerId: 'n' });
+    shard.last.tell({ $case: 'nodeStateUpdate', value: update });
+    await clock.advance(2_000);
+    expect(shard.last.rollups.slice(before).map(({ needs }) => needs.length)).toEqual([1]);
+  });
+});
+
 describe('the replica that leads', () => {
   it('given a CapacityRequest, then it is acknowledged after its roll-up was, and the verdict is its condition', async () => {
     const { clock, replica, addRequest, statusOf } = cluster();
     addRequest('r');
-    const { shard } = await replica('a');
+    const { shard, operator } = await replica('a');
     shard.last.ackHello();
     await clock.advance(5_000);
     const [rollup] = shard.last.rollups;
@@ -173,6 +287,9 @@ describe('the replica that leads', () => {
     shard.last.ackRollup(rollup!.timestampUnixNanos);
     await clock.advance(1_000);
     expect(statusOf('r')).toMatchObject({ phase: 'Acknowledged' });
+    const metrics = await (await fetch(`http://${operator.address}/metrics`)).text();
+    expect(metrics).toContain('bigfleet_operator_acknowledge_duration_seconds_count 1\n');
+    expect(metrics).toContain('bigfleet_operator_dispatch_inflight 0\n');
     const met = verdict(fingerprintOf(rollup!.needs[0]!), '', { satisfied: true, machineTotal: 1 });
     shard.last.tell({ $case: 'needVerdicts', value: { cycle: 1n, full: true, verdicts: [met] } });
     await clock.advance(15_000);

@@ -19,11 +19,14 @@ import { NodeFactTracker } from '../nodes/node-facts.ts';
 import { NodeTable } from '../nodes/node-table.ts';
 import type { SessionHandlers } from '../session/contract.ts';
 import type { OutgoingRollup } from '../session/rollup-sender.ts';
+import { FirstRollup } from './first-rollup.ts';
 import { type LeadContext, LeadTerm } from './lead-term.ts';
 import type { ClusterParts, PartContext } from './parts.ts';
 
 /** Before another attempt to read what an earlier leader wrote. */
 const TAKE_OVER_RETRY: BackoffLimits = { baseMs: 500, maxMs: 30_000 };
+/** Facts change after minutes; a standby refreshes them at the pace of roll-ups. */
+const FACTS_MS = 10_000;
 
 export class RealClusterParts implements ClusterParts {
   readonly watches: readonly { readonly resource: string; readonly state: ReflectorState }[];
@@ -33,7 +36,11 @@ export class RealClusterParts implements ClusterParts {
   readonly #nodes = new NodeTable();
   readonly #facts: NodeFactTracker;
   readonly #reflectors: readonly Reflector<KubeObject>[];
+  readonly #budgets: ReflectorState;
+  readonly #firstRollup: FirstRollup;
   #term: LeadTerm | null = null;
+  #startMs = 0;
+  #cancelRefresh = () => {};
   #failures = 0;
   #cancelRetry = () => {};
 
@@ -61,8 +68,17 @@ export class RealClusterParts implements ClusterParts {
       this.#demand.nodeChanged(nodeName);
       const machine = this.#nodes.machineOf(nodeName);
       if (machine !== null) context.joined(machine);
+      // Pods on the node count from now on, or no longer.
+      if ((this.#demand.useOf(nodeName)?.pods ?? 0) > 0) context.link.requestRollup();
     });
+    this.#firstRollup = new FirstRollup(clock, () => context.link.requestRollup());
     const { consumers } = this.#demand;
+    const budgets = this.#follow(
+      'poddisruptionbudgets',
+      RESOURCES.podDisruptionBudgets,
+      consumers.poddisruptionbudgets,
+    );
+    this.#budgets = budgets.state;
     const followed = [
       this.#follow('pods', RESOURCES.pods, consumers.pods),
       this.#follow('nodes', RESOURCES.nodes, both(this.#nodes, consumers.nodes)),
@@ -76,7 +92,7 @@ export class RealClusterParts implements ClusterParts {
       this.#follow('persistentvolumes', RESOURCES.persistentVolumes, consumers.persistentvolumes),
       this.#follow('daemonsets', RESOURCES.daemonSets, consumers.daemonsets),
       this.#follow('priorityclasses', RESOURCES.priorityClasses, consumers.priorityclasses),
-      this.#follow('poddisruptionbudgets', RESOURCES.podDisruptionBudgets, consumers.poddisruptionbudgets),
+      budgets,
     ];
     this.#reflectors = followed.map(({ state }) => state);
     this.watches = followed;
@@ -86,6 +102,8 @@ export class RealClusterParts implements ClusterParts {
 
   start(): void {
     for (const reflector of this.#reflectors) reflector.start();
+    this.#startMs = this.#context.clock.now();
+    this.#refreshLater();
   }
 
   lead(ready: () => void): void {
@@ -95,27 +113,54 @@ export class RealClusterParts implements ClusterParts {
 
   rest(): void {
     this.#cancelRetry();
+    this.#firstRollup.end();
     this.#term?.stop();
     this.#term = null;
   }
 
   stop(): void {
     this.rest();
+    this.#cancelRefresh();
     for (const reflector of this.#reflectors) void reflector.stop();
   }
 
   buildRollup(timestampUnixNanos: bigint): OutgoingRollup | null {
     const term = this.#term;
     // Without the episodes of an earlier leader the roll-up would withdraw their machines.
-    if (term === null || !term.isReady) return null;
-    const parts = { extraNeeds: term.extraNeeds(), nodeFacts: this.#facts.refresh() };
+    if (term === null || !term.isReady || this.#firstRollup.isHeld) return null;
+    const { clock } = this.#context;
+    const startedMs = clock.now();
+    this.#refreshFacts();
+    const parts = { extraNeeds: term.extraNeeds(), nodeFacts: this.#facts.current };
+    const listMs = clock.now() - startedMs;
     const rollup = this.#demand.build(timestampUnixNanos, parts);
-    if (rollup !== null) term.sent(rollup);
-    return rollup;
+    if (rollup === null) return null;
+    term.sent(rollup);
+    return { ...rollup, listMs };
+  }
+
+  get pendingWrites(): number {
+    return this.#term?.pendingWrites ?? 0;
   }
 
   bootstrapRequested(request: BootstrapRequest): void {
     this.#term?.bootstrapRequested(request);
+  }
+
+  /** Only from a complete picture: facts that a list in progress would correct must not be reported. */
+  #refreshFacts(): void {
+    const { clock, settings } = this.#context;
+    if (this.#demand.problem !== null) return;
+    // Without the right to read budgets there are still the other facts.
+    const waitedMs = clock.now() - this.#startMs;
+    if (this.#budgets.hasListed || waitedMs >= settings.nodes.budgetAfter) this.#facts.refresh();
+  }
+
+  #refreshLater(): void {
+    this.#cancelRefresh = this.#context.clock.after(FACTS_MS, () => {
+      this.#refreshFacts();
+      this.#refreshLater();
+    });
   }
 
   #scrape(followed: readonly { readonly resource: string; readonly state: Reflector<KubeObject> }[]): void {
@@ -160,6 +205,7 @@ export class RealClusterParts implements ClusterParts {
       demand: this.#demand,
       table: this.#nodes,
       facts: this.#facts,
+      refreshFacts: () => this.#refreshFacts(),
       isCurrent: () => this.#demand.problem === null,
     };
   }
@@ -182,17 +228,27 @@ export class RealClusterParts implements ClusterParts {
     );
   }
 
+  #hasUnmanagedNodes(): boolean {
+    for (const { name } of this.#nodes.all()) if (this.#nodes.machineOf(name) === null) return true;
+    return false;
+  }
+
   #handlersOf(): Omit<SessionHandlers, 'bootstrapRequest'> {
     const term = (): LeadTerm | null => this.#term;
     return {
-      connected: () => term()?.connected(),
+      connected: () => {
+        if (this.#hasUnmanagedNodes()) this.#firstRollup.hold();
+        term()?.connected();
+      },
       disconnected: () => {
+        this.#firstRollup.end();
         this.#demand.disconnected();
         term()?.disconnected();
       },
       reclaimInstruction: (instruction) => term()?.drains.reclaimInstruction(instruction),
       reclaimWithdrawal: (withdrawal) => term()?.drains.reclaimWithdrawal(withdrawal),
       nodeStateUpdate: (update) => {
+        this.#firstRollup.reported();
         this.#demand.nodeStateUpdate(update);
         term()?.nodes.nodeStateUpdate(update);
         term()?.drains.nodeStateUpdate(update);

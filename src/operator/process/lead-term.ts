@@ -28,6 +28,7 @@ export interface LeadContext extends PartContext {
   readonly demand: Demand;
   readonly table: NodeTable;
   readonly facts: NodeFactTracker;
+  readonly refreshFacts: () => void;
   /** Whether the picture of the cluster is complete. */
   readonly isCurrent: () => boolean;
 }
@@ -131,6 +132,10 @@ export class LeadTerm {
     this.#recorder.stop();
   }
 
+  get pendingWrites(): number {
+    return this.nodes.pendingWrites + this.#writes.pending;
+  }
+
   connected(): void {
     this.nodes.connected();
     this.drains.connected();
@@ -166,12 +171,14 @@ export class LeadTerm {
 
   #acknowledge(requests: readonly RequestName[]): void {
     const { writer, clock, metrics } = this.#context;
+    const startedMs = clock.now();
     for (const { namespace, name } of requests) {
       this.#writes.submit(`acknowledge/${namespace}/${name}`, async () => {
         const acknowledgedAt = new Date(clock.now()).toISOString();
         const path = `${capacityRequestPath(namespace, name)}/status`;
         await writer.patch(path, 'merge', { status: { phase: 'Acknowledged', acknowledgedAt } });
         metrics.count('bigfleet_operator_acknowledged_total');
+        metrics.acknowledgeSeconds.observe((clock.now() - startedMs) / 1000);
       });
     }
   }
@@ -180,7 +187,7 @@ export class LeadTerm {
     const { clock, settings } = this.#context;
     const everyMs = Math.min(LONGEST_TICK_MS, settings.episodes.stuckAfter / 10);
     this.#cancelTick = clock.after(everyMs, () => {
-      this.#context.facts.refresh();
+      this.#context.refreshFacts();
       void this.#episodes.tick();
       this.#tick();
     });

@@ -14,6 +14,9 @@ import {
 /** Seconds: a roll-up takes milliseconds, an acknowledgement by a slow shard some seconds. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
+/** Seconds: a write to the API server, up to the minutes of one that is repeated until the server answers. */
+const WRITE_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+
 /** Families that other parts may make. */
 const MAX_FAMILIES = 100;
 /** Values of one label of such a family. */
@@ -39,12 +42,17 @@ export class OperatorMetrics {
     'bigfleet_operator_rollup_phase_duration_seconds',
     'How long a phase of a roll-up took.',
     SECONDS,
-    { phase: ['build', 'enqueue'] },
+    { phase: ['list', 'build', 'enqueue'] },
   );
   readonly rollupAckSeconds = this.#registry.histogram(
     'bigfleet_operator_rollup_ack_seconds',
     'Time from sending a roll-up to its acknowledgement.',
     SECONDS,
+  );
+  readonly acknowledgeSeconds = this.#registry.histogram(
+    'bigfleet_operator_acknowledge_duration_seconds',
+    'Time from the acknowledgement of a roll-up to the status of a CapacityRequest that is new in it.',
+    WRITE_SECONDS,
   );
   readonly rollups = this.#registry.counters(
     'bigfleet_operator_rollups_total',
@@ -76,9 +84,9 @@ export class OperatorMetrics {
     'Bootstrap requests: answered, refused with an error, or without an answer because the API server failed.',
     { outcome: BOOTSTRAP_OUTCOMES },
   );
-  readonly bootstrapsInFlight = this.#registry.gauge(
+  readonly dispatchInFlight = this.#registry.gauge(
     'bigfleet_operator_dispatch_inflight',
-    'Bootstrap requests that wait or are being answered.',
+    'Bootstrap requests and writes for messages of the shard that wait or are in flight.',
   );
   readonly tokens = this.#registry.gauge(
     'bigfleet_operator_bootstrap_tokens',

@@ -76,9 +76,10 @@ async function started(
           },
           rest: note('rest'),
           stop: note('stop'),
+          pendingWrites: 2,
           watches: [{ resource: 'pods', state }],
           buildRollup: (timestampUnixNanos) =>
-            state.hasListed ? { bytes: new Uint8Array(), timestampUnixNanos, rows: 3 } : null,
+            state.hasListed ? { bytes: new Uint8Array(), timestampUnixNanos, rows: 3, listMs: 0 } : null,
           bootstrapRequested: note('bootstrapRequested'),
           handlers: {
             connected: note('connected'),
@@ -162,6 +163,9 @@ describe('a replica that leads', () => {
       'bigfleet_operator_session_connected 1',
       'bigfleet_operator_leader 1',
       'bigfleet_operator_rollup_rows 3',
+      'bigfleet_operator_rollup_phase_duration_seconds_count{phase="list"} 1',
+      'bigfleet_operator_rollup_phase_duration_seconds_count{phase="build"} 1',
+      'bigfleet_operator_dispatch_inflight 2',
       'bigfleet_operator_rollups_total{outcome="acknowledged"} 1',
       'bigfleet_operator_watch_current{resource="pods"} 1',
       'bigfleet_operator_drains_total{kind="reclaim",outcome="drained"} 1',

@@ -246,7 +246,8 @@ class OperatorProcess implements RunningOperator {
         this.#log(event.retryMs > 0 ? 'warn' : 'info', 'session-disconnected', { ...event });
         break;
       case 'rollup-sent':
-        metrics.rollupSeconds.observe((event.buildMs + event.sendMs) / 1000);
+        metrics.rollupSeconds.observe((event.listMs + event.buildMs + event.sendMs) / 1000);
+        metrics.rollupPhaseSeconds.of({ phase: 'list' }).observe(event.listMs / 1000);
         metrics.rollupPhaseSeconds.of({ phase: 'build' }).observe(event.buildMs / 1000);
         metrics.rollupPhaseSeconds.of({ phase: 'enqueue' }).observe(event.sendMs / 1000);
         metrics.rollups.of({ outcome: 'sent' }).add();
@@ -270,7 +271,7 @@ class OperatorProcess implements RunningOperator {
     metrics.isConnected.set(this.#session.isConnected ? 1 : 0);
     metrics.isLeader.set(this.isLeader ? 1 : 0);
     metrics.replies.set(replies);
-    metrics.bootstrapsInFlight.set(bootstraps);
+    metrics.dispatchInFlight.set(bootstraps + this.#parts.pendingWrites);
     for (const { resource, state } of this.#parts.watches)
       metrics.watches.of({ resource }).set(state.isCurrent ? 1 : 0);
   }

@@ -60,6 +60,8 @@ export interface ClusterParts {
   rest(): void;
   /** Ends everything. */
   stop(): void;
+  /** Writes to the API server that wait or are in flight because of messages of the shard. */
+  readonly pendingWrites: number;
   /** Resources that are followed. */
   readonly watches: readonly { readonly resource: string; readonly state: ReflectorState }[];
   /** The demand now; null while it is not known completely. */

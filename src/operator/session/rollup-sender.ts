@@ -13,6 +13,8 @@ export interface OutgoingRollup {
   /** Differs from that of every earlier one, so that an acknowledgement can be told apart. */
   readonly timestampUnixNanos: bigint;
   readonly rows: number;
+  /** How much of the time to build it was for reading what it is made from. */
+  readonly listMs?: number;
 }
 
 type RollupLimits = Pick<SessionLimits, 'rollupMs' | 'rollupSpacingMs' | 'rollupAckMs'>;

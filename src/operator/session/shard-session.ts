@@ -49,6 +49,8 @@ export type SessionEvent =
       readonly kind: 'rollup-sent';
       readonly rows: number;
       readonly bytes: number;
+      readonly listMs: number;
+      /** Without `listMs`. */
       readonly buildMs: number;
       readonly sendMs: number;
     }
@@ -328,7 +330,7 @@ export class ShardSession implements ShardLink {
     }
   }
 
-  #sendRollup({ bytes: body, rows }: OutgoingRollup): void {
+  #sendRollup({ bytes: body, rows, listMs = 0 }: OutgoingRollup): void {
     const { clock } = this.#parts;
     const startedMs = clock.now();
     const frame = rollupFrame(body);
@@ -342,7 +344,7 @@ export class ShardSession implements ShardLink {
     }
     this.#link?.send(frame);
     const sendMs = clock.now() - startedMs;
-    this.#event({ kind: 'rollup-sent', rows, bytes, buildMs: this.#builtMs, sendMs });
+    this.#event({ kind: 'rollup-sent', rows, bytes, listMs, buildMs: this.#builtMs - listMs, sendMs });
   }
 
   /** A handler that fails must not end the session. */
