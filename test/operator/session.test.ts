@@ -5,13 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { grpcDialer } from '../../src/operator/session/grpc-dialer.ts';
+import type { LinkEnd } from '../../src/operator/session/link.ts';
 import { type SessionEvent, ShardSession } from '../../src/operator/session/shard-session.ts';
 import { Random } from '../../src/runtime/random.ts';
 import { systemClock } from '../../src/runtime/system-clock.ts';
 import { ClusterCapacityNeeds } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
 import { issueCertificate, makeAuthority } from '../../src/wire/grpc/certificates.ts';
 import type { TlsFiles } from '../../src/wire/index.ts';
-import { serveSessions } from '../../testing/support/sessions-grpc.ts';
+import { helloFrame, serveSessions } from '../../testing/support/sessions-grpc.ts';
 
 const open: (() => unknown)[] = [];
 afterEach(async () => {
@@ -96,10 +97,17 @@ describe('the session with a shard over gRPC', () => {
   it('given several addresses of which one answers, then attempts reach it; given a restart, then it reconnects', async () => {
     const shard = await serveSessions();
     const { session, events } = started(['127.0.0.1:1', 'localhost:1', shard.address]);
-    await until(() => events.some(({ kind }) => kind === 'rollup-acked'));
+    const acknowledged = () => events.filter(({ kind }) => kind === 'rollup-acked').length;
+    await until(() => acknowledged() > 0);
     await shard.stop();
     await until(() => !session.isConnected);
     expect(session.features.size).toBe(0);
+    const before = acknowledged();
+    const restarted = await serveSessions({ listen: shard.address });
+    open.push(restarted.stop);
+    await until(() => acknowledged() > before);
+    expect(session.isConnected).toBe(true);
+    expect(session.features.has('rollup-report')).toBe(true);
     session.stop();
   });
 
@@ -126,10 +134,13 @@ describe('the session with a shard over gRPC', () => {
       security: { tls: clientFiles },
     });
     writeFileSync(clientFiles.key, 'half of a key');
-    const end = { receive: vi.fn(), drained: () => {}, closed: vi.fn() };
+    const end = { receive: vi.fn<LinkEnd['receive']>(), drained: () => {}, closed: vi.fn() };
     const link = dialer.open(end, 0);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    link.send(helloFrame('web'));
+    // The shard accepts no session without a certificate of the cluster.
+    await until(() => end.receive.mock.calls.length > 0 || end.closed.mock.calls.length > 0);
     expect(end.closed).not.toHaveBeenCalled();
+    expect(end.receive.mock.calls[0]![0].payload).toMatchObject({ $case: 'ack', value: { echo: 'hello' } });
     link.close();
   });
 

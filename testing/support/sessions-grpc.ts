@@ -26,10 +26,12 @@ export interface ServeOptions {
   readonly limits?: Partial<SessionLimits>;
   readonly clock?: Clock;
   readonly farewellMs?: number;
+  /** HOST:PORT, as of an earlier server that is to be replaced. */
+  readonly listen?: string;
 }
 
 export async function serveSessions(options: ServeOptions = {}): Promise<Served> {
-  const { tls = null, limits = {}, clock = systemClock, farewellMs = 1000 } = options;
+  const { tls = null, limits = {}, clock = systemClock, farewellMs = 1000, listen = '127.0.0.1:0' } = options;
   const events: ControllerEvent[] = [];
   const sessions = await Sessions.open({
     clock,
@@ -40,10 +42,9 @@ export async function serveSessions(options: ServeOptions = {}): Promise<Served>
   });
   const server = new Server(sessionServerOptions(sessions.limits));
   addSessions(server, sessions, { hasTls: tls !== null, farewellMs });
-  const credentials =
-    tls === null ? ServerCredentials.createInsecure() : serverCredentials('127.0.0.1:0', { tls });
+  const credentials = tls === null ? ServerCredentials.createInsecure() : serverCredentials(listen, { tls });
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', credentials, (error, bound) =>
+    server.bindAsync(listen, credentials, (error, bound) =>
       error === null ? resolve(bound) : reject(error),
     );
   });
