@@ -60,6 +60,20 @@ describe('machines that leave the cluster', () => {
     expect(table.machineOf('m-5')).toBeNull();
   });
 
+  it('given a machine that leaves while another replica leads, then its tie ends with the resync of the next term', async () => {
+    const { cluster, clock, table, register, nodes } = await nodesScene();
+    nodes.nodeStateUpdate(nodeStateUpdate('m-5', Configured));
+    register('m-5');
+    nodes.stop();
+    cluster.objects.clear();
+    const again = await nodesOn(cluster, clock, { table });
+    again.nodes.nodeStateUpdate(nodeStateUpdate('m-6', Configured));
+    await clock.advance(29_000);
+    expect(table.machineOf('m-5')).toBe('m-5');
+    await clock.advance(2_000);
+    expect(table.machineOf('m-5')).toBeNull();
+  });
+
   it('given a shard that reports none of the machines known before, then they stay until it has had half an hour', async () => {
     const { cluster, clock, nodes } = await nodesScene({ joinTimeoutMs: 120_000 });
     nodes.nodeStateUpdate(nodeStateUpdate('m-1', Configured));
