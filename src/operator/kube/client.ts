@@ -12,6 +12,8 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 export interface RequestOptions {
   readonly query?: Query;
   readonly signal?: AbortSignal;
+  /** How often the request is repeated if the API server asks to wait; default: the limit of the client. */
+  readonly maxRetries?: number;
 }
 
 export interface PatchOptions extends RequestOptions {

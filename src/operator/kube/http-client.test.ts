@@ -107,6 +107,14 @@ describe('an API server that asks to wait', () => {
     expect(client.counters.requests).toBe(4);
   });
 
+  it('given a request that the caller repeats itself, then it fails at once', async () => {
+    const { client, faults } = await scene();
+    faults.add({ when: () => true, answer: { status: 429, retryAfterSeconds: 0 } });
+    const error = await failureOf(client.create(`${PODS}/a/eviction`, {}, { maxRetries: 0 }));
+    expect(error).toMatchObject({ status: 429, retryAfterMs: 0 });
+    expect(client.counters).toMatchObject({ requests: 1, throttled: 0 });
+  });
+
   it('given a Retry-After longer than the bound, then the request fails at once and says how long', async () => {
     const { client, faults } = await scene();
     faults.add({ when: () => true, answer: { status: 503, retryAfterSeconds: 3600 } });

@@ -87,6 +87,7 @@ interface Call {
   readonly body: string | null;
   readonly contentType: string;
   readonly timeoutMs: number;
+  readonly maxRetries: number;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -193,7 +194,8 @@ export class HttpKubeClient implements KubeClient {
     }
   }
 
-  #call(method: string, path: string, body: unknown, { query = {}, signal }: RequestOptions): Call {
+  #call(method: string, path: string, body: unknown, options: RequestOptions): Call {
+    const { query = {}, signal, maxRetries = this.#limits.maxRetries } = options;
     return {
       method,
       path,
@@ -201,6 +203,7 @@ export class HttpKubeClient implements KubeClient {
       body: body === null ? null : JSON.stringify(body),
       contentType: 'application/json',
       timeoutMs: this.#limits.requestMs,
+      maxRetries,
       signal,
     };
   }
@@ -267,7 +270,7 @@ export class HttpKubeClient implements KubeClient {
         continue;
       }
       const waitMs = this.#retryDelayMs(error);
-      if (waitMs === null || retries++ >= this.#limits.maxRetries) throw error;
+      if (waitMs === null || retries++ >= call.maxRetries) throw error;
       this.#throttled++;
       await this.#sleep(waitMs, call.signal);
     }

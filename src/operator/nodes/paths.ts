@@ -1,6 +1,6 @@
 // Paths of the API server that the parts for nodes, drains and verdicts use, and a listing in pages.
 
-import type { KubeClient, Query } from '../kube/client.ts';
+import type { KubeClient, Query, RequestOptions } from '../kube/client.ts';
 import type { KubeObject } from '../kube/objects.ts';
 import { apiVersionOf, pathOf, RESOURCES } from '../kube/paths.ts';
 
@@ -38,11 +38,13 @@ export async function listAll<T extends KubeObject>(
   kube: KubeClient,
   path: string,
   query: Query = {},
+  options: Omit<RequestOptions, 'query'> = {},
 ): Promise<readonly T[]> {
   const items: T[] = [];
   let token: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const list = await kube.list<T>(path, { query: { ...query, limit: PAGE_SIZE, continue: token } });
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const page = { ...query, limit: PAGE_SIZE, continue: token };
+    const list = await kube.list<T>(path, { ...options, query: page });
     items.push(...list.items);
     token = list.metadata.continue;
     if (token === undefined || token === '') break;
