@@ -82,11 +82,13 @@ function claim(
       { causes: [{ reason: 'DisruptionBudget', message }], retryAfterSeconds },
     );
   const { name } = budget.metadata;
+  // Pods that are not ready do not count as healthy, and may go while enough others are, or always if the policy says so.
+  const { unhealthyPodEvictionPolicy: policy } = budget['spec'] as { unhealthyPodEvictionPolicy?: string };
+  const isReleased = policy === 'AlwaysAllow' || (desiredHealthy > 0 && currentHealthy >= desiredHealthy);
+  if (!isReady(pod) && isReleased) return;
   const generation = (budget.metadata as { generation?: number }).generation ?? 1;
   if (observedGeneration < generation)
     throw refuse(`The disruption budget ${name} is still being processed by the server.`, 10);
-  // Pods that are not ready do not count as healthy, and may go while enough others are.
-  if (!isReady(pod) && desiredHealthy > 0 && currentHealthy >= desiredHealthy) return;
   if (disruptionsAllowed <= 0)
     throw refuse(
       `The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`,

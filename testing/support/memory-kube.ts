@@ -21,9 +21,21 @@ interface KubeCall {
   readonly verb: 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete' | 'evict';
   readonly path: string;
   readonly body?: unknown;
+  readonly maxRetries?: number | undefined;
 }
 
 type Stored = KubeObject & Record<string, unknown>;
+
+interface Preconditions {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+interface BudgetHealth {
+  readonly unhealthyPodEvictionPolicy?: string;
+  readonly currentHealthy?: number;
+  readonly desiredHealthy?: number;
+}
 
 /** The objects of one API server. Several clients may share them. */
 export class MemoryCluster {
@@ -90,18 +102,20 @@ export class MemoryCluster {
     name: string,
     labels: Readonly<Record<string, string>>,
     allowed: number,
+    more: BudgetHealth = {},
   ): void {
+    const { unhealthyPodEvictionPolicy, ...health } = more;
     this.put(`/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets/${name}`, {
       metadata: { name, namespace },
-      spec: { selector: { matchLabels: labels } },
-      status: { disruptionsAllowed: allowed },
+      spec: { selector: { matchLabels: labels }, unhealthyPodEvictionPolicy },
+      status: { disruptionsAllowed: allowed, ...health },
     });
   }
 
   setAllowed(namespace: string, name: string, allowed: number): void {
     const path = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets/${name}`;
     const budget = this.get(path)!;
-    this.put(path, { ...budget, status: { disruptionsAllowed: allowed } });
+    this.put(path, { ...budget, status: { ...(budget['status'] as object), disruptionsAllowed: allowed } });
   }
 
   pods(node: string): readonly Pod[] {
@@ -162,9 +176,13 @@ class MemoryKube implements KubeClient {
     });
   }
 
-  create<T extends KubeObject>(path: string, object: unknown): Promise<T> {
+  create<T extends KubeObject>(
+    path: string,
+    object: unknown,
+    { maxRetries }: RequestOptions = {},
+  ): Promise<T> {
     if (path.endsWith('/eviction'))
-      return this.#evict(path.slice(0, -'/eviction'.length), object) as Promise<T>;
+      return this.#evict(path.slice(0, -'/eviction'.length), object, maxRetries) as Promise<T>;
     return this.#call({ verb: 'create', path, body: object }, () => {
       const key = `${path}/${(object as Stored).metadata.name}`;
       if (this.#cluster.objects.has(key))
@@ -208,8 +226,7 @@ class MemoryKube implements KubeClient {
   delete(path: string, body?: unknown): Promise<void> {
     return this.#call({ verb: 'delete', path, body }, () => {
       const old = this.#existing(path);
-      const uid = (body as { preconditions?: { uid?: string } } | undefined)?.preconditions?.uid;
-      if (uid !== undefined && uid !== old.metadata.uid) throw conflict();
+      checkPreconditions(old, (body as { preconditions?: Preconditions } | undefined)?.preconditions);
       this.#cluster.deletions.push(path);
       if (path.includes('/pods/')) this.#terminate(path);
       else this.#cluster.remove(path);
@@ -219,16 +236,17 @@ class MemoryKube implements KubeClient {
   /** No part that uses this double watches by itself. */
   async *watch(): AsyncIterable<never> {}
 
-  #evict(path: string, body: unknown): Promise<unknown> {
-    return this.#call({ verb: 'evict', path, body }, () => {
+  #evict(path: string, body: unknown, maxRetries: number | undefined): Promise<unknown> {
+    return this.#call({ verb: 'evict', path, body, maxRetries }, () => {
       const pod = this.#existing(path) as unknown as Pod;
-      const wanted = (body as { deleteOptions?: { preconditions?: { uid?: string } } }).deleteOptions;
-      if (wanted?.preconditions?.uid !== undefined && wanted.preconditions.uid !== pod.metadata.uid)
-        throw conflict();
-      // A pod that is on its way out is evicted without asking its budget.
+      const wanted = (body as { deleteOptions?: { preconditions?: Preconditions } }).deleteOptions;
+      checkPreconditions(pod, wanted?.preconditions);
+      // A pod that is on its way out is evicted without asking its budget, and so is one that has not run yet.
       if (pod.metadata.deletionTimestamp !== undefined) return {};
+      const isPending = pod.status?.phase === 'Pending';
       const budgets = [...this.#cluster.objects.entries()].filter(
         ([key, object]) =>
+          !isPending &&
           key.includes('/poddisruptionbudgets/') &&
           object.metadata.namespace === pod.metadata.namespace &&
           matches((object as unknown as PodDisruptionBudget).spec.selector, pod.metadata.labels ?? {}),
@@ -240,6 +258,7 @@ class MemoryKube implements KubeClient {
         });
       for (const [key, object] of budgets) {
         const budget = object as unknown as PodDisruptionBudget;
+        if (!isReady(pod) && releasesUnready(budget)) continue;
         const allowed = budget.status?.disruptionsAllowed ?? 0;
         if (allowed <= 0)
           throw new KubeError('Cannot evict pod as it would violate the budget', {
@@ -249,7 +268,7 @@ class MemoryKube implements KubeClient {
               { reason: 'DisruptionBudget', message: `The disruption budget ${budget.metadata.name}` },
             ],
           });
-        this.#cluster.put(key, { ...object, status: { disruptionsAllowed: allowed - 1 } });
+        this.#cluster.put(key, { ...object, status: { ...budget.status, disruptionsAllowed: allowed - 1 } });
       }
       const at = this.#cluster.clock.now();
       this.#cluster.evictions.push({
@@ -293,6 +312,26 @@ function notFound(path: string): KubeError {
 
 function conflict(): KubeError {
   return new KubeError('the object has been modified', { status: 409, reason: 'Conflict' });
+}
+
+function checkPreconditions({ metadata }: KubeObject, { uid, resourceVersion }: Preconditions = {}): void {
+  if (uid !== undefined && uid !== metadata.uid)
+    throw new KubeError(
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`,
+      { status: 409, reason: 'Conflict' },
+    );
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) throw conflict();
+}
+
+function isReady({ status }: Pod): boolean {
+  return status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false;
+}
+
+/** Written apart from the operator's own rule, so that the tests compare two readings of Kubernetes. */
+function releasesUnready({ spec, status }: PodDisruptionBudget): boolean {
+  if (spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
+  const desired = status?.desiredHealthy ?? 0;
+  return desired > 0 && (status?.currentHealthy ?? 0) >= desired;
 }
 
 /** JSON merge patch. Apply is treated alike: fields that an apply no longer names stay. */

@@ -1,8 +1,9 @@
-// PodDisruptionBudgets: which pods match one that allows no disruption now. Pods refer to a set of labels by number; each
-// set is compared with the budgets of its namespace once, not each pod.
+// PodDisruptionBudgets: which pods match one that allows no disruption now, by the rules of the eviction API. Pods refer to a
+// set of labels by number; each set is compared with the budgets of its namespace once, not each pod.
 
 import type { LabelSelector, PodDisruptionBudget } from '../kube/objects.ts';
 import { labelsOf, selects } from '../kube/selectors.ts';
+import { releasesUnready } from '../pods/disruption.ts';
 import { CountedInterner } from './counted-interner.ts';
 import { ListedObjects } from './listed-objects.ts';
 
@@ -11,6 +12,8 @@ interface Budget {
   readonly selectorText: string;
   readonly selector: LabelSelector | undefined;
   readonly hasRoom: boolean;
+  /** Pods that are not ready are evicted without room. */
+  readonly releasesUnready: boolean;
 }
 
 /** Labels of pods in one namespace. They are parsed from the text only to compare them with a new budget. */
@@ -27,11 +30,12 @@ export class Budgets {
   readonly #byNamespace = new Map<string, Set<string>>();
   #version = 0;
   readonly budgets = new ListedObjects<PodDisruptionBudget, Budget>(
-    ({ metadata, spec, status }) => ({
-      namespace: metadata.namespace ?? '',
-      selectorText: JSON.stringify(spec?.selector ?? null),
-      selector: spec?.selector,
-      hasRoom: (status?.disruptionsAllowed ?? 0) > 0,
+    (budget) => ({
+      namespace: budget.metadata.namespace ?? '',
+      selectorText: JSON.stringify(budget.spec?.selector ?? null),
+      selector: budget.spec?.selector,
+      hasRoom: (budget.status?.disruptionsAllowed ?? 0) > 0,
+      releasesUnready: releasesUnready(budget),
     }),
     (name, budget, before) => this.#changed(name, budget, before),
   );
@@ -47,11 +51,16 @@ export class Budgets {
     return this.sets.numberOf(text, () => ({ namespace, budgets: null }));
   }
 
-  /** Whether pods with these labels match a budget that allows no disruption now. */
-  isWithoutRoom(set: number): boolean {
+  /** Whether running pods with these labels match a budget that allows no disruption now. */
+  isWithoutRoom(set: number, isUnready: boolean): boolean {
     const labels = this.sets.valueOf(set);
     labels.budgets ??= this.#matching(labels.namespace, this.sets.textOf(set));
-    for (const name of labels.budgets) if (this.budgets.get(name)?.hasRoom === false) return true;
+    // Of several budgets the eviction API refuses every pod, so none of them releases one.
+    const mayRelease = isUnready && labels.budgets.length === 1;
+    for (const name of labels.budgets) {
+      const budget = this.budgets.get(name);
+      if (budget?.hasRoom === false && !(mayRelease && budget.releasesUnready)) return true;
+    }
     return false;
   }
 
@@ -65,7 +74,9 @@ export class Budgets {
 
   #changed(name: string, budget: Budget | undefined, before: Budget | undefined): void {
     if (budget?.selectorText === before?.selectorText) {
-      if (budget?.hasRoom !== before?.hasRoom) this.#version++;
+      const isSame =
+        budget?.hasRoom === before?.hasRoom && budget?.releasesUnready === before?.releasesUnready;
+      if (!isSame) this.#version++;
       return;
     }
     this.#version++;

@@ -68,7 +68,9 @@ export class NodeAccounts {
       // A pod that is leaving by itself no longer protects its node.
       if ((each & Flag.Terminating) !== 0) continue;
       if ((each & Flag.DoNotDisrupt) !== 0) doNotDisrupt++;
-      if (this.#budgets.isWithoutRoom(labels[slot]!)) withoutBudget++;
+      // The eviction API asks no budget for a pod that has not run yet.
+      if ((each & Flag.Pending) !== 0) continue;
+      if (this.#budgets.isWithoutRoom(labels[slot]!, (each & Flag.Unready) !== 0)) withoutBudget++;
     }
     return { pods, doNotDisrupt, withoutBudget };
   }

@@ -2,7 +2,7 @@
 // node and namespace of the pod are in pod-demand.ts.
 
 import type { CapacityRequest, Condition, Namespace, ObjectMeta, Pod } from '../kube/objects.ts';
-import { isAgainstDisruption } from '../pods/disruption.ts';
+import { healthOf, isAgainstDisruption } from '../pods/disruption.ts';
 import { IGNORE, OPT_IN, OWNED_BY_POD } from '../pods/keys.ts';
 
 export const Flag = {
@@ -25,6 +25,10 @@ export const Flag = {
   Quarantined: 512,
   /** A CapacityRequest whose status says Acknowledged, or that was returned for acknowledgement. */
   Acknowledged: 1024,
+  /** It has not run yet. */
+  Pending: 2048,
+  /** It runs and is not ready. */
+  Unready: 4096,
 } as const;
 
 /** Objects with one of these flags are in no row of their own. */
@@ -32,11 +36,14 @@ export const NEVER_COUNTS = Flag.Finished | Flag.Terminating | Flag.Overhead | F
 
 const MIRROR = 'kubernetes.io/config.mirror';
 
-export function flagsOfPod({ metadata, spec, status }: Pod): number {
+export function flagsOfPod(pod: Pod): number {
+  const { metadata, spec, status } = pod;
   let flags = optFlags(metadata);
   const phase = status?.phase;
   if (phase === 'Succeeded' || phase === 'Failed') flags |= Flag.Finished;
   if (metadata.deletionTimestamp !== undefined) flags |= Flag.Terminating;
+  const health = healthOf(pod);
+  if (health !== 'ready') flags |= health === 'pending' ? Flag.Pending : Flag.Unready;
   if (isOverhead(metadata)) flags |= Flag.Overhead;
   if (isAgainstDisruption(metadata.annotations)) flags |= Flag.DoNotDisrupt;
   const isGated = spec.schedulingGates !== undefined && spec.schedulingGates.length > 0;

@@ -1,5 +1,6 @@
-// Pod disruption budgets during one round of evictions: which budgets a pod counts for, and how much room each has left.
-// All drains of the cluster share them, so that two nodes never spend the same room.
+// Pod disruption budgets during rounds of evictions: which budgets a pod counts for, and how much room each has left. All
+// drains of the cluster share them, and rounds that overlap count each other's evictions, so that two nodes never spend the
+// same room.
 
 import { type BackoffLimits, longestBackoffMs } from '../../runtime/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -7,17 +8,20 @@ import type { LabelSelector, PodDisruptionBudget } from '../kube/objects.ts';
 import { labelsOf, selects } from '../kube/selectors.ts';
 import type { OperatorLog } from '../nodes/contract.ts';
 import { budgetsPath, listAll } from '../nodes/paths.ts';
+import { releasesUnready } from '../pods/disruption.ts';
+import { forEachLimited } from './drain.ts';
 import type { DrainPod } from './drain-pods.ts';
 
 /** A budget that refused although its status showed room, or whose status is not known. */
 const REFUSED: BackoffLimits = { baseMs: 2_000, maxMs: 30_000 };
 
 interface Budget {
-  /** `pdb/<namespace>/<name>`. */
   readonly id: string;
   readonly selector: LabelSelector | undefined;
   /** Null: the status has no figure yet, so an attempt decides. */
   room: number | null;
+  /** Pods that are not ready are evicted without room. */
+  readonly releasesUnready: boolean;
 }
 
 /** The budgets of one round. */
@@ -26,11 +30,13 @@ export class BudgetRoom {
   readonly #byId = new Map<string, Budget>();
 
   set(namespace: string, budgets: readonly PodDisruptionBudget[]): void {
-    const known = budgets.map(({ metadata, spec, status }): Budget => {
+    const known = budgets.map((object): Budget => {
+      const { metadata, spec, status } = object;
       const budget: Budget = {
-        id: `pdb/${namespace}/${metadata.name}`,
+        id: budgetId(namespace, metadata.name),
         selector: spec.selector,
         room: status?.disruptionsAllowed ?? null,
+        releasesUnready: releasesUnready(object),
       };
       this.#byId.set(budget.id, budget);
       return budget;
@@ -44,15 +50,22 @@ export class BudgetRoom {
     return budgets.filter(({ selector }) => matchesSelector(selector, labels)).map(({ id }) => id);
   }
 
+  /** Whether the eviction API asks the budgets of the pod for room, or refuses it because there are several. */
+  isAsked(pod: DrainPod, budgets: readonly string[]): boolean {
+    if (budgets.length === 0 || pod.health === 'pending') return false;
+    const mayRelease = pod.health === 'unready' && budgets.length === 1;
+    return !(mayRelease && this.#byId.get(budgets[0]!)!.releasesUnready);
+  }
+
   hasRoom(id: string): boolean {
     const room = this.#byId.get(id)?.room;
     return room === null || (room ?? 0) > 0;
   }
 
-  /** An eviction is about to use the budget. */
-  spend(id: string): void {
+  /** Evictions are about to use the budget. */
+  spend(id: string, pods = 1): void {
     const budget = this.#byId.get(id);
-    if (budget !== undefined && budget.room !== null) budget.room--;
+    if (budget !== undefined && budget.room !== null) budget.room -= pods;
   }
 
   exhaust(id: string): void {
@@ -66,27 +79,55 @@ export class Budgets {
   readonly #kube: KubeClient;
   readonly #log: OperatorLog;
   readonly #refused = new Map<string, { failures: number; retryMs: number }>();
+  /** By budget: evictions that a round has planned and that have no outcome yet. */
+  readonly #claims = new Map<string, number>();
+  /** Of each read in progress: the claims at its start and those added since. */
+  readonly #readers = new Set<Map<string, number>>();
 
   constructor(kube: KubeClient, log: OperatorLog) {
     this.#kube = kube;
     this.#log = log;
   }
 
-  /** Without the right to read budgets the eviction API alone decides. */
-  async read(namespaces: Iterable<string>, now: number): Promise<BudgetRoom> {
+  /**
+   * The room that is left after the claims of other rounds; the caller must plan and claim before it awaits anything. Without
+   * the right to read budgets the eviction API alone decides.
+   */
+  async read(namespaces: readonly string[], now: number): Promise<BudgetRoom> {
     const room = new BudgetRoom();
-    for (const namespace of namespaces) {
+    // Whether the status counts an eviction that ends during the read is not known, so it is counted here.
+    const claimed = new Map(this.#claims);
+    this.#readers.add(claimed);
+    await forEachLimited(namespaces, async (namespace) => {
       try {
-        room.set(namespace, await listAll<PodDisruptionBudget>(this.#kube, budgetsPath(namespace)));
+        const path = budgetsPath(namespace);
+        room.set(namespace, await listAll<PodDisruptionBudget>(this.#kube, path, {}, { maxRetries: 0 }));
       } catch (error) {
         this.#log('warn', 'drain.budgets-unreadable', { namespace, error });
       }
-    }
+    });
+    this.#readers.delete(claimed);
+    for (const [id, pods] of claimed) room.spend(id, pods);
     for (const [id, { retryMs }] of [...this.#refused]) {
       if (retryMs > now) room.exhaust(id);
       else if (retryMs + REFUSED.maxMs < now) this.#refused.delete(id);
     }
     return room;
+  }
+
+  /** An eviction is planned: until `release`, no other round plans with its room. */
+  claim(budgets: readonly string[]): void {
+    for (const counts of [this.#claims, ...this.#readers])
+      for (const id of budgets) counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+
+  /** The eviction has an outcome, or is not tried. */
+  release(budgets: readonly string[]): void {
+    for (const id of budgets) {
+      const left = (this.#claims.get(id) ?? 0) - 1;
+      if (left > 0) this.#claims.set(id, left);
+      else this.#claims.delete(id);
+    }
   }
 
   refused(id: string, now: number): void {
@@ -97,6 +138,11 @@ export class Budgets {
   accepted(id: string): void {
     this.#refused.delete(id);
   }
+}
+
+/** `pdb/<namespace>/<name>`, as reports name it. */
+export function budgetId(namespace: string, name: string): string {
+  return `pdb/${namespace}/${name}`;
 }
 
 /** An expression that is not known counts as met, which at worst delays an eviction. */

@@ -2,7 +2,7 @@
 // come back at once or are over. Values in, values out.
 
 import type { Pod } from '../kube/objects.ts';
-import { isAgainstDisruption } from '../pods/disruption.ts';
+import { healthOf, isAgainstDisruption, type PodHealth } from '../pods/disruption.ts';
 
 const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
 /** Kubernetes' own default. */
@@ -17,6 +17,7 @@ export interface DrainPod {
   readonly endsMs: number | null;
   /** It has an annotation against disruption. */
   readonly isHeld: boolean;
+  readonly health: PodHealth;
   readonly priority: number;
   readonly createdMs: number;
   readonly graceSeconds: number;
@@ -39,7 +40,8 @@ function leavesByEviction({ metadata, status }: Pod): boolean {
   return status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
 }
 
-function drainPod({ metadata, spec }: Pod): DrainPod {
+function drainPod(pod: Pod): DrainPod {
+  const { metadata, spec } = pod;
   const ends = metadata.deletionTimestamp === undefined ? null : Date.parse(metadata.deletionTimestamp);
   return {
     namespace: metadata.namespace ?? 'default',
@@ -48,6 +50,7 @@ function drainPod({ metadata, spec }: Pod): DrainPod {
     labels: metadata.labels ?? {},
     endsMs: ends === null || !Number.isNaN(ends) ? ends : 0,
     isHeld: isAgainstDisruption(metadata.annotations),
+    health: healthOf(pod),
     priority: spec.priority ?? 0,
     createdMs: Date.parse(metadata.creationTimestamp ?? '') || 0,
     graceSeconds: spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,

@@ -1,7 +1,7 @@
 // One drain in progress, as this process knows it, and the settings of all drains. The record on the Node decides; what is
 // here besides can be lost.
 
-import type { DrainRecord } from './record.ts';
+import { type DrainRecord, deadlineMs } from './record.ts';
 
 export interface DrainSettings {
   /** Between two looks at a node that makes progress. */
@@ -36,6 +36,8 @@ export class Drain {
   /** Looks in a row without progress, or failed calls. */
   idleRounds = 0;
   nextMs: number;
+  /** Start of the last round that read the node. */
+  lookedMs = Number.NEGATIVE_INFINITY;
   /** Pods left at the last look; infinity before the first. */
   left = Number.POSITIVE_INFINITY;
   blockers: readonly string[] = [];
@@ -56,6 +58,12 @@ export class Drain {
   /** Whether there may be something to evict. */
   get isOpen(): boolean {
     return this.record.state === 'draining';
+  }
+
+  /** Nothing has been done on the node yet, or nothing since the deadline, when budgets no longer hold it. */
+  isUrgent(nowMs: number): boolean {
+    const deadline = deadlineMs(this.record);
+    return this.lookedMs === Number.NEGATIVE_INFINITY || (nowMs >= deadline && this.lookedMs < deadline);
   }
 }
 

@@ -17,7 +17,7 @@ import { KeyedWrites } from '../nodes/keyed-writes.ts';
 import { DRAIN_ANNOTATION, type NodeTable, type TrackedNode } from '../nodes/node-table.ts';
 import { nodePath } from '../nodes/paths.ts';
 import type { ShardLink } from '../session/contract.ts';
-import { DEFAULT_DRAIN_SETTINGS, Drain, type DrainSettings } from './drain.ts';
+import { DEFAULT_DRAIN_SETTINGS, Drain, type DrainSettings, forEachLimited } from './drain.ts';
 import { DrainEvents } from './drain-events.ts';
 import { drainMs, kindOf, recordFor } from './instruction.ts';
 import { NodeWrites } from './node-writes.ts';
@@ -33,6 +33,7 @@ import {
 } from './record.ts';
 import { type DrainOutcome, DrainReports } from './reports.ts';
 import { DrainRound, type Look } from './round.ts';
+import { Rounds } from './rounds.ts';
 
 /** Names in one instruction, and instructions that are remembered. */
 const MAX_NODES = 1_000;
@@ -58,7 +59,7 @@ export class Drains {
   readonly #settings: DrainSettings;
   readonly #writes: NodeWrites;
   readonly #releases: KeyedWrites;
-  readonly #round: DrainRound;
+  readonly #rounds: Rounds;
   readonly #reports: DrainReports;
   readonly #events: DrainEvents;
   readonly #active = new Map<string, Drain>();
@@ -67,9 +68,7 @@ export class Drains {
   readonly #withdrawn = new Set<string>();
   /** Instructions that the shard has withdrawn: it has their reports. */
   readonly #settled = new Set<string>();
-  #isRunning = false;
   #isStopped = false;
-  #cancelTimer: (() => void) | null = null;
   #cancelSweep: (() => void) | null = null;
   #unsubscribe: () => void = () => {};
 
@@ -81,13 +80,23 @@ export class Drains {
     this.#releases = new KeyedWrites({ clock, log, metrics });
     this.#reports = new DrainReports(link);
     this.#events = new DrainEvents(deps.events, metrics, clock);
-    this.#round = new DrainRound({
+    const round = new DrainRound({
       kube,
       clock,
       log,
       metrics,
       writes: this.#writes,
       mayEvict: (drain) => this.#mayEvict(drain),
+      awaitedByPreemptions: () => this.#awaitedByPreemptions(),
+    });
+    this.#rounds = new Rounds({
+      clock,
+      log,
+      round,
+      drains: () => this.#active.values(),
+      judge: (drain, look) => this.#judge(drain, look),
+      ended: () => this.#schedule(),
+      retryMs: this.#settings.maxRetryMs,
     });
   }
 
@@ -106,7 +115,7 @@ export class Drains {
   stop(): void {
     this.#isStopped = true;
     this.#unsubscribe();
-    this.#cancelTimer?.();
+    this.#rounds.stop();
     this.#cancelSweep?.();
     this.#releases.stop();
   }
@@ -158,11 +167,12 @@ export class Drains {
   }
 
   nodeStateUpdate({ machineId, state }: NodeStateUpdate): void {
-    const { Configured, Draining, Configuring } = MachineState;
+    const { Configured, Draining, Configuring, Failed } = MachineState;
     if (state !== Configured && state !== Configuring) this.#reports.close(machineId);
     const drain = [...this.#active.values()].find(({ record }) => record.machine === machineId);
     if (drain === undefined) return;
-    if (state !== Configured && state !== Configuring && state !== Draining) this.machineLeft(machineId);
+    if (state === Failed && drain.isOpen) this.#abandon(drain);
+    else if (state !== Configured && state !== Configuring && state !== Draining) this.machineLeft(machineId);
     // A shard that does not wait for reports cannot withdraw; this is how its machine comes back.
     else if (state === Configured && !drain.record.waits && drain.wasSeenDraining) {
       this.#forget(drain);
@@ -181,6 +191,22 @@ export class Drains {
   }
 
   /**
+   * The machine is Failed while pods may be left. A provider reports that of live hosts too, and without the Node object the
+   * pods would end whatever their budgets say, so the node becomes as it was before. Kubernetes itself handles a dead host.
+   */
+  #abandon(drain: Drain): void {
+    const { node, record } = drain;
+    const { machine, instruction, waits } = record;
+    const reason = 'The machine is reported as Failed; the drain has ended.';
+    this.#forget(drain);
+    this.#release(node, record, reason);
+    if (!waits) return;
+    const providerId = this.#deps.table.get(node)?.providerId ?? '';
+    const outcome = { machine, instruction, node, providerId, reason };
+    this.#reports.blocked({ ...outcome, blockedBy: drain.blockers });
+  }
+
+  /**
    * The shard has not reported the machine after a hello. That is weaker than a state: a shard that has just started may not
    * have its list of machines yet. Pods may still run on a node that is not drained, so it is left to the orphans.
    */
@@ -194,23 +220,30 @@ export class Drains {
   async #begin(instruction: ReclaimInstruction, names: readonly string[]): Promise<void> {
     const deadline = this.#deps.clock.now() + drainMs(instruction, this.#settings.maxReclaimMs);
     const waits = this.#deps.link.features.has('drain-report');
-    for (const name of names) {
+    let isLate = false;
+    await forEachLimited(names, async (name) => {
       for (let failures = 0; !this.#isStopped; ) {
         try {
           await this.#beginNode(name, instruction, deadline, waits);
-          break;
+          // The first look does not wait for the other nodes of the instruction.
+          this.#rounds.schedule();
+          return;
         } catch (error) {
           failures++;
           this.#deps.log('info', 'drain.not-started', { node: name, failures, error });
           await this.#pause(longestBackoffMs({ baseMs: 1_000, maxMs: 15_000 }, failures));
-          // The shard repeats an instruction that still holds.
-          if (this.#deps.clock.now() > deadline) return;
+          if (this.#deps.clock.now() > deadline) {
+            isLate = true;
+            return;
+          }
         }
       }
-    }
+    });
+    // The shard repeats an instruction that still holds.
+    if (isLate) return;
     if (this.#isStopped) return;
     this.#deps.link.sendReclaimAck({ instructionId: instruction.instructionId, nodesStarted: names.length });
-    this.#hurry();
+    this.#schedule();
   }
 
   async #beginNode(
@@ -255,6 +288,7 @@ export class Drains {
     const isNew = this.#active.get(nodeName)?.record.instruction !== id;
     const drain = isNew ? new Drain(nodeName, record, clock.now()) : this.#active.get(nodeName)!;
     drain.record = record;
+    drain.nextMs = Math.min(drain.nextMs, clock.now());
     this.#active.set(nodeName, drain);
     this.#deps.setDraining?.(machine, true);
     if (isNew) this.#events.started(drain, found);
@@ -333,41 +367,23 @@ export class Drains {
   }
 
   #schedule(): void {
-    if (this.#isRunning || this.#isStopped) return;
-    this.#cancelTimer?.();
-    this.#cancelTimer = null;
-    let earliest = Number.POSITIVE_INFINITY;
-    for (const drain of this.#active.values()) if (drain.isOpen) earliest = Math.min(earliest, drain.nextMs);
+    if (this.#isStopped) return;
     this.#events.gauges(this.#active.values());
-    if (earliest === Number.POSITIVE_INFINITY) return;
-    const delay = Math.max(0, earliest - this.#deps.clock.now());
-    this.#cancelTimer = this.#deps.clock.after(delay, () => void this.#runRound());
+    this.#rounds.schedule();
   }
 
-  async #runRound(): Promise<void> {
-    this.#isRunning = true;
-    try {
-      const now = this.#deps.clock.now();
-      const due = [...this.#active.values()].filter(({ isOpen, nextMs }) => isOpen && nextMs <= now);
-      const looks = await this.#round.run(due);
-      for (const [drain, look] of looks)
-        if (!this.#isStopped && this.#active.get(drain.node) === drain) await this.#judge(drain, look);
-    } catch (error) {
-      this.#deps.log('error', 'drain.round-failed', { error });
-      const next = this.#deps.clock.now() + this.#settings.maxRetryMs;
-      for (const drain of this.#active.values()) drain.nextMs = next;
-    } finally {
-      this.#isRunning = false;
-    }
-    this.#schedule();
+  *#awaitedByPreemptions(): Iterable<string> {
+    for (const { isOpen, record, blockers } of this.#active.values())
+      if (isOpen && record.kind === 'preemption') yield* blockers;
   }
 
   async #judge(drain: Drain, look: Look): Promise<void> {
+    if (this.#active.get(drain.node) !== drain) return;
     const now = this.#deps.clock.now();
     if (look.kind === 'gone') return this.#finishGone(drain);
     if (look.kind === 'released') return this.#forget(drain);
     if (look.kind === 'unknown') return this.#later(drain, now, false);
-    const { pods, evicted } = look;
+    const { pods, evicted, isCut } = look;
     if (drain.broken.size > 0) this.#events.broken(drain, look.node);
     // A node that a person keeps stays, also without pods.
     const isKept = look.isProtected && drain.record.kind === 'reclaim' && drain.record.waits;
@@ -393,16 +409,18 @@ export class Drains {
     // The shard shows what blocks a preemption and names it if its deadline comes first. A reclaim it would withdraw.
     if (this.#events.blocked(drain, look.node) && drain.record.kind === 'preemption')
       this.#reports.blocked({ ...this.#outcome(drain, look.node), blockedBy: blockers, reason: 'Waiting.' });
-    const isProgress = evicted > 0 || pods.length < drain.left || areAllEnding;
+    const isProgress = evicted > 0 || isCut || pods.length < drain.left || areAllEnding;
     drain.left = pods.length;
     this.#later(drain, now, isProgress);
   }
 
   #later(drain: Drain, now: number, isProgress: boolean): void {
     const { retryMs, maxRetryMs } = this.#settings;
-    drain.idleRounds = isProgress ? 0 : drain.idleRounds + 1;
-    const delay = longestBackoffMs({ baseMs: retryMs, maxMs: maxRetryMs }, drain.idleRounds + 1);
     const deadline = deadlineMs(drain.record);
+    // The provider is called some seconds after the deadline of a preemption: these are not spent on a backoff.
+    const isHurried = drain.record.kind === 'preemption' && now >= deadline;
+    drain.idleRounds = isProgress || isHurried ? 0 : drain.idleRounds + 1;
+    const delay = longestBackoffMs({ baseMs: retryMs, maxMs: maxRetryMs }, drain.idleRounds + 1);
     drain.nextMs = now < deadline ? Math.min(now + delay, deadline) : now + delay;
   }
 

@@ -1,8 +1,8 @@
 // The writes of a drain to its Node: cordon, progress, and the end. Each is one patch with the resource version that was
 // read, so that the record on the node and `spec.unschedulable` never disagree, and a cordon by a person is told apart
-// from our own.
+// from our own. A busy API server is not waited for: every caller tries again later.
 
-import { type KubeClient, KubeError } from '../kube/client.ts';
+import { type KubeClient, KubeError, type RequestOptions } from '../kube/client.ts';
 import type { Node } from '../kube/objects.ts';
 import { DRAIN_ANNOTATION, DRAIN_FAILED_ANNOTATION } from '../nodes/node-table.ts';
 import { nodePath } from '../nodes/paths.ts';
@@ -10,6 +10,7 @@ import { type DrainRecord, type FailedDrain, recordOf } from './record.ts';
 
 /** The kubelet changes its Node now and then; more conflicts than this in a row are another controller at work. */
 const MAX_CONFLICTS = 5;
+const AT_ONCE: RequestOptions = { maxRetries: 0 };
 
 export class NodeWrites {
   readonly #kube: KubeClient;
@@ -21,7 +22,7 @@ export class NodeWrites {
   /** The node as the API server has it now; null if there is none. */
   async read(name: string): Promise<Node | null> {
     try {
-      return await this.#kube.get<Node>(nodePath(name));
+      return await this.#kube.get<Node>(nodePath(name), AT_ONCE);
     } catch (error) {
       if (error instanceof KubeError && error.isNotFound) return null;
       throw error;
@@ -84,7 +85,7 @@ export class NodeWrites {
       if (change === null) return null;
       if (change.body === null) return change.result;
       try {
-        await this.#kube.patch(nodePath(name), 'merge', withVersion(change.body, node!));
+        await this.#kube.patch(nodePath(name), 'merge', withVersion(change.body, node!), AT_ONCE);
         return change.result;
       } catch (error) {
         if (!(error instanceof KubeError)) throw error;

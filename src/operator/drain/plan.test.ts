@@ -10,7 +10,7 @@ const NOW = 1_700_000_000_000;
 function pod(name: string, more: Partial<DrainPod> = {}): DrainPod {
   const labels: Record<string, string> = name.startsWith('web') ? { app: 'web' } : {};
   const rest = { endsMs: null, isHeld: false, priority: 0, createdMs: 0, graceSeconds: 30 };
-  return { namespace: 'a', name, uid: name, labels, ...rest, ...more };
+  return { namespace: 'a', name, uid: name, labels, health: 'ready', ...rest, ...more };
 }
 
 function node(name: string, pods: readonly DrainPod[], more: Partial<DrainRecord> = {}): DrainingNode {

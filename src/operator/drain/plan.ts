@@ -1,8 +1,8 @@
 // Which pods a round evicts, over all nodes that drain. Pure: nodes, their pods and the room of the budgets in, steps out.
 //
-// Nodes: preemptions first, then by the minute of the deadline, then the node with the fewest pods left, so that the room of a budget goes
-// to the node it helps to finish. Of a reclaim nothing is evicted while a pod must not be disrupted, and pods without a
-// budget go last: if the reclaim has to be withdrawn, as few pods as possible have moved for nothing.
+// Nodes: preemptions first, then by the minute of the deadline, then the node with the fewest pods left, so that the room of a
+// budget goes to the node it helps to finish. Of a reclaim nothing is evicted while a pod must not be disrupted, and pods that
+// need no room in a budget go last: if the reclaim has to be withdrawn, as few pods as possible have moved for nothing.
 
 import type { BudgetRoom } from './budgets.ts';
 import { type DrainPod, podId } from './drain-pods.ts';
@@ -20,7 +20,10 @@ export interface DrainingNode {
 export interface Eviction {
   readonly node: string;
   readonly pod: DrainPod;
+  /** Budgets that the pod counts for. */
   readonly budgets: readonly string[];
+  /** The eviction API asks these budgets for room. */
+  readonly needsRoom: boolean;
   /** The deadline has passed: if a budget refuses, the pod is deleted. */
   readonly isForced: boolean;
 }
@@ -64,7 +67,7 @@ function planNode(node: DrainingNode, room: BudgetRoom, now: number): NodePlan {
   for (const pod of staying) {
     if (pod.isHeld) continue;
     const eviction = step(name, pod, room, false);
-    if (eviction.budgets.length === 0) {
+    if (!eviction.needsRoom) {
       free.push(eviction);
       continue;
     }
@@ -87,17 +90,18 @@ export function nodeId(name: string): string {
 }
 
 function step(node: string, pod: DrainPod, room: BudgetRoom, isForced: boolean): Eviction {
-  return { node, pod, budgets: room.of(pod), isForced };
+  const budgets = room.of(pod);
+  return { node, pod, budgets, needsRoom: room.isAsked(pod, budgets), isForced };
 }
 
 /** What keeps the pods of a reclaim at its deadline: pods that must not be disrupted and budgets, else all pods. */
 function whatHolds(pods: readonly DrainPod[], room: BudgetRoom): readonly string[] {
   const names = new Set<string>();
   for (const pod of pods) {
+    const budgets = room.of(pod);
     if (pod.isHeld) names.add(podId(pod));
-    else
-      for (const id of room.of(pod).filter((id, _, all) => all.length > 1 || !room.hasRoom(id)))
-        names.add(id);
+    else if (room.isAsked(pod, budgets))
+      for (const id of budgets) if (budgets.length > 1 || !room.hasRoom(id)) names.add(id);
   }
   return (names.size > 0 ? [...names] : pods.map(podId)).sort();
 }

@@ -1,5 +1,6 @@
-// One round over all nodes that drain: reads each node and its pods, plans evictions within the room of the budgets, and
-// carries them out. Pods of one budget are evicted one after the other; pods without a budget in parallel.
+// One round over nodes that drain: reads each node and its pods, plans evictions within the room of the budgets, and carries
+// them out. Pods of one budget are evicted one after the other; pods that need no room in parallel. A round is short, however
+// many nodes drain: what it does not begin in time is left to the next one, which looks at the most urgent nodes first.
 
 import type { Clock } from '../../runtime/clock.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -7,13 +8,16 @@ import type { Node, Pod } from '../kube/objects.ts';
 import type { OperatorLog, OperatorMetrics } from '../nodes/contract.ts';
 import { listAll, PODS } from '../nodes/paths.ts';
 import { isNodeProtected } from '../pods/disruption.ts';
-import { Budgets } from './budgets.ts';
+import { type BudgetRoom, Budgets } from './budgets.ts';
 import { type Drain, forEachLimited } from './drain.ts';
 import { type DrainPod, drainPods, podId } from './drain-pods.ts';
 import { Evictor } from './evictor.ts';
 import type { NodeWrites } from './node-writes.ts';
 import { type DrainingNode, type Eviction, planEvictions } from './plan.ts';
-import { type DrainRecord, recordOf } from './record.ts';
+import { type DrainKind, type DrainRecord, recordOf } from './record.ts';
+
+/** How long a round begins reads, and then evictions. */
+const MAX_PART_MS = 2_000;
 
 /** What a round found and did on one node. */
 export type Look =
@@ -31,6 +35,8 @@ export type Look =
       readonly pods: readonly DrainPod[];
       readonly evicted: number;
       readonly blockers: readonly string[];
+      /** Evictions were left to the next round. */
+      readonly isCut: boolean;
     };
 
 export interface RoundDeps {
@@ -41,6 +47,8 @@ export interface RoundDeps {
   readonly metrics: OperatorMetrics;
   /** Whether pods of the node may be evicted now; asked again before each eviction. */
   readonly mayEvict: (drain: Drain) => boolean;
+  /** Budgets that preemptions wait for: no reclaim uses their room. */
+  readonly awaitedByPreemptions: () => Iterable<string>;
 }
 
 interface Read {
@@ -51,6 +59,7 @@ interface Read {
 
 interface Progress {
   evicted: number;
+  isCut: boolean;
   readonly blockers: Set<string>;
 }
 
@@ -65,23 +74,28 @@ export class DrainRound {
     this.#evictor = new Evictor(deps.kube, deps.metrics);
   }
 
-  async run(drains: readonly Drain[]): Promise<ReadonlyMap<Drain, Look>> {
+  /** Looks at drains of one kind, in their order. Those that the result lacks are still due. */
+  async run(kind: DrainKind, drains: readonly Drain[]): Promise<ReadonlyMap<Drain, Look>> {
+    const { clock, mayEvict } = this.#deps;
     const looks = new Map<Drain, Look>();
     const reads: Read[] = [];
+    const endMs = clock.now() + MAX_PART_MS;
     await forEachLimited(drains, async (drain) => {
+      if (clock.now() >= endMs) return;
       const read = await this.#read(drain);
       if ('kind' in read) looks.set(drain, read);
       else reads.push(read);
     });
     const progress = new Map(
-      reads.map(({ drain }) => [drain.node, { evicted: 0, blockers: new Set<string>() }]),
+      reads.map(({ drain }) => [drain.node, { evicted: 0, isCut: false, blockers: new Set<string>() }]),
     );
-    const movable = reads.filter(({ drain, pods }) => pods.length > 0 && this.#deps.mayEvict(drain));
-    if (movable.length > 0) await this.#evict(movable, progress);
+    const movable = reads.filter(({ drain, pods }) => pods.length > 0 && mayEvict(drain));
+    if (movable.length > 0) await this.#evict(kind, movable, progress);
     for (const { drain, node, pods } of reads) {
-      const { evicted, blockers } = progress.get(drain.node)!;
+      const { evicted, blockers, isCut } = progress.get(drain.node)!;
       const isProtected = isNodeProtected(node.metadata.annotations);
-      looks.set(drain, { kind: 'read', node, isProtected, pods, evicted, blockers: [...blockers].sort() });
+      const found = { node, isProtected, pods, evicted, isCut };
+      looks.set(drain, { kind: 'read', ...found, blockers: [...blockers].sort() });
     }
     return looks;
   }
@@ -95,7 +109,8 @@ export class DrainRound {
       if (record?.instruction !== drain.record.instruction) return { kind: 'released' };
       drain.record = record;
       if (node.spec?.unschedulable !== true) await this.#cordonAgain(drain, record);
-      const pods = await listAll<Pod>(kube, PODS, { fieldSelector: `spec.nodeName=${drain.node}` });
+      const query = { fieldSelector: `spec.nodeName=${drain.node}` };
+      const pods = await listAll<Pod>(kube, PODS, query, { maxRetries: 0 });
       return { drain, node, pods: drainPods(pods) };
     } catch (error) {
       log('info', 'drain.unreadable', { node: drain.node, error });
@@ -110,10 +125,48 @@ export class DrainRound {
     );
   }
 
-  async #evict(reads: readonly Read[], progress: ReadonlyMap<string, Progress>): Promise<void> {
+  async #evict(
+    kind: DrainKind,
+    reads: readonly Read[],
+    progress: ReadonlyMap<string, Progress>,
+  ): Promise<void> {
     const { clock, mayEvict } = this.#deps;
     const namespaces = new Set(reads.flatMap(({ pods }) => pods.map(({ namespace }) => namespace)));
     const room = await this.#budgets.read([...namespaces].sort(), clock.now());
+    // Planned and claimed at once, so that a round of the other kind counts it.
+    const all = this.#plan(kind, reads, room, progress);
+    for (const { needsRoom, budgets } of all) if (needsRoom) this.#budgets.claim(budgets);
+
+    const drains = new Map(reads.map(({ drain }) => [drain.node, drain]));
+    const exhausted = new Set<string>();
+    const endMs = clock.now() + MAX_PART_MS;
+    const one = async (eviction: Eviction): Promise<void> => {
+      const { node, budgets, isForced } = eviction;
+      const drain = drains.get(node)!;
+      if (clock.now() >= endMs) progress.get(node)!.isCut = true;
+      // A withdrawal may have come since the plan was made.
+      else if (mayEvict(drain) && (isForced || !budgets.some((id) => exhausted.has(id))))
+        await this.#carryOut(eviction, drain, progress.get(node)!, exhausted);
+      if (eviction.needsRoom) this.#budgets.release(budgets);
+    };
+    await Promise.all([
+      forEachLimited(
+        all.filter(({ needsRoom }) => !needsRoom),
+        one,
+      ),
+      forEachLimited(byBudget(all.filter(({ needsRoom }) => needsRoom)), async (group) => {
+        for (const eviction of group) await one(eviction);
+      }),
+    ]);
+  }
+
+  #plan(
+    kind: DrainKind,
+    reads: readonly Read[],
+    room: BudgetRoom,
+    progress: ReadonlyMap<string, Progress>,
+  ): readonly Eviction[] {
+    if (kind === 'reclaim') for (const id of this.#deps.awaitedByPreemptions()) room.exhaust(id);
     const nodes = reads.map(
       ({ drain, node, pods }): DrainingNode => ({
         name: drain.node,
@@ -122,27 +175,10 @@ export class DrainRound {
         pods,
       }),
     );
-    const drains = new Map(reads.map(({ drain }) => [drain.node, drain]));
-    const plans = planEvictions(nodes, room, clock.now());
+    const plans = planEvictions(nodes, room, this.#deps.clock.now());
     for (const { node, blockers } of plans)
       for (const blocker of blockers) progress.get(node)!.blockers.add(blocker);
-    const all = plans.flatMap(({ evictions }) => evictions);
-    const budgeted = all.filter(({ budgets }) => budgets.length > 0);
-    const exhausted = new Set<string>();
-    const one = async (eviction: Eviction) => {
-      const drain = drains.get(eviction.node)!;
-      // A withdrawal may have come since the plan was made.
-      if (!mayEvict(drain)) return;
-      if (!eviction.isForced && eviction.budgets.some((id) => exhausted.has(id))) return;
-      await this.#carryOut(eviction, drain, progress.get(eviction.node)!, exhausted);
-    };
-    await Promise.all([
-      forEachLimited(
-        all.filter(({ budgets }) => budgets.length === 0),
-        one,
-      ),
-      inOrder(budgeted, one),
-    ]);
+    return plans.flatMap(({ evictions }) => evictions);
   }
 
   async #carryOut(
@@ -151,32 +187,56 @@ export class DrainRound {
     progress: Progress,
     exhausted: Set<string>,
   ): Promise<void> {
-    const { pod, budgets, isForced } = eviction;
-    const { clock, log, mayEvict } = this.#deps;
+    const { pod, budgets, needsRoom, isForced } = eviction;
+    const { clock, mayEvict } = this.#deps;
     const outcome = await this.#evictor.evict(pod);
-    if (outcome === 'evicted' || outcome === 'gone') {
-      progress.evicted++;
-      for (const id of budgets) this.#budgets.accepted(id);
+    if (outcome.kind === 'failed') {
+      // Whether a budget holds the pod is not known, so it is not deleted past the deadline either.
+      progress.blockers.add(podId(pod));
       return;
     }
-    if (isForced && mayEvict(drain)) {
-      if ((await this.#evictor.delete(pod)) !== 'failed') {
-        progress.evicted++;
-        for (const id of budgets) drain.broken.add(id);
-        log('warn', 'drain.forced', { node: drain.node, pod: podId(pod), budgets });
-        return;
-      }
+    if (outcome.kind !== 'budget') {
+      progress.evicted++;
+      if (needsRoom) for (const id of budgets) this.#budgets.accepted(id);
+      return;
     }
-    if (outcome === 'budget')
-      for (const id of budgets) {
-        this.#budgets.refused(id, clock.now());
-        exhausted.add(id);
-        progress.blockers.add(id);
-      }
-    if (outcome === 'failed' || budgets.length === 0) progress.blockers.add(podId(pod));
+    const refusing = outcome.budget === null ? budgets : [outcome.budget];
+    if (isForced && mayEvict(drain)) {
+      await this.#force(pod, refusing, drain, progress);
+      return;
+    }
+    for (const id of refusing) {
+      progress.blockers.add(id);
+      exhausted.add(id);
+      // Of a pod that was expected to need no room, the health has changed since: that says nothing about the others.
+      if (needsRoom) this.#budgets.refused(id, clock.now());
+    }
+    if (refusing.length === 0) progress.blockers.add(podId(pod));
+  }
+
+  /** Past the deadline of a preemption: deletes a pod that budgets refused to release. */
+  async #force(pod: DrainPod, budgets: readonly string[], drain: Drain, progress: Progress): Promise<void> {
+    const outcome = await this.#evictor.delete(pod);
+    if (outcome === 'failed') {
+      for (const id of budgets) progress.blockers.add(id);
+      progress.blockers.add(podId(pod));
+      return;
+    }
+    progress.evicted++;
+    if (outcome === 'gone') return;
+    for (const id of budgets) drain.broken.add(id);
+    this.#deps.log('warn', 'drain.forced', { node: drain.node, pod: podId(pod), budgets });
   }
 }
 
-async function inOrder<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  for (const item of items) await work(item);
+/** Evictions of the same budgets, in their order. */
+function byBudget(evictions: readonly Eviction[]): readonly (readonly Eviction[])[] {
+  const groups = new Map<string, Eviction[]>();
+  for (const eviction of evictions) {
+    const key = eviction.budgets.join();
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [eviction]);
+    else group.push(eviction);
+  }
+  return [...groups.values()];
 }

@@ -195,8 +195,16 @@ export interface PersistentVolume extends KubeObject {
 }
 
 export interface PodDisruptionBudget extends KubeObject {
-  readonly spec: { readonly selector?: LabelSelector };
-  readonly status?: { readonly disruptionsAllowed?: number };
+  readonly spec: {
+    readonly selector?: LabelSelector;
+    /** `AlwaysAllow` or, by default, `IfHealthyBudget`. */
+    readonly unhealthyPodEvictionPolicy?: string;
+  };
+  readonly status?: {
+    readonly disruptionsAllowed?: number;
+    readonly currentHealthy?: number;
+    readonly desiredHealthy?: number;
+  };
 }
 
 export interface PriorityClass extends KubeObject {

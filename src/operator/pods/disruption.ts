@@ -1,5 +1,8 @@
-// Annotations against disruption, of BigFleet and of the two autoscalers that workloads may come from. The facts of nodes and
-// the drains read them here, so that what counts as protected is what a drain leaves alone.
+// What keeps pods and nodes from being disrupted: annotations of BigFleet and of the two autoscalers that workloads may come
+// from, and the rules by which the eviction API asks a disruption budget. The facts of nodes and the drains read them here, so
+// that what counts as protected is what a drain leaves alone.
+
+import type { Pod, PodDisruptionBudget } from '../kube/objects.ts';
 
 type Annotations = Readonly<Record<string, string>>;
 
@@ -20,4 +23,21 @@ export function isAgainstDisruption(annotations: Annotations | undefined): boole
 /** Whether annotations forbid to disrupt a node by choice. */
 export function isNodeProtected(annotations: Annotations | undefined): boolean {
   return isAgainstDisruption(annotations) || annotations?.[SCALE_DOWN_DISABLED] === 'true';
+}
+
+/** `pending`: it has not run yet, so no budget is asked. `unready`: see `releasesUnready`. */
+export type PodHealth = 'pending' | 'unready' | 'ready';
+
+export function healthOf({ status }: Pod): PodHealth {
+  if (status?.phase === 'Pending') return 'pending';
+  for (const { type, status: value } of status?.conditions ?? [])
+    if (type === 'Ready') return value === 'True' ? 'ready' : 'unready';
+  return 'unready';
+}
+
+/** Whether the eviction API evicts running pods that are not ready without asking for room in the budget. */
+export function releasesUnready({ spec, status }: PodDisruptionBudget): boolean {
+  if (spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
+  const { currentHealthy = 0, desiredHealthy = 0 } = status ?? {};
+  return desiredHealthy > 0 && currentHealthy >= desiredHealthy;
 }
