@@ -427,4 +427,34 @@ describe('views', () => {
     expect(demand.useOf('node-1')?.withoutBudget).toBe(0);
     expect(demand.useOf('node-9')).toBeNull();
   });
+
+  it('given pods that the eviction API releases without room, then their budget does not protect the node', () => {
+    demand.consumers.nodes.set({ metadata: { name: 'node-1' } });
+    const labels = { app: 'db' };
+    const budget = (name: string, currentHealthy: number, unhealthyPodEvictionPolicy?: string) =>
+      demand.consumers.poddisruptionbudgets.set({
+        metadata: { name, namespace: 'team' },
+        spec: { selector: { matchLabels: labels }, unhealthyPodEvictionPolicy },
+        status: { disruptionsAllowed: 0, currentHealthy, desiredHealthy: 2 },
+      } as never);
+    const withoutBudget = (phase: string, ready: string) => {
+      const conditions = [{ type: 'Ready', status: ready }];
+      list('pods', {
+        ...pod('db', { nodeName: 'node-1' }, { labels }),
+        status: { phase, conditions },
+      } as never);
+      return demand.useOf('node-1')?.withoutBudget;
+    };
+    budget('db', 2);
+    expect(withoutBudget('Pending', 'False')).toBe(0);
+    expect(withoutBudget('Running', 'True')).toBe(1);
+    expect(withoutBudget('Running', 'False')).toBe(0);
+    budget('db', 1);
+    expect(demand.useOf('node-1')?.withoutBudget).toBe(1);
+    budget('db', 1, 'AlwaysAllow');
+    expect(demand.useOf('node-1')?.withoutBudget).toBe(0);
+    // Of several budgets the eviction API refuses every running pod.
+    budget('all', 2);
+    expect(demand.useOf('node-1')?.withoutBudget).toBe(1);
+  });
 });
