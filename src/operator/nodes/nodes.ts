@@ -14,6 +14,7 @@ import { AvailableCapacities } from './available-capacity.ts';
 import { type EventSink, MACHINE_LABEL, type OperatorLog, type OperatorMetrics } from './contract.ts';
 import { DEFAULT_JOIN_TIMEOUT_MS, Joins } from './joins.ts';
 import { KeyedWrites } from './keyed-writes.ts';
+import { LostNodes } from './lost-nodes.ts';
 import { Machines, type ResyncSettings } from './machines.ts';
 import type { NodeTable } from './node-table.ts';
 import { BIGFLEET_API, nodePath } from './paths.ts';
@@ -45,6 +46,7 @@ export class Nodes {
   readonly capacities: AvailableCapacities;
   readonly machines: Machines;
   readonly joins: Joins;
+  readonly #lost: LostNodes;
   readonly #deps: NodesDeps;
   readonly #writes: KeyedWrites;
   readonly #resyncedListeners = new Set<() => void>();
@@ -54,8 +56,9 @@ export class Nodes {
 
   constructor(deps: NodesDeps) {
     this.#deps = deps;
-    const { kube, clock, table, metrics, log } = deps;
+    const { kube, clock, table, events, metrics, log } = deps;
     this.#writes = new KeyedWrites({ clock, log, metrics });
+    this.#lost = new LostNodes({ kube, clock, table, events, log, writes: this.#writes });
     this.upcoming = new UpcomingNodes({
       kube,
       clock,
@@ -145,6 +148,7 @@ export class Nodes {
     this.#deps.table.learn({ machine, providerId, nodeName });
     this.upcoming.apply(update);
     this.joins.stateChanged(update);
+    this.#lost.stateChanged(update);
   }
 
   /** The bootstrap of a machine is about to be answered. */
@@ -223,6 +227,7 @@ export class Nodes {
     const sweep = () => {
       this.capacities.sweep();
       this.machines.sweep();
+      this.#lost.sweep();
       cancel = clock.after(SWEEP_MS, sweep);
     };
     cancel = clock.after(SWEEP_MS, sweep);
