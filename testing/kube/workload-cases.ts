@@ -517,6 +517,49 @@ const EVICTIONS: readonly Case[] = [
     },
   },
   {
+    title:
+      'given a pod that is not ready, then its budget releases it if enough others are, or by its policy',
+    run: async (context) => {
+      const fleet = kubelets(context, { isReady: ({ metadata }) => metadata.labels?.['broken'] !== 'yes' });
+      const { plane, namespace } = context;
+      await fleet.boot(machine(context, 1));
+      const path = pathOf(RESOURCES.podDisruptionBudgets, { namespace });
+      for (const [name, spec] of [
+        ['enough', { minAvailable: 1 }],
+        ['too-few', { minAvailable: 2 }],
+        ['always', { minAvailable: 2, unhealthyPodEvictionPolicy: 'AlwaysAllow' }],
+      ] as const) {
+        const labels = { app: name };
+        await plane.admin.create(path, {
+          metadata: { name },
+          spec: { ...spec, selector: { matchLabels: labels } },
+        });
+        for (const [pod, more] of [
+          [`${name}-good`, labels],
+          [`${name}-broken`, { ...labels, broken: 'yes' }],
+        ] as const) {
+          const body = podBody(pod) as { readonly metadata: object };
+          await plane.admin.create(pods(context), { ...body, metadata: { ...body.metadata, labels: more } });
+        }
+        await readyPods(context, `app=${name},broken!=yes`, 1);
+        await eventually('the budget counts the healthy pod and has no room', async () => {
+          const { status } = await plane.admin.get<PodDisruptionBudget>(`${path}/${name}`);
+          return status?.currentHealthy === 1 && status.disruptionsAllowed === 0;
+        });
+        await eventually('the other pod runs', async () => {
+          const { status } = await plane.admin.get<Pod>(pods(context, `${name}-broken`));
+          return status?.phase === 'Running';
+        });
+      }
+      const evict = async (name: string) =>
+        (await evictPod(plane.admin, { namespace, name }, { dryRun: true })).kind;
+      for (const name of ['enough', 'too-few', 'always']) expect(await evict(`${name}-good`)).toBe('blocked');
+      expect(await evict('enough-broken')).toBe('evicted');
+      expect(await evict('too-few-broken')).toBe('blocked');
+      expect(await evict('always-broken')).toBe('evicted');
+    },
+  },
+  {
     title: 'given two budgets for one pod, then the eviction is blocked and says so',
     run: async (context) => {
       const fleet = kubelets(context);
