@@ -14,7 +14,7 @@ import { VirtualClock } from '../../runtime/virtual-clock.ts';
 import type { NodeStateUpdate } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import type { Node } from '../kube/objects.ts';
 import { MACHINE_LABEL } from './contract.ts';
-import { MACHINE_GONE } from './lost-nodes.ts';
+import { MACHINE_GONE } from './machines.ts';
 import { NodeTable } from './node-table.ts';
 import { Nodes } from './nodes.ts';
 

@@ -9,6 +9,7 @@ import { type KubeClient, KubeError } from '../kube/client.ts';
 import type { Node } from '../kube/objects.ts';
 import { type EventSink, nodeReference, type OperatorLog } from './contract.ts';
 import type { KeyedWrites } from './keyed-writes.ts';
+import { MACHINE_GONE } from './machines.ts';
 import type { NodeTable } from './node-table.ts';
 import { nodePath } from './paths.ts';
 
@@ -17,8 +18,6 @@ import { nodePath } from './paths.ts';
  * Longer: StatefulSets wait longer for their pods, which Kubernetes does not replace while the Node exists.
  */
 const NOT_READY_MS = 5 * 60_000;
-/** With this error a shard reports a machine that its provider no longer has; the wire has no state for it. */
-export const MACHINE_GONE = 'The provider no longer has this machine.';
 
 const { Speculative, Idle, Deleting, Failed } = MachineState;
 

@@ -34,7 +34,7 @@ const LONGEST_RESYNC_MS = 5 * 60_000;
 const SILENT_RESYNC_MS = 30 * 60_000;
 
 /** A last error of our shard: the provider no longer lists the machine. A Go shard never sends it. */
-const MACHINE_GONE = 'The provider no longer has this machine.';
+export const MACHINE_GONE = 'The provider no longer has this machine.';
 
 const { Configuring, Configured, Draining, Failed, Idle, Speculative, Deleting } = MachineState;
 const IN_CLUSTER: ReadonlySet<number> = new Set([Configuring, Configured, Draining, Failed]);

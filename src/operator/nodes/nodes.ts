@@ -142,6 +142,8 @@ export class Nodes {
     if (applied === 'refused') this.#deps.log('warn', 'node-state.ignored', { machine });
     if (applied === 'left') {
       this.#deps.log('info', 'machine.left', { machine, state });
+      // While the table still knows its node.
+      this.#lost.stateChanged(update);
       this.#forget(machine);
     }
     if (applied !== 'kept') return;
