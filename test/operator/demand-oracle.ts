@@ -113,6 +113,29 @@ export class Cluster {
     }
   }
 
+  /** Pods may be resized while they run, also the only one of a row. */
+  resize(nth: number, requests: Record<string, string>): void {
+    const pod = this.#nthPod(nth);
+    if (pod === undefined) return;
+    this.set('pods', {
+      ...pod,
+      spec: { ...pod.spec, containers: [{ name: 'main', resources: { requests } }] },
+    });
+  }
+
+  /** A pod ends and is made again as it was, which its row survives. */
+  recreate(nth: number): void {
+    const pod = this.#nthPod(nth);
+    if (pod === undefined) return;
+    this.remove('pods', pod.metadata.uid!);
+    this.set('pods', pod);
+  }
+
+  #nthPod(nth: number): Pod | undefined {
+    const pods = [...this.#objects.pods.values()];
+    return pods[nth % pods.length];
+  }
+
   /** Reads everything, so that caches are filled before the next change. */
   look(): void {
     this.demand.build(1n, { extraNeeds: [], nodeFacts: undefined });

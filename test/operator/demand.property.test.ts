@@ -101,6 +101,7 @@ const pod: fc.Arbitrary<Pod> = fc
     tolerates: fc.boolean(),
     penalty: fc.constantFrom(undefined, '5', 'cheap'),
     careful: fc.boolean(),
+    isIdle: fc.boolean(),
   })
   .map((it): Pod => {
     const labels = { app: 'web', ...(it.optIn === undefined ? {} : { 'bigfleet.lucy.sh/opt-in': it.optIn }) };
@@ -110,6 +111,8 @@ const pod: fc.Arbitrary<Pod> = fc
       ...(it.careful ? { 'karpenter.sh/do-not-disrupt': 'true' } : {}),
     };
     const owner = { apiVersion: 'apps/v1', kind: it.owner ?? '', name: 'o', uid: 'o', controller: true };
+    // As kube-proxy of kubeadm: many pods of DaemonSets request nothing.
+    const amounts = it.isIdle && (it.owner === 'DaemonSet' || it.owner === 'Node') ? {} : it.requests;
     return {
       metadata: {
         name: it.name,
@@ -121,7 +124,7 @@ const pod: fc.Arbitrary<Pod> = fc
         ...(it.isTerminating ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
       },
       spec: {
-        containers: [{ name: 'main', resources: { requests: it.requests as Record<string, string> } }],
+        containers: [{ name: 'main', resources: { requests: amounts as Record<string, string> } }],
         priorityClassName: 'high',
         ...(it.node === undefined ? {} : { nodeName: it.node }),
         ...(it.affinity === undefined
@@ -173,15 +176,28 @@ const node = fc
     },
   }));
 
+const podUid = fc
+  .tuple(namespaceName, podName, fc.constantFrom(0, 0, 0, 1))
+  .map(([ns, p, life]) => `${ns}-${p}-${life}`);
+
 const event: fc.Arbitrary<(cluster: Cluster) => void> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.tuple(fc.nat(), requests).map(
+      ([nth, amounts]) =>
+        (cluster: Cluster) =>
+          cluster.resize(nth, amounts as Record<string, string>),
+    ),
+  },
+  { weight: 3, arbitrary: fc.nat().map((nth) => (cluster: Cluster) => cluster.recreate(nth)) },
+  {
+    weight: 2,
+    arbitrary: fc.constant((cluster: Cluster) => void cluster.demand.build(1n, PARTS)),
+  },
   { weight: 10, arbitrary: pod.map((each) => (cluster: Cluster) => cluster.set('pods', each)) },
   {
     weight: 3,
-    arbitrary: fc.tuple(namespaceName, podName, fc.constantFrom(0, 0, 0, 1)).map(
-      ([ns, p, life]) =>
-        (cluster: Cluster) =>
-          cluster.remove('pods', `${ns}-${p}-${life}`),
-    ),
+    arbitrary: podUid.map((uid) => (cluster: Cluster) => cluster.remove('pods', uid)),
   },
   { weight: 3, arbitrary: node.map((each) => (cluster: Cluster) => cluster.set('nodes', each)) },
   nodeName.map((each) => (cluster: Cluster) => cluster.remove('nodes', each)),

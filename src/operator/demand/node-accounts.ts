@@ -49,8 +49,11 @@ export class NodeAccounts {
       if (rowOf[slot] !== 0) {
         const row = this.#rows.at(rowOf[slot]!);
         if (best === null || (row !== best && compareRows(row, best) < 0)) best = row;
-      } else if ((flags[slot]! & (NEVER_COUNTS | Flag.Ignored)) === Flag.Overhead)
-        vectors.push(this.#vectors.valueOf(vector[slot]!));
+      } else if ((flags[slot]! & (NEVER_COUNTS | Flag.Ignored)) === Flag.Overhead) {
+        const resources = this.#vectors.valueOf(vector[slot]!);
+        // Pods that request nothing must not be a reason to refer to a row, which they do not keep from being removed.
+        if (resources.size > 0) vectors.push(resources);
+      }
     }
     return best === null || vectors.length === 0 ? null : { row: best, vectors };
   }

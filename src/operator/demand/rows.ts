@@ -170,9 +170,11 @@ export class Rows {
     return row;
   }
 
+  /** The caller may still refer to a row that was removed before and whose key and number another row has now. */
   removeIfEmpty(row: Row): void {
+    if (row.isRemoved || !row.isEmpty) return;
     const { fingerprint } = row.profile;
-    if (!row.isEmpty || !this.#byKey.delete(keyOf(fingerprint, row.group))) return;
+    this.#byKey.delete(keyOf(fingerprint, row.group));
     row.isRemoved = true;
     this.#keys = null;
     this.#byNumber[row.number] = undefined;
