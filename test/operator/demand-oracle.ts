@@ -11,7 +11,6 @@ import {
   type ResourceVector,
 } from '../../src/model/index.ts';
 import type { NodeUse } from '../../src/operator/demand/contract.ts';
-import { DaemonSets } from '../../src/operator/demand/daemon-sets.ts';
 import type { Demand } from '../../src/operator/demand/demand.ts';
 import type { DemandOptions } from '../../src/operator/demand/pod-demand.ts';
 import type {
@@ -34,6 +33,7 @@ import {
   translatePod,
 } from '../../src/operator/pods/pod-request.ts';
 import { podResources } from '../../src/operator/pods/resources.ts';
+import type { TranslationSettings } from '../../src/operator/pods/settings.ts';
 import { claimNames, termsOfVolume } from '../../src/operator/pods/volumes.ts';
 import type { CapacityNeed, PenaltyBucket } from '../../src/wire/gen/bigfleet/v1alpha1/capacity.ts';
 import { requirementsToWire } from '../../src/wire/index.ts';
@@ -171,11 +171,14 @@ export class Cluster {
       const { resources, problem } = podResources(pod);
       if (best !== undefined && problem === null) addTo(rows.get(rowKey(best))!.sum, resources);
     }
-    const daemons = new DaemonSets(this.#options.translation);
-    for (const daemon of this.#objects.daemonsets.values()) daemons.daemons.set(daemon);
     return [...rows.values()].map(({ profile, group, sum, largest }) => {
-      for (const [name, units] of daemons.onFreshNode(profile))
-        largest.set(name, Math.min(MAX_UNITS, units + (largest.get(name) ?? 0)));
+      for (const daemon of this.#objects.daemonsets.values()) {
+        const template = daemon.spec.template.spec;
+        const { resources, problem } = podResources({ spec: template });
+        if (problem !== null || !mayRunOn(template, profile, this.#options.translation)) continue;
+        for (const [name, units] of resources)
+          largest.set(name, Math.min(MAX_UNITS, units + (largest.get(name) ?? 0)));
+      }
       return {
         requirements: requirementsToWire(profile.requirements),
         aggregateResources: new Map([...sum].map(([name, units]) => [name, textOf(name, units)])),
@@ -277,6 +280,55 @@ export class Cluster {
       priorityOfClass: (name) => this.#objects.priorityclasses.get(name ?? '')?.value ?? null,
     };
   }
+}
+
+/** Labels of machines that may be bought: all that the events of the tests name, and a value that none of them names. */
+const MACHINES: readonly ReadonlyMap<string, string>[] = combinations([
+  ['topology.kubernetes.io/zone', ['a', 'b', 'other']],
+  ['pool', [undefined, 'gpu', 'other']],
+  ['size', [undefined, '2', '8', 'other']],
+  ['x', [undefined, '1', 'other']],
+  ['kubernetes.io/arch', ['amd64', 'other']],
+  ['kubernetes.io/os', ['linux']],
+  ['node.kubernetes.io/instance-type', ['other']],
+]);
+
+function combinations(
+  domains: readonly (readonly [string, readonly (string | undefined)[]])[],
+): readonly ReadonlyMap<string, string>[] {
+  let all: readonly ReadonlyMap<string, string>[] = [new Map()];
+  for (const [key, values] of domains)
+    all = all.flatMap((labels) =>
+      values.map((value) => (value === undefined ? labels : new Map(labels).set(key, value))),
+    );
+  return all;
+}
+
+const answers = new Map<string, boolean>();
+
+/** Whether some machine of a profile may run the pods of a DaemonSet. `Same` says that the label exists. */
+function mayRunOn(template: Pod['spec'], { requirements }: Profile, settings: TranslationSettings): boolean {
+  const { nodeSelector = {}, tolerations = [] } = template;
+  const key = JSON.stringify([requirements, nodeSelector, tolerations]);
+  const known = answers.get(key);
+  if (known !== undefined) return known;
+  const answer = MACHINES.some((labels) => {
+    const isTainted = settings.taints.some(({ selector }) =>
+      Object.entries(selector.matchLabels ?? {}).every(([label, value]) => labels.get(label) === value),
+    );
+    return (
+      meetsAll({ instanceType: '', zone: '', labels }, requirements.filter(isOfMachine)) &&
+      Object.entries(nodeSelector).every(([label, value]) => labels.get(label) === value) &&
+      (!isTainted || tolerations.length > 0)
+    );
+  });
+  answers.set(key, answer);
+  return answer;
+}
+
+/** A machine that is bought has a name of its own, whatever a row says. */
+function isOfMachine({ key }: { readonly key: string }): boolean {
+  return key !== 'kubernetes.io/hostname';
 }
 
 function consumerOf<K extends keyof Objects>(demand: Demand, kind: K): ObjectConsumer<Objects[K]> {

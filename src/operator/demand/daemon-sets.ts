@@ -1,15 +1,32 @@
 // DaemonSets: what their pods will take of a fresh node that is acquired for a profile. min_unit includes it; a machine of
-// exactly the size of the largest pod would have no room for that pod otherwise.
+// exactly the size of the largest pod would have no room for that pod otherwise. A DaemonSet counts if its pods may run on
+// some machine of the profile, even if not on all: a machine that is a little too large costs less than a pod that no
+// machine bought for it can hold.
 
-import { NO_RESOURCES, Operator, type Profile, type ResourceVector } from '../../model/index.ts';
+import {
+  INSTANCE_TYPE_KEY,
+  NO_RESOURCES,
+  type Profile,
+  type ResourceVector,
+  ZONE_KEY,
+} from '../../model/index.ts';
 import type { DaemonSet, NodeSelectorTerm, SelectorExpression, Toleration } from '../kube/objects.ts';
-import { labelsOf, selects } from '../kube/selectors.ts';
-import { canonicalKey, selectorExpressions } from '../pods/node-terms.ts';
+import { HOSTNAME_KEY } from '../pods/keys.ts';
+import {
+  ANY_NODE,
+  canonicalKey,
+  intersect,
+  isImpossible,
+  type NodeTerm,
+  readTerm,
+  selectorExpressions,
+} from '../pods/node-terms.ts';
 import { saturatingSum } from '../pods/quantities.ts';
 import { podResources } from '../pods/resources.ts';
 import type { TranslationSettings } from '../pods/settings.ts';
-import { untolerated } from '../pods/taints.ts';
+import { awayFromTaints } from '../pods/taints.ts';
 import { ListedObjects } from './listed-objects.ts';
+import { areCompatible, termOf } from './requirement-terms.ts';
 
 interface Daemon {
   readonly text: string;
@@ -20,19 +37,10 @@ interface Daemon {
   readonly tolerations: readonly Toleration[];
 }
 
-/** Labels that every node has, with a value that nothing is known about. */
-const ON_EVERY_NODE = [
-  'kubernetes.io/hostname',
-  'kubernetes.io/os',
-  'kubernetes.io/arch',
-  'node.kubernetes.io/instance-type',
-  'topology.kubernetes.io/zone',
-];
-/** A value that no selector names. */
-const SOME_VALUE: readonly string[] = ['\0'];
-
-/** By label of a fresh node: the values that it may have. */
-type FreshLabels = ReadonlyMap<string, readonly string[]>;
+/** Labels that every node has, with a value that is not known before. */
+const ON_EVERY_NODE = ['kubernetes.io/os', 'kubernetes.io/arch', INSTANCE_TYPE_KEY, ZONE_KEY];
+/** The name of a fresh node is one that no selector names. */
+const NEW_NAME: NodeTerm = readTerm([{ key: HOSTNAME_KEY, operator: 'In', values: ['\0'] }], () => []).term;
 
 export class DaemonSets {
   readonly #settings: TranslationSettings;
@@ -64,9 +72,9 @@ export class DaemonSets {
     const known = this.#cache.get(profile.fingerprint);
     if (known !== undefined) return known;
     const sum = new Map<string, number>();
-    const labels = labelsOfFreshNode(profile, this.#settings.nodeLabels);
+    const node = freshNode(profile, this.#settings.nodeLabels);
     for (const daemon of this.daemons.values()) {
-      if (!this.#runsOn(daemon, labels)) continue;
+      if (!this.#mayRunOn(daemon, node)) continue;
       for (const [name, units] of daemon.resources) sum.set(name, saturatingSum(sum.get(name) ?? 0, units));
     }
     if (this.#cache.size >= 65_536) this.#cache = new Map();
@@ -74,13 +82,17 @@ export class DaemonSets {
     return sum;
   }
 
-  #runsOn({ nodeSelector, nodeTerms, tolerations }: Daemon, labels: FreshLabels): boolean {
-    if (!holds(selectorExpressions({ matchLabels: nodeSelector }), labels)) return false;
-    if (nodeTerms !== null && !nodeTerms.some((term) => isSelected(term, labels))) return false;
-    return this.#settings.taints.every(
-      (rule) =>
-        !holds(selectorExpressions(rule.selector), labels) || untolerated(rule, tolerations) === undefined,
-    );
+  #mayRunOn({ nodeSelector, nodeTerms, tolerations }: Daemon, node: NodeTerm): boolean {
+    const selected = termFor(selectorExpressions({ matchLabels: nodeSelector }), node);
+    if (selected === null) return false;
+    const wanted = nodeTerms === null ? [ANY_NODE] : nodeTerms.map((term) => affinityTerm(term, node));
+    return wanted.some((term) => {
+      if (term === null) return false;
+      const both = intersect(intersect(node, selected), term);
+      if (isImpossible(both)) return false;
+      const { terms } = awayFromTaints([both], this.#settings.taints, tolerations);
+      return terms.some((each) => !isImpossible(each));
+    });
   }
 }
 
@@ -102,31 +114,34 @@ function readDaemon({ spec }: DaemonSet, { countPods }: TranslationSettings): Da
   }
 }
 
-function labelsOfFreshNode(profile: Profile, nodeLabels: Readonly<Record<string, string>>): FreshLabels {
-  const labels = new Map<string, readonly string[]>(ON_EVERY_NODE.map((key) => [key, SOME_VALUE]));
-  for (const [key, value] of Object.entries(nodeLabels)) labels.set(canonicalKey(key), [value]);
-  for (const { key, operator, values } of profile.requirements) {
-    if (operator === Operator.In && values.length > 0) labels.set(key, values);
-    else if ((operator === Operator.Exists || operator === Operator.Same) && !labels.has(key))
-      labels.set(key, SOME_VALUE);
-  }
-  return labels;
+/** What is known about the labels of a fresh node; the requirements of the profile decide where the settings differ. */
+function freshNode({ requirements }: Profile, nodeLabels: Readonly<Record<string, string>>): NodeTerm {
+  const known = [
+    ...Object.entries(nodeLabels).map(([key, value]) => ({ key, operator: 'In', values: [value] })),
+    ...ON_EVERY_NODE.map((key) => ({ key, operator: 'Exists' })),
+  ].map((expression) => readTerm([expression], () => []).term);
+  let node = termOf(requirements);
+  for (const term of [...known, NEW_NAME]) if (areCompatible(node, term)) node = intersect(node, term);
+  return node;
 }
 
-/** Whether a fresh node meets all expressions, whichever of its possible values it has. */
-function holds(expressions: readonly SelectorExpression[], labels: FreshLabels): boolean {
-  return expressions.every((expression) => {
-    const selector = { matchExpressions: [expression] };
-    const values = labels.get(canonicalKey(expression.key));
-    if (values === undefined) return selects(selector, labelsOf({}));
-    return values.every((value) => selects(selector, labelsOf({ [expression.key]: value })));
-  });
-}
-
-/** Conditions on the name of a node exclude fresh ones. A term without conditions selects nothing. */
-function isSelected(
+/** Conditions on the name of a node exclude fresh ones. A term without conditions selects nothing. Null: neither can be. */
+function affinityTerm(
   { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
-  labels: FreshLabels,
-): boolean {
-  return matchExpressions.length > 0 && matchFields.length === 0 && holds(matchExpressions, labels);
+  node: NodeTerm,
+): NodeTerm | null {
+  return matchExpressions.length > 0 && matchFields.length === 0 ? termFor(matchExpressions, node) : null;
+}
+
+/** Expressions as a term; null for an operator that is not known. */
+function termFor(expressions: readonly SelectorExpression[], node: NodeTerm): NodeTerm | null {
+  const valuesOf = (key: string): Iterable<string> | null => node.get(canonicalKey(key))?.values ?? null;
+  const possible = expressions.map((expression) => {
+    const { key, operator } = expression;
+    // Compared with the values that the node may have; without a list of them, some value may pass.
+    const isOpen = (operator === 'Gt' || operator === 'Lt') && valuesOf(key) === null;
+    return isOpen ? { key, operator: 'Exists' } : expression;
+  });
+  const { term, problem } = readTerm(possible, (key) => valuesOf(key) ?? []);
+  return problem === null ? term : null;
 }

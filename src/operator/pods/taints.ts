@@ -31,7 +31,7 @@ function tolerates(tolerations: readonly Toleration[], taint: NodeTaint): boolea
 }
 
 /** The first hard taint of a rule that is not tolerated. */
-export function untolerated(rule: TaintRule, tolerations: readonly Toleration[]): NodeTaint | undefined {
+function untolerated(rule: TaintRule, tolerations: readonly Toleration[]): NodeTaint | undefined {
   return rule.taints.find((taint) => isHard(taint) && !tolerates(tolerations, taint));
 }
 
