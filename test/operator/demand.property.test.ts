@@ -290,6 +290,7 @@ function optionsFor(mode: DemandOptions['mode'], managed: ReadonlySet<string>): 
     mode,
     translation: SETTINGS,
     alternativePatienceMs: Number.POSITIVE_INFINITY,
+    joinTimeoutMs: 0,
     isManaged: (each) => managed.has(each),
     clock: new VirtualClock(),
   };

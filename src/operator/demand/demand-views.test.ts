@@ -13,6 +13,7 @@ function scene(mode: 'all' | 'opt-in' = 'all') {
     mode,
     translation: DEFAULT_TRANSLATION,
     alternativePatienceMs: 60_000,
+    joinTimeoutMs: 60_000,
     isManaged: () => false,
     clock: new VirtualClock(1_000_000),
   });

@@ -1,108 +1,47 @@
 // Demand through its public surface: consumers in, roll-ups and views out. Which pods count is in the property test of
-// test/operator; here are the cases that need a story: gaps in what is known, alternatives over time, overhead of nodes.
+// test/operator; here are the cases that need a story: gaps in what is known, overhead of nodes, acknowledgements.
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { VirtualClock } from '../../runtime/virtual-clock.ts';
-import { ClusterCapacityNeeds, type NodeFacts } from '../../wire/gen/bigfleet/v1alpha1/capacity.ts';
-import { decodeStrict, requirementsToWire } from '../../wire/index.ts';
-import type { CapacityRequest, KubeObject, Pod } from '../kube/objects.ts';
-import type { ObjectConsumer } from '../kube/reflector.ts';
-import { DEFAULT_TRANSLATION } from '../pods/settings.ts';
-import type { RollupParts } from './contract.ts';
-import { Demand } from './demand.ts';
+import { DemandScene, NO_PARTS, owned, pod, SINCE, ZONE } from '../../../testing/support/demand-scene.ts';
+import type { NodeFacts } from '../../wire/gen/bigfleet/v1alpha1/capacity.ts';
+import type { CapacityRequest } from '../kube/objects.ts';
 
-const NO_PARTS: RollupParts = { extraNeeds: [], nodeFacts: undefined };
-const ZONE = 'topology.kubernetes.io/zone';
-const PATIENCE_MS = 60_000;
-const SINCE = '2026-11-18T08:00:00Z';
-
-let clock: VirtualClock;
-let managed: Set<string>;
-let demand: Demand;
-/** Calls of `onWaiting`. */
-let urgent: number;
+let scene: DemandScene;
+let managed: DemandScene['managed'];
+let demand: DemandScene['demand'];
+const list: DemandScene['list'] = (kind, ...objects) => scene.list(kind, ...objects);
+const built: DemandScene['built'] = (...given) => scene.built(...given);
 
 beforeEach(() => {
-  clock = new VirtualClock(1_000_000);
-  managed = new Set(['node-1']);
-  urgent = 0;
-  demand = new Demand('cluster', {
-    mode: 'all',
-    translation: { ...DEFAULT_TRANSLATION, defaultRequirements: [] },
-    alternativePatienceMs: PATIENCE_MS,
-    isManaged: (name) => managed.has(name),
-    onWaiting: () => void urgent++,
-    clock,
-  });
+  scene = new DemandScene();
+  ({ managed, demand } = scene);
 });
-
-function list(kind: keyof Demand['consumers'], ...objects: readonly KubeObject[]): void {
-  const consumer = demand.consumers[kind] as unknown as ObjectConsumer<KubeObject>;
-  consumer.listing();
-  for (const object of objects) consumer.set(object);
-  consumer.listed();
-}
-
-function listAll(): void {
-  for (const kind of Object.keys(demand.consumers) as (keyof Demand['consumers'])[]) list(kind);
-}
-
-/** A pod that waits, unless `spec` binds it. */
-function pod(name: string, spec: Partial<Pod['spec']> = {}, metadata: Partial<Pod['metadata']> = {}): Pod {
-  const condition = {
-    type: 'PodScheduled',
-    status: 'False',
-    reason: 'Unschedulable',
-    lastTransitionTime: SINCE,
-  };
-  return {
-    metadata: { name, namespace: 'team', uid: `uid-${name}`, ...metadata },
-    spec: { containers: [{ name: 'main', resources: { requests: { cpu: '1' } } }], ...spec },
-    status: { conditions: spec.nodeName === undefined ? [condition] : [] },
-  };
-}
-
-function owned(name: string, kind: string): Partial<Pod['metadata']> {
-  return { ownerReferences: [{ apiVersion: 'apps/v1', kind, name, uid: name, controller: true }] };
-}
-
-function built(parts = NO_PARTS, timestamp = 1n) {
-  const rollup = demand.build(timestamp, parts);
-  if (rollup === null) throw new Error(demand.problem ?? 'no roll-up');
-  const { needs, nodeFacts, timestampUnixNanos } = decodeStrict(ClusterCapacityNeeds, rollup.bytes);
-  const amounts = needs.map(({ aggregateResources, minUnit }) => ({
-    sum: Object.fromEntries(aggregateResources),
-    unit: Object.fromEntries(minUnit),
-  }));
-  return { ...rollup, needs, nodeFacts, timestampUnixNanos, amounts };
-}
 
 describe('a roll-up before its interval is over', () => {
   it('given lists, then it is asked for once the last one is complete', () => {
-    const kinds = Object.keys(demand.consumers) as (keyof Demand['consumers'])[];
+    const { kinds } = scene;
     for (const kind of kinds.slice(0, -2)) list(kind);
-    expect(urgent).toBe(0);
+    expect(scene.urgent).toBe(0);
     for (const kind of kinds.slice(-2)) list(kind);
-    expect(urgent).toBeGreaterThan(0);
+    expect(scene.urgent).toBeGreaterThan(0);
   });
 
   it('given a pod that begins to wait, then it is asked for once; pods that run or wait on do not ask for one', () => {
-    listAll();
-    urgent = 0;
+    scene.listAll();
+    scene.urgent = 0;
     demand.consumers.pods.set(pod('web-1'));
-    expect(urgent).toBe(1);
+    expect(scene.urgent).toBe(1);
     demand.consumers.pods.set(pod('web-1', {}, { labels: { changed: 'yes' } }));
     demand.consumers.pods.set(pod('web-1', { nodeName: 'node-1' }));
     demand.consumers.pods.set(pod('web-2', { nodeName: 'node-1' }));
     demand.consumers.pods.remove(pod('web-2'));
-    expect(urgent).toBe(1);
+    expect(scene.urgent).toBe(1);
   });
 });
 
 describe('a picture that is not complete', () => {
   it('given one resource that was never listed, then there is no roll-up, and the problem names it', () => {
-    for (const kind of Object.keys(demand.consumers) as (keyof Demand['consumers'])[])
-      if (kind !== 'capacityrequests') list(kind);
+    for (const kind of scene.kinds) if (kind !== 'capacityrequests') list(kind);
     expect(demand.build(1n, NO_PARTS)).toBeNull();
     expect(demand.problem).toContain('capacityrequests');
     list('capacityrequests');
@@ -113,7 +52,7 @@ describe('a picture that is not complete', () => {
   it('given a lost watch, then the last roll-up is repeated with a new time until the watch is back', () => {
     const state = { isCurrent: true, hasListed: true, problem: null as string | null };
     demand.observe('pods', state);
-    listAll();
+    scene.listAll();
     demand.consumers.pods.set(pod('a'));
     expect(built().amounts).toEqual([{ sum: { cpu: '1' }, unit: { cpu: '1' } }]);
     state.isCurrent = false;
@@ -131,7 +70,7 @@ describe('a picture that is not complete', () => {
   });
 
   it('given a list in progress, then pods that it has not reached yet still count', () => {
-    listAll();
+    scene.listAll();
     list('pods', pod('a'), pod('b'));
     expect(built().amounts[0]?.sum).toEqual({ cpu: '2' });
     demand.consumers.pods.listing();
@@ -143,7 +82,7 @@ describe('a picture that is not complete', () => {
 });
 
 describe('rows', () => {
-  beforeEach(listAll);
+  beforeEach(() => void scene.listAll());
 
   it('given the largest pod leaves, then min_unit shrinks to the largest that is left', () => {
     const sized = (name: string, cpu: string) =>
@@ -196,26 +135,29 @@ describe('rows', () => {
     expect(sums()).toEqual(new Map());
   });
 
-  it('given DaemonSets, then min_unit includes those that run on a fresh node of the profile', () => {
-    const daemon = (name: string, spec: Partial<Pod['spec']>) => ({
-      metadata: { name, namespace: 'kube-system' },
-      spec: {
-        template: {
-          spec: {
-            containers: [{ name: 'main', resources: { requests: { cpu: '100m', memory: '64Mi' } } }],
-            ...spec,
-          },
-        },
-      },
+  it('given a node whose DaemonSet pods request nothing, then a row that is left and returns before a roll-up stays', () => {
+    const idle = { containers: [{ name: 'proxy' }], nodeName: 'node-1' };
+    const sized = (name: string, cpu: string, priority = 0) =>
+      pod(name, {
+        containers: [{ name: 'main', resources: { requests: { cpu } } }],
+        nodeName: 'node-1',
+        priority,
+      });
+    demand.consumers.nodes.set({ metadata: { name: 'node-1' } });
+    list('pods', sized('db', '1'), pod('proxy', idle, owned('proxy', 'DaemonSet')));
+    expect(built().amounts).toEqual([{ sum: { cpu: '1' }, unit: { cpu: '1' } }]);
+    // A resize of the only pod of the row.
+    demand.consumers.pods.set(sized('db', '3'));
+    expect(built().amounts).toEqual([{ sum: { cpu: '3' }, unit: { cpu: '3' } }]);
+    // One that is made again under its name, with a row of another number in between.
+    demand.consumers.pods.remove(sized('db', '3'));
+    demand.consumers.pods.set(sized('other', '5', 7));
+    demand.consumers.pods.set({
+      ...sized('db', '2'),
+      metadata: { name: 'db', namespace: 'team', uid: 'new' },
     });
-    list(
-      'daemonsets',
-      daemon('all', {}),
-      daemon('zone-b', { nodeSelector: { [ZONE]: 'b' } }),
-      daemon('linux', { nodeSelector: { 'kubernetes.io/os': 'linux' } }),
-    );
-    list('pods', pod('a', { nodeSelector: { [ZONE]: 'a' } }));
-    expect(built().amounts).toEqual([{ sum: { cpu: '1' }, unit: { cpu: '1200m', memory: '128Mi' } }]);
+    expect(built().amounts.map(({ sum }) => sum)).toEqual([{ cpu: '5' }, { cpu: '2' }]);
+    expect(built().amounts).toHaveLength(2);
   });
 
   it('given a node that becomes managed, then its pods count', () => {
@@ -254,7 +196,7 @@ describe('capacity requests', () => {
     spec: { priority: 0, resources: { cpu: '2' } },
     ...(phase === undefined ? {} : { status: { phase } }),
   });
-  beforeEach(listAll);
+  beforeEach(() => void scene.listAll());
 
   it('given a new request, then it counts and is returned for acknowledgement once', () => {
     list('capacityrequests', request('a'), request('b', 'Acknowledged'));
@@ -278,67 +220,8 @@ describe('capacity requests', () => {
   });
 });
 
-describe('alternatives of node affinity', () => {
-  const term = (key: string, value: string) => ({
-    matchExpressions: [{ key, operator: 'In', values: [value] }],
-  });
-  const nodeSelectorTerms = [term('rack', 'r1'), term('pool', 'spot')];
-  const affinity = {
-    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } },
-  };
-  const keys = () => built().needs.map(({ requirements }) => requirements[0]?.key);
-  const published = (key: string, value: string, availableCount: number, costPerHour: number) => {
-    const requirements = requirementsToWire([{ key, operator: 1, values: [value] }]);
-    demand.availableCapacity({ requirements, availableCount, costPerHour });
-  };
-  beforeEach(listAll);
-
-  it('given no prices, then pods ask for the first one, and move on when it stays short', async () => {
-    list('pods', pod('a', { affinity }));
-    expect(keys()).toEqual(['rack']);
-    await clock.advance(PATIENCE_MS - 1);
-    expect(keys()).toEqual(['rack']);
-    await clock.advance(1);
-    expect(keys()).toEqual(['pool']);
-    await clock.advance(PATIENCE_MS);
-    expect(keys()).toEqual(['rack']);
-  });
-
-  it('given published capacity, then the cheapest that is available is first', () => {
-    published('rack', 'r1', 3, 2);
-    published('pool', 'spot', 3, 0.5);
-    list('pods', pod('a', { affinity }));
-    expect(keys()).toEqual(['pool']);
-  });
-
-  it('given a row that the shard has satisfied, then pods wait for its machines', async () => {
-    list('pods', pod('a', { affinity }));
-    keys();
-    const [{ row } = { row: { fingerprint: '', group: '' } }] = [...demand.pendingPods()];
-    const verdict = {
-      profileFingerprint: row.fingerprint,
-      group: row.group,
-      satisfied: true,
-      removed: false,
-    };
-    demand.needVerdicts({ cycle: 1n, full: true, verdicts: [verdict] } as unknown as Parameters<
-      Demand['needVerdicts']
-    >[0]);
-    await clock.advance(10 * PATIENCE_MS);
-    expect(keys()).toEqual(['rack']);
-  });
-
-  it('given pods that run, then they count for the alternative that their node meets', () => {
-    demand.consumers.nodes.set({ metadata: { name: 'node-1', labels: { pool: 'spot' } } });
-    list('pods', pod('a', { affinity, nodeName: 'node-1' }));
-    expect(keys()).toEqual(['pool']);
-    demand.consumers.nodes.remove({ metadata: { name: 'node-1' } });
-    expect(keys()).toEqual(['rack']);
-  });
-});
-
 describe('views', () => {
-  beforeEach(listAll);
+  beforeEach(() => void scene.listAll());
 
   it('given a pod that waits, then it has its row, its amounts, its time and what cannot be expressed', () => {
     const podAntiAffinity = { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: ZONE }] };
@@ -352,28 +235,6 @@ describe('views', () => {
     });
     expect(pending?.remarks.join()).toContain('anti-affinity');
     expect(demand.podsIn(pending!.row)).toBe(1);
-  });
-
-  it('given an absurd request, a missing claim or an unreadable pod, then the others count and the reason is known', () => {
-    const containers = [{ name: 'main', resources: { requests: { cpu: '99999999999999999' } } }];
-    const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'gone' } }];
-    list('pods', pod('absurd', { containers }), pod('claims', { volumes }), pod('good'));
-    demand.consumers.pods.set({ metadata: { name: 'broken', namespace: 'team' } } as Pod);
-    demand.consumers.pods.set({} as Pod);
-    expect(built().amounts).toEqual([{ sum: { cpu: '1' }, unit: { cpu: '1' } }]);
-    expect([...demand.quarantined()].map(({ name, problem }) => [name, problem])).toEqual([
-      ['absurd', expect.stringContaining('too large')],
-      ['claims', 'It waits for the claim team/gone, which does not exist.'],
-    ]);
-    expect(demand.counts.unreadable).toBe(2);
-    demand.consumers.persistentvolumeclaims.set({ metadata: { name: 'gone', namespace: 'team' }, spec: {} });
-    expect(built().amounts[0]?.sum).toEqual({ cpu: '2' });
-  });
-
-  it('given an event of a pod that cannot be read, then what was known of it stays', () => {
-    list('pods', pod('a'));
-    demand.consumers.pods.set({ ...pod('a'), spec: null } as unknown as Pod);
-    expect(built().rows).toBe(1);
   });
 
   it('given a volume that moves to another zone, then the row of its pod follows', () => {

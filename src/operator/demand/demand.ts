@@ -2,6 +2,7 @@
 // views that the session, the drains and the Events read. The operator's process makes one and connects it.
 
 import { isOperator, type Requirement } from '../../model/index.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type {
   AvailableCapacityUpdate,
   NeedVerdicts,
@@ -29,12 +30,14 @@ export class Demand implements PodsView, RollupSource {
   readonly #gate = new WatchGate();
   readonly #rollups: RollupBuilder;
   readonly #onWaiting: () => void;
+  readonly #clock: Clock;
   /** By resource: what its reflector feeds. */
   readonly consumers;
 
   constructor(clusterId: string, options: DemandOptions) {
     const demand = new PodDemand(options);
     this.#demand = demand;
+    this.#clock = options.clock;
     this.#onWaiting = options.onWaiting ?? (() => {});
     this.#rollups = new RollupBuilder(clusterId, demand, this.#gate);
     const { claims } = demand;
@@ -109,13 +112,15 @@ export class Demand implements PodsView, RollupSource {
       for (const value of values) this.#demand.sawValue(key, value);
     }
     const { availableCount: count, costPerHour } = update;
-    this.#demand.alternatives.published({ requirements, count, costPerHour });
+    this.#demand.alternatives.published({ requirements, count, costPerHour }, this.#clock.now());
   }
 
   needVerdicts({
+    cycle,
     full,
     verdicts,
   }: {
+    readonly cycle: bigint;
     readonly full: boolean;
     readonly verdicts: readonly Pick<
       NeedVerdicts['verdicts'][number],
@@ -123,14 +128,20 @@ export class Demand implements PodsView, RollupSource {
     >[];
   }): void {
     const { alternatives } = this.#demand;
-    if (full) alternatives.forgetVerdicts();
+    const nowMs = this.#clock.now();
+    alternatives.verdictsBegin(full, cycle);
     for (const { profileFingerprint: fingerprint, group, satisfied, removed } of verdicts)
-      alternatives.verdict({ fingerprint, group }, removed ? null : satisfied);
+      alternatives.verdict({ fingerprint, group }, removed ? null : satisfied, nowMs);
+  }
+
+  /** A session has begun, with a shard that sends verdicts or with one that does not. */
+  connected(hasVerdicts: boolean): void {
+    this.#demand.alternatives.connected(hasVerdicts, this.#clock.now());
   }
 
   /** The session with the shard ended: its verdicts are no longer current. */
   disconnected(): void {
-    this.#demand.alternatives.forgetVerdicts();
+    this.#demand.alternatives.disconnected();
   }
 
   // ---- views

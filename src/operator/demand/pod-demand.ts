@@ -38,6 +38,8 @@ export interface DemandOptions {
   readonly translation: TranslationSettings;
   /** How long a row may stay short before its pods ask for the next alternative of their node affinity. */
   readonly alternativePatienceMs: number;
+  /** How long a machine may take to join, which bounds the patience with a shard that does not say which rows are short. */
+  readonly joinTimeoutMs: number;
   /** Whether a node is tied to a machine of BigFleet. Another part decides; it calls `nodeChanged` when that changes. */
   readonly isManaged: (nodeName: string) => boolean;
   /** A pod or request that waits has begun to count: the next roll-up should not wait for its interval. */
@@ -101,7 +103,8 @@ export class PodDemand {
     this.#nodes = new Nodes(options.isManaged);
     this.#accounts = new NodeAccounts(this.#table, this.rows, this.#vectors, this.budgets);
     this.daemonSets = new DaemonSets(translation);
-    this.alternatives = new Alternatives(options.alternativePatienceMs);
+    const { alternativePatienceMs: patienceMs, joinTimeoutMs } = options;
+    this.alternatives = new Alternatives({ patienceMs, joinTimeoutMs });
     for (const [key, values] of Object.entries(translation.knownValues))
       for (const value of values) this.#seenValues.add(canonicalKey(key), value);
     this.#shapes = new Shapes({
@@ -213,7 +216,8 @@ export class PodDemand {
     if (this.alternatives.size === 0) return;
     const nowMs = this.#options.clock.now();
     const pending = new Map<string, number[]>();
-    for (const slot of this.#named.keys()) {
+    const sinceMs = new Map<string, number>();
+    for (const [slot, named] of this.#named) {
       const row = this.#table.row[slot]!;
       if (row === 0 || this.#table.node[slot] !== 0) continue;
       const key = this.#resolved(slot).alternativesKey;
@@ -221,8 +225,9 @@ export class PodDemand {
       const slots = pending.get(key);
       if (slots === undefined) pending.set(key, [slot]);
       else slots.push(slot);
+      sinceMs.set(key, Math.min(named.sinceMs, sinceMs.get(key) ?? Number.POSITIVE_INFINITY));
     }
-    for (const key of this.alternatives.review(new Set(pending.keys()), nowMs))
+    for (const key of this.alternatives.review(sinceMs, nowMs))
       for (const slot of pending.get(key)!) this.#place(slot);
   }
 

@@ -52,6 +52,7 @@ export class RealClusterParts implements ClusterParts {
       mode,
       translation,
       alternativePatienceMs: alternativePatience,
+      joinTimeoutMs: settings.nodes.joinTimeout,
       isManaged: (nodeName) => this.#nodes.machineOf(nodeName) !== null,
       onWaiting: () => context.link.requestRollup(),
       clock,
@@ -236,8 +237,9 @@ export class RealClusterParts implements ClusterParts {
   #handlersOf(): Omit<SessionHandlers, 'bootstrapRequest'> {
     const term = (): LeadTerm | null => this.#term;
     return {
-      connected: () => {
+      connected: (features) => {
         if (this.#hasUnmanagedNodes()) this.#firstRollup.hold();
+        this.#demand.connected(features.has('verdicts'));
         term()?.connected();
       },
       disconnected: () => {

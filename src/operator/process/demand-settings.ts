@@ -104,6 +104,6 @@ export const DEMAND_SECTION = section({
   alternativePatience: setting(
     duration('10s'),
     5 * 60_000,
-    'How long a row may stay short before its pods ask for the next term of their node affinity.',
+    'How long a row may stay short before its pods ask for the next term of their node affinity. With a shard that does not say which rows are short, twice nodes.joinTimeout if that is longer.',
   ),
 });
