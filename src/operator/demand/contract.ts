@@ -86,7 +86,7 @@ export interface Rollup {
   readonly rows: number;
   /** Whether it is the last one again, because a watch is lost or a list is in progress. */
   readonly isRepeated: boolean;
-  /** CapacityRequests that are part of a roll-up for the first time and whose status does not say so yet. */
+  /** CapacityRequests whose status does not say yet that they are part of a roll-up, each for the first time in a while. */
   readonly acknowledge: readonly RequestName[];
 }
 

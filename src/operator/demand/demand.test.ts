@@ -7,6 +7,7 @@ import type { NodeFacts } from '../../wire/gen/bigfleet/v1alpha1/capacity.ts';
 import type { CapacityRequest } from '../kube/objects.ts';
 
 let scene: DemandScene;
+let clock: DemandScene['clock'];
 let managed: DemandScene['managed'];
 let demand: DemandScene['demand'];
 const list: DemandScene['list'] = (kind, ...objects) => scene.list(kind, ...objects);
@@ -14,7 +15,7 @@ const built: DemandScene['built'] = (...given) => scene.built(...given);
 
 beforeEach(() => {
   scene = new DemandScene();
-  ({ managed, demand } = scene);
+  ({ clock, managed, demand } = scene);
 });
 
 describe('a roll-up before its interval is over', () => {
@@ -206,6 +207,30 @@ describe('capacity requests', () => {
     });
     demand.consumers.capacityrequests.set(request('a'));
     expect(built().acknowledge).toEqual([]);
+  });
+
+  it('given an acknowledgement that was never written, then the request is returned again after a while', async () => {
+    list('capacityrequests', request('a'));
+    const names = () => built().acknowledge.map(({ name }) => name);
+    expect(names()).toEqual(['a']);
+    await clock.advance(5 * 60_000 - 1);
+    expect(names()).toEqual([]);
+    await clock.advance(1);
+    expect(names()).toEqual(['a']);
+    demand.consumers.capacityrequests.set(request('a', 'Acknowledged'));
+    await clock.advance(60 * 60_000);
+    expect(names()).toEqual([]);
+    // Its producer has put it back.
+    demand.consumers.capacityrequests.set(request('a', 'Pending'));
+    expect(names()).toEqual(['a']);
+  });
+
+  it('given a new term, then requests whose status does not say Acknowledged are returned at once', () => {
+    list('capacityrequests', request('a'), request('b'));
+    expect(built().acknowledge).toHaveLength(2);
+    demand.consumers.capacityrequests.set(request('b', 'Acknowledged'));
+    demand.newTerm();
+    expect(built().acknowledge.map(({ name }) => name)).toEqual(['a']);
   });
 
   it('given a request for a pod that counts, then the pod counts once and the request is acknowledged', () => {

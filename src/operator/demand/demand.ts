@@ -144,6 +144,11 @@ export class Demand implements PodsView, RollupSource {
     this.#demand.alternatives.disconnected();
   }
 
+  /** This replica leads from now on: what roll-ups of an earlier term had is to be acknowledged again. */
+  newTerm(): void {
+    this.#demand.newTerm();
+  }
+
   // ---- views
 
   build(timestampUnixNanos: bigint, parts: RollupParts): Rollup | null {

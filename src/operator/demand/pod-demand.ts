@@ -7,6 +7,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { CapacityRequest, Namespace, Node, Pod, PriorityClass } from '../kube/objects.ts';
 import { canonicalKey } from '../pods/node-terms.ts';
 import type { TranslationSettings } from '../pods/settings.ts';
+import { Acknowledgements } from './acknowledgements.ts';
 import { Alternatives } from './alternatives.ts';
 import { Budgets } from './budgets.ts';
 import { Claims } from './claims.ts';
@@ -96,6 +97,7 @@ export class PodDemand {
   #areClaimsListed = false;
   /** Objects that could not be read at all since the start. */
   unreadable = 0;
+  readonly #acknowledgements = new Acknowledgements();
 
   constructor(options: DemandOptions) {
     this.#options = options;
@@ -292,18 +294,22 @@ export class PodDemand {
     return this.rows.find(key)?.pods ?? 0;
   }
 
-  /** CapacityRequests that are counted, themselves or through their pod, and were not returned here before. */
+  /** CapacityRequests that are counted, themselves or through their pod, and whose acknowledgement is due. */
   takeUnacknowledged(): readonly RequestName[] {
     const taken: RequestName[] = [];
     const { flags } = this.#table;
+    const nowMs = this.#options.clock.now();
     for (const [slot, { namespace, name }] of this.#named) {
       if ((flags[slot]! & (Flag.Request | Flag.Acknowledged)) !== Flag.Request) continue;
-      if (this.#rowOfRequest(slot) === 0) continue;
-      flags[slot] = flags[slot]! | Flag.Acknowledged;
+      if (this.#rowOfRequest(slot) === 0 || !this.#acknowledgements.take(slot, nowMs)) continue;
       taken.push({ namespace, name });
-      if (this.#problemOf(slot) === null) this.#named.delete(slot);
     }
     return taken;
+  }
+
+  /** This replica leads from now on; nothing that an earlier term returned is under way. */
+  newTerm(): void {
+    this.#acknowledgements.newTerm();
   }
 
   /** Row that a CapacityRequest counts for, itself or through its pod; 0: none. Slot 0, which is no pod, has none. */
@@ -356,8 +362,8 @@ export class PodDemand {
     const labels = asked === null || isRequest ? 0 : this.budgets.setOf(namespace, reading.labels);
     if (table.labels[slot] !== labels) this.#touchNode(slot);
     replace(this.budgets.sets, table.labels, slot, labels);
-    // What was returned for acknowledgement once is not returned again because the write has not arrived yet.
-    table.flags[slot] = reading.flags | (before & Flag.Acknowledged);
+    table.flags[slot] = reading.flags;
+    if ((reading.flags & Flag.Acknowledged) !== 0) this.#acknowledgements.forget(slot);
     if (before !== table.flags[slot]) this.#touchNode(slot);
     this.#moveTo(slot, reading.nodeName);
     if (isRequest) this.#owners.attach(slot, reading.owner);
@@ -396,6 +402,7 @@ export class PodDemand {
     else for (const request of this.#owners.abandon(slot)) this.#place(request);
     this.#named.delete(slot);
     this.#requestNames.remove(slot);
+    this.#acknowledgements.forget(slot);
     this.#vectors.drop(table.vector[slot]!);
     this.#shapes.interned.drop(table.shape[slot]!);
     this.claims.sets.drop(table.claims[slot]!);

@@ -23,7 +23,7 @@ export const Flag = {
   Request: 256,
   /** Cannot be counted. */
   Quarantined: 512,
-  /** A CapacityRequest whose status says Acknowledged, or that was returned for acknowledgement. */
+  /** A CapacityRequest whose status says Acknowledged. */
   Acknowledged: 1024,
   /** It has not run yet. */
   Pending: 2048,

@@ -97,11 +97,11 @@ function cluster() {
     return { operator, shard, lines, writes: client.writes };
   }
 
-  const addPod = (name: string): void => {
+  const addPod = (name: string, spec: object = {}): void => {
     const path = '/api/v1/namespaces/default/pods';
     api.admin('POST', path, {
       metadata: { name },
-      spec: { containers: [{ name: 'main', image: 'x', resources: { requests: { cpu: '2' } } }] },
+      spec: { containers: [{ name: 'main', image: 'x', resources: { requests: { cpu: '2' } } }], ...spec },
     });
     const condition = {
       type: 'PodScheduled',
@@ -375,6 +375,57 @@ describe('the replica that leads', () => {
     expect(writes.slice(before)).toEqual([]);
     expect(shard.last).toBe(connection);
   });
+
+  it('given a term that ended before the shard acknowledged, then the same replica acknowledges in its next one', async () => {
+    const { clock, api, replica, addRequest, statusOf } = cluster();
+    addRequest('r');
+    const { operator, shard } = await replica('a');
+    shard.last.ackHello();
+    await clock.advance(1_000);
+    expect(shard.last.rollups[0]!.needs).toHaveLength(1);
+    const end = api.faults.add({ when: ({ resource }) => resource === 'leases', answer: { status: 500 } });
+    await clock.advance(12_000);
+    expect(operator.isLeader).toBe(false);
+    end();
+    const { length } = shard.connections;
+    while (shard.connections.length === length) await clock.advance(1_000);
+    expect(operator.isLeader).toBe(true);
+    await accept(shard, clock);
+    expect(statusOf('r')).toMatchObject({ phase: 'Acknowledged' });
+  });
+
+  it.each([
+    ['verdicts', undefined, 6 * 60_000],
+    ['no verdicts', [] as readonly string[], 31 * 60_000],
+  ])(
+    'given a shard with %s and a pod with alternatives, then the pod asks for the next one when its row stays short',
+    async (_, features, longMs) => {
+      const { clock, replica, addPod } = cluster();
+      const term = (key: string) => ({ matchExpressions: [{ key, operator: 'Exists' }] });
+      const nodeSelectorTerms = [term('rack'), term('pool')];
+      addPod('web-1', {
+        affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
+      });
+      const { shard } = await replica('a');
+      shard.last.ackHello(features);
+      await clock.advance(2_000);
+      const asked = () =>
+        shard.last.rollups.at(-1)!.needs.flatMap(({ requirements }) => requirements.map(({ key }) => key));
+      expect(asked()).toContain('rack');
+      const unmet = verdict(fingerprintOf(shard.last.rollups[0]!.needs[0]!), '', { satisfied: false });
+      shard.last.tell({ $case: 'needVerdicts', value: { cycle: 1n, full: true, verdicts: [unmet] } });
+      for (let ms = 0; ms < longMs - 2 * 60_000; ms += 10_000) {
+        shard.last.ackRollup();
+        await clock.advance(10_000);
+      }
+      expect(asked()).toContain('rack');
+      for (let ms = 0; ms < 3 * 60_000; ms += 10_000) {
+        shard.last.ackRollup();
+        await clock.advance(10_000);
+      }
+      expect(asked()).toContain('pool');
+    },
+  );
 
   it('given an API server that fails at take-over, then the session begins when it answers, and no machine is lost', async () => {
     const { clock, api, replica, addPod } = cluster();

@@ -215,6 +215,7 @@ export class RealClusterParts implements ClusterParts {
   #takeOver(ready: () => void): void {
     const term = new LeadTerm(this.#leadContext());
     this.#term = term;
+    this.#demand.newTerm();
     term.start().then(
       () => {
         if (this.#term === term) ready();
