@@ -24,6 +24,7 @@ export class DemandScene {
   readonly clock = new VirtualClock(1_000_000);
   /** Names of nodes. */
   readonly managed = new Set(['node-1']);
+  readonly logged: Readonly<Record<string, unknown>>[] = [];
   readonly demand: Demand;
   /** Calls of `onWaiting`. */
   urgent = 0;
@@ -37,6 +38,7 @@ export class DemandScene {
       isManaged: (name) => this.managed.has(name),
       onWaiting: () => void this.urgent++,
       clock: this.clock,
+      log: (level, event, fields) => void this.logged.push({ level, event, ...fields }),
       ...options,
     });
   }

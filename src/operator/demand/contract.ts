@@ -56,7 +56,7 @@ export interface RollupParts {
   readonly nodeFacts: NodeFacts | undefined;
 }
 
-/** An object that cannot be counted, so that it waits without a row; the operator says so on the object. */
+/** An object that cannot be counted, or not as it is now; the operator says so on the object. */
 export interface UncountedObject {
   readonly kind: 'Pod' | 'CapacityRequest';
   readonly namespace: string;
@@ -64,6 +64,8 @@ export interface UncountedObject {
   readonly uid: string;
   /** For a person. */
   readonly problem: string;
+  /** It cannot be read; an earlier version of it may count. */
+  readonly isUnreadable: boolean;
 }
 
 /** A CapacityRequest by name. */

@@ -67,11 +67,11 @@ export class Demand implements PodsView, RollupSource {
     consumer: ObjectConsumer<T>,
     listed: () => void = () => {},
   ): ObjectConsumer<T> {
-    const guarded = (change: () => void): void => {
+    const guarded = (object: T, change: () => void): void => {
       try {
         change();
-      } catch {
-        this.#demand.unreadable++;
+      } catch (error) {
+        this.#demand.unreadable.defect(resource, object, error);
       }
     };
     return {
@@ -79,8 +79,8 @@ export class Demand implements PodsView, RollupSource {
         this.#gate.listing(resource);
         consumer.listing();
       },
-      set: (object) => guarded(() => consumer.set(object)),
-      remove: (object) => guarded(() => consumer.remove(object)),
+      set: (object) => guarded(object, () => consumer.set(object)),
+      remove: (object) => guarded(object, () => consumer.remove(object)),
       listed: () => {
         consumer.listed();
         listed();
@@ -163,9 +163,9 @@ export class Demand implements PodsView, RollupSource {
     return this.#demand.pendingPods();
   }
 
-  /** Pods and CapacityRequests that cannot be counted, with the reason. */
-  quarantined(): Iterable<UncountedObject> {
-    return this.#demand.quarantined();
+  /** Pods and CapacityRequests that cannot be counted or read, with the reason. */
+  uncounted(): Iterable<UncountedObject> {
+    return this.#demand.uncounted();
   }
 
   /** CapacityRequests with the row that they count for, themselves or through their pod. */
@@ -189,7 +189,7 @@ export class Demand implements PodsView, RollupSource {
   /** For metrics. */
   get counts(): { readonly objects: number; readonly rows: number; readonly unreadable: number } {
     const { pods, rows, unreadable } = this.#demand;
-    return { objects: pods, rows: rows.size, unreadable };
+    return { objects: pods, rows: rows.size, unreadable: unreadable.total };
   }
 }
 

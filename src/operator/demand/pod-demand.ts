@@ -4,6 +4,7 @@
 
 import { meetsAll, type ResourceVector } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/logger.ts';
 import type { CapacityRequest, Namespace, Node, Pod, PriorityClass } from '../kube/objects.ts';
 import { canonicalKey } from '../pods/node-terms.ts';
 import type { TranslationSettings } from '../pods/settings.ts';
@@ -32,6 +33,7 @@ import { type Row, Rows } from './rows.ts';
 import { SeenValues } from './seen-values.ts';
 import { type Resolved, Shapes } from './shapes.ts';
 import { Flag, type NamespacePolicy, NEVER_COUNTS, NO_POLICY, policyOf } from './standing.ts';
+import { UnreadableObjects } from './unreadable.ts';
 
 export interface DemandOptions {
   /** `opt-in`: pods that wait count only if they or their namespace have the label. */
@@ -46,6 +48,8 @@ export interface DemandOptions {
   /** A pod or request that waits has begun to count: the next roll-up should not wait for its interval. */
   readonly onWaiting?: () => void;
   readonly clock: Clock;
+  /** For errors that no object should cause. */
+  readonly log?: Log;
 }
 
 /** Names of the objects that other parts speak about: pods that wait, and what needs a word to its owner. */
@@ -54,9 +58,11 @@ interface Named {
   readonly name: string;
   readonly sinceMs: number;
   readonly remarks: readonly string[];
+  readonly misread: readonly string[];
   readonly problem: string | null;
 }
 
+const NO_REMARKS: readonly string[] = [];
 const NO_VOLUMES = { text: '', volumes: [] } as const;
 
 export class PodDemand {
@@ -95,9 +101,8 @@ export class PodDemand {
   #arePrioritiesDirty = false;
   /** Whether claims are known; before, a pod is not said to wait for a claim that does not exist. */
   #areClaimsListed = false;
-  /** Objects that could not be read at all since the start. */
-  unreadable = 0;
   readonly #acknowledgements = new Acknowledgements();
+  readonly unreadable: UnreadableObjects;
 
   constructor(options: DemandOptions) {
     this.#options = options;
@@ -105,6 +110,7 @@ export class PodDemand {
     this.#nodes = new Nodes(options.isManaged);
     this.#accounts = new NodeAccounts(this.#table, this.rows, this.#vectors, this.budgets);
     this.daemonSets = new DaemonSets(translation);
+    this.unreadable = new UnreadableObjects(options.clock, options.log ?? (() => {}));
     const { alternativePatienceMs: patienceMs, joinTimeoutMs } = options;
     this.alternatives = new Alternatives({ patienceMs, joinTimeoutMs });
     for (const [key, values] of Object.entries(translation.knownValues))
@@ -120,30 +126,29 @@ export class PodDemand {
 
   /** `mark` is the number of the list that contains the object. */
   setPod(pod: Pod, mark: number): void {
-    const reading = this.#read(
-      () => readPod(pod, this.#options.translation),
-      () => uidOf('Pod', pod),
-      mark,
-    );
+    const reading = this.#read('Pod', pod, mark, () => readPod(pod, this.#options.translation));
     if (reading !== null) this.#apply(reading, mark);
   }
 
   setRequest(request: CapacityRequest, mark: number): void {
-    const uid = () => uidOf('CapacityRequest', request);
-    const reading = this.#read(() => readRequest(request, this.#options.translation), uid, mark);
+    const read = () => readRequest(request, this.#options.translation);
+    const reading = this.#read('CapacityRequest', request, mark, read);
     if (reading !== null) this.#apply(reading, mark);
   }
 
   removePod(pod: Pod): void {
+    this.unreadable.forget(pod.metadata.uid);
     this.#removeUid(uidOf('Pod', pod));
   }
 
   removeRequest(request: CapacityRequest): void {
+    this.unreadable.forget(request.metadata.uid);
     this.#removeUid(uidOf('CapacityRequest', request));
   }
 
   /** Removes the pods or requests that a complete list did not contain. */
   sweep(kind: 'Pod' | 'CapacityRequest', mark: number): void {
+    this.unreadable.sweep(kind, mark);
     const wanted = kind === 'Pod' ? 0 : Flag.Request;
     for (let slot = 1; slot < this.#table.end; slot++) {
       const found = this.#table.mark[slot]!;
@@ -239,8 +244,9 @@ export class PodDemand {
 
   *pendingPods(): Generator<PendingPod> {
     this.settle();
-    for (const [slot, { namespace, name, sinceMs, remarks }] of this.#named) {
+    for (const [slot, { namespace, name, sinceMs, remarks, misread }] of this.#named) {
       if (sinceMs === 0 || this.#table.row[slot] === 0) continue;
+      const ofNamespace = this.#policyOf(this.#table.namespace[slot]!).misread;
       const row = this.rows.at(this.#table.row[slot]!);
       yield {
         namespace,
@@ -249,21 +255,37 @@ export class PodDemand {
         unschedulableSinceMs: sinceMs,
         row: row.key,
         resources: this.#vectors.valueOf(this.#table.vector[slot]!),
-        remarks: [...remarks, ...this.#resolved(slot).remarks],
+        remarks: [...misread, ...ofNamespace, ...remarks, ...this.#resolved(slot).remarks],
       };
     }
   }
 
-  /** Pods and requests that would count but for a problem of their own. */
-  *quarantined(): Generator<UncountedObject> {
+  /** Pods and requests that would count but for a problem of their own, and those that cannot be read. */
+  *uncounted(): Generator<UncountedObject> {
     this.settle();
-    for (const [slot, { namespace, name }] of this.#named) {
+    yield* this.unreadable.values();
+    for (const [slot, named] of this.#named) {
       const problem = this.#problemOf(slot);
-      if (problem === null || !this.#wouldCount(slot)) continue;
+      const reason = problem === null ? this.#misreadOptIn(slot, named) : problem;
+      if (reason === null || (problem !== null && !this.#wouldCount(slot))) continue;
+      const { namespace, name } = named;
       const isRequest = (this.#table.flags[slot]! & Flag.Request) !== 0;
       const uid = this.#table.uidOf(slot).replace(/^request:/, '');
-      yield { kind: isRequest ? 'CapacityRequest' : 'Pod', namespace, name, uid, problem };
+      // One reason for each object, or its Events would take turns.
+      if (this.unreadable.has(uid)) continue;
+      const kind = isRequest ? 'CapacityRequest' : 'Pod';
+      yield { kind, namespace, name, uid, problem: reason, isUnreadable: false };
     }
+  }
+
+  /** Why a pod that waits has not opted in, if that may be a slip of the pen. */
+  #misreadOptIn(slot: number, { sinceMs, misread }: Named): string | null {
+    if (sinceMs === 0 || this.#table.row[slot] !== 0) return null;
+    const flags = this.#table.flags[slot]!;
+    const policy = this.#policyOf(this.#table.namespace[slot]!);
+    if ((flags & Flag.Ignored) !== 0 || policy.isIgnored || this.#isOptedIn(flags, policy)) return null;
+    const remarks = [...misread, ...policy.misread];
+    return remarks.length === 0 ? null : `${remarks.join(' ')} It is not counted.`;
   }
 
   *countedRequests(): Generator<CountedRequest> {
@@ -321,17 +343,20 @@ export class PodDemand {
   // ---- writing the table
 
   /** Null if the object cannot be read: what is known of it stays. */
-  #read(read: () => PodReading, uid: () => string, mark: number): PodReading | null {
+  #read(
+    kind: 'Pod' | 'CapacityRequest',
+    object: Pod | CapacityRequest,
+    mark: number,
+    read: () => PodReading,
+  ): PodReading | null {
     try {
-      return read();
-    } catch {
-      this.unreadable++;
-      try {
-        const slot = this.#table.find(uid());
-        if (slot !== 0) this.#table.mark[slot] = mark;
-      } catch {
-        // It has no metadata either.
-      }
+      const reading = read();
+      this.unreadable.forget(object.metadata.uid);
+      return reading;
+    } catch (error) {
+      const slot = object.metadata === undefined ? 0 : this.#table.find(uidOf(kind, object));
+      if (slot !== 0) this.#table.mark[slot] = mark;
+      this.unreadable.add(kind, object, error, { isKnown: slot !== 0, mark });
       return null;
     }
   }
@@ -384,7 +409,8 @@ export class PodDemand {
         namespace,
         name,
         sinceMs: isWaiting ? sinceMs : 0,
-        remarks: asked?.remarks ?? [],
+        remarks: asked?.remarks ?? NO_REMARKS,
+        misread: asked?.misread ?? NO_REMARKS,
         problem,
       });
   }

@@ -7,7 +7,16 @@ import { listedResources, orNominal, podResources } from '../pods/resources.ts';
 import type { TranslationSettings } from '../pods/settings.ts';
 import { type PodShape, shapeOfCapacityRequest, shapeOfPod, shapeText } from '../pods/shape.ts';
 import { claimNames } from '../pods/volumes.ts';
-import { Flag, flagsOfPod, flagsOfRequest, ownerOf, unschedulableCondition } from './standing.ts';
+import { checkRequest } from './request-schema.ts';
+import {
+  Flag,
+  flagsOfPod,
+  flagsOfRequest,
+  misreadSwitches,
+  ownerOf,
+  unschedulableCondition,
+} from './standing.ts';
+import { UnreadableError } from './unreadable.ts';
 
 export interface PodReading {
   readonly uid: string;
@@ -25,6 +34,8 @@ export interface PodReading {
     readonly resources: ResourceVector;
     readonly resourcesText: string;
     readonly remarks: readonly string[];
+    /** About switches whose value is neither on nor off. */
+    readonly misread: readonly string[];
     readonly problem: string | null;
   } | null;
   /** When the scheduler marked it Unschedulable; 0 if it has not. */
@@ -37,6 +48,8 @@ const NO_CLAIMS: readonly string[] = [];
 
 export function readPod(pod: Pod, settings: TranslationSettings): PodReading {
   const { metadata, spec, status } = pod;
+  if (typeof spec !== 'object' || spec === null)
+    throw new UnreadableError('It has no spec.', 'Its API server may be newer than this operator.');
   const flags = flagsOfPod(pod);
   const identity = {
     uid: uidOf('Pod', pod),
@@ -69,6 +82,7 @@ export function readPod(pod: Pod, settings: TranslationSettings): PodReading {
       resources: amounts,
       resourcesText: canonicalResources(amounts),
       remarks,
+      misread: misreadSwitches(metadata),
       problem,
     },
     sinceMs: (flags & Flag.Unschedulable) === 0 ? 0 : sinceOf(pod, status),
@@ -76,6 +90,7 @@ export function readPod(pod: Pod, settings: TranslationSettings): PodReading {
 }
 
 export function readRequest(request: CapacityRequest, settings: TranslationSettings): PodReading {
+  checkRequest(request);
   const { metadata, spec } = request;
   const { resources, remarks, problem } = listedResources(spec.resources, settings.countPods);
   const shape = shapeOfCapacityRequest(request);
@@ -95,6 +110,7 @@ export function readRequest(request: CapacityRequest, settings: TranslationSetti
       resources: amounts,
       resourcesText: canonicalResources(amounts),
       remarks,
+      misread: [],
       problem,
     },
     sinceMs: 0,

@@ -2,8 +2,9 @@
 // node and namespace of the pod are in pod-demand.ts.
 
 import type { CapacityRequest, Condition, Namespace, ObjectMeta, Pod } from '../kube/objects.ts';
-import { healthOf, isAgainstDisruption } from '../pods/disruption.ts';
+import { DO_NOT_DISRUPT, healthOf, isAgainstDisruption } from '../pods/disruption.ts';
 import { IGNORE, OPT_IN, OWNED_BY_POD } from '../pods/keys.ts';
+import { isOn, switchRemark } from '../pods/switches.ts';
 
 export const Flag = {
   /** Succeeded or Failed. */
@@ -80,13 +81,30 @@ export function ownerOf({ metadata }: CapacityRequest): string {
 export interface NamespacePolicy {
   readonly isIgnored: boolean;
   readonly isOptedIn: boolean;
+  /** What to say on its pods about switches of the namespace that are neither on nor off. */
+  readonly misread: readonly string[];
 }
 
-export const NO_POLICY: NamespacePolicy = { isIgnored: false, isOptedIn: false };
+const NO_REMARKS: readonly string[] = [];
+
+export const NO_POLICY: NamespacePolicy = { isIgnored: false, isOptedIn: false, misread: NO_REMARKS };
 
 export function policyOf({ metadata }: Namespace): NamespacePolicy {
   const flags = optFlags(metadata);
-  return { isIgnored: (flags & Flag.Ignored) !== 0, isOptedIn: (flags & Flag.OptedIn) !== 0 };
+  const misread = misreadSwitches(metadata).map((remark) => `On its namespace: ${remark}`);
+  return { isIgnored: (flags & Flag.Ignored) !== 0, isOptedIn: (flags & Flag.OptedIn) !== 0, misread };
+}
+
+/** What to say about switches of an object whose value is neither on nor off. */
+export function misreadSwitches({ labels, annotations }: ObjectMeta): readonly string[] {
+  if (labels === undefined && annotations === undefined) return NO_REMARKS;
+  const remarks = [
+    switchRemark(IGNORE, labels?.[IGNORE]),
+    switchRemark(IGNORE, annotations?.[IGNORE]),
+    switchRemark(OPT_IN, labels?.[OPT_IN]),
+    ...DO_NOT_DISRUPT.map((key) => switchRemark(key, annotations?.[key])),
+  ].filter((remark) => remark !== null);
+  return remarks.length === 0 ? NO_REMARKS : remarks;
 }
 
 function optFlags({ labels, annotations }: ObjectMeta): number {
@@ -95,11 +113,6 @@ function optFlags({ labels, annotations }: ObjectMeta): number {
   const optIn = labels?.[OPT_IN];
   if (optIn !== undefined) flags |= isOn(optIn) ? Flag.OptedIn : Flag.OptedOut;
   return flags;
-}
-
-/** Present, and not switched off. */
-function isOn(value: string | undefined): boolean {
-  return value !== undefined && value !== 'false';
 }
 
 function isOverhead({ ownerReferences, annotations }: ObjectMeta): boolean {

@@ -4,10 +4,12 @@
 
 import type { Pod, PodDisruptionBudget } from '../kube/objects.ts';
 
+import { isOn } from './switches.ts';
+
 type Annotations = Readonly<Record<string, string>>;
 
-/** In force unless switched off: a value that is not known must not cost a pod its node. */
-const DO_NOT_DISRUPT = ['bigfleet.lucy.sh/do-not-disrupt', 'karpenter.sh/do-not-disrupt'];
+/** In force with the values that switches.ts knows as on. */
+export const DO_NOT_DISRUPT = ['bigfleet.lucy.sh/do-not-disrupt', 'karpenter.sh/do-not-disrupt'];
 /** cluster-autoscaler's, in force with the value 'false'. */
 const SAFE_TO_EVICT = 'cluster-autoscaler.kubernetes.io/safe-to-evict';
 /** cluster-autoscaler's annotation of nodes. */
@@ -17,7 +19,7 @@ const SCALE_DOWN_DISABLED = 'cluster-autoscaler.kubernetes.io/scale-down-disable
 export function isAgainstDisruption(annotations: Annotations | undefined): boolean {
   if (annotations === undefined) return false;
   if (annotations[SAFE_TO_EVICT] === 'false') return true;
-  return DO_NOT_DISRUPT.some((key) => annotations[key] !== undefined && annotations[key] !== 'false');
+  return DO_NOT_DISRUPT.some((key) => isOn(annotations[key]));
 }
 
 /** Whether annotations forbid to disrupt a node by choice. */

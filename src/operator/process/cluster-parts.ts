@@ -56,6 +56,7 @@ export class RealClusterParts implements ClusterParts {
       isManaged: (nodeName) => this.#nodes.machineOf(nodeName) !== null,
       onWaiting: () => context.link.requestRollup(),
       clock,
+      log: context.log,
     });
     const { emptyAfter, budgetAfter, unprotectedAfter } = settings.nodes;
     this.#facts = new NodeFactTracker({

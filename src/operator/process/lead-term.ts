@@ -83,7 +83,7 @@ export class LeadTerm {
       self: { apiVersion: 'v1', kind: 'Namespace', name: namespace },
       pods: demand,
       requests: () => demand.countedRequests(),
-      uncounted: () => demand.quarantined(),
+      uncounted: () => demand.uncounted(),
       rowAt: (needIndex, timestampUnixNanos) => demand.rowAt(needIndex, timestampUnixNanos),
       episodes: () => this.#episodes.view(),
     });

@@ -20,6 +20,8 @@ interface Told {
   text: string;
   atMs: number;
   remarks: string;
+  /** Why it is not counted, apart from `text`: a pod that cannot be read may count as it was before and wait. */
+  problem: string;
   tick: number;
 }
 
@@ -60,7 +62,14 @@ export class PodEvents {
     const known = this.#told.get(uid);
     if (known !== undefined) return known;
     if (this.#told.size >= MAX_TOLD) return null;
-    const fresh: Told = { key: '', text: '', atMs: Number.NEGATIVE_INFINITY, remarks: '', tick: this.#tick };
+    const fresh: Told = {
+      key: '',
+      text: '',
+      atMs: Number.NEGATIVE_INFINITY,
+      remarks: '',
+      problem: '',
+      tick: this.#tick,
+    };
     this.#told.set(uid, fresh);
     return fresh;
   }
@@ -89,15 +98,16 @@ export class PodEvents {
     this.#deps.events.event(podReference(pod), 'Normal', 'NotExpressed', remarks);
   }
 
-  #notCounted({ kind, namespace, name, uid, problem }: UncountedObject): void {
+  #notCounted({ kind, namespace, name, uid, problem, isUnreadable }: UncountedObject): void {
     const told = this.#toldOf(uid);
     if (told === null) return;
     told.tick = this.#tick;
-    if (told.text === problem || this.#left === 0) return;
+    if (told.problem === problem || this.#left === 0) return;
     this.#left--;
-    told.text = problem;
+    told.problem = problem;
     const apiVersion = kind === 'Pod' ? 'v1' : 'bigfleet.lucy.sh/v1alpha1';
-    this.#deps.events.event({ apiVersion, kind, namespace, name, uid }, 'Warning', 'NotCounted', problem);
+    const reason = isUnreadable ? 'NotReadable' : 'NotCounted';
+    this.#deps.events.event({ apiVersion, kind, namespace, name, uid }, 'Warning', reason, problem);
   }
 }
 

@@ -115,6 +115,8 @@ describe('the table of verdicts', () => {
   });
 });
 
+const R1 = { kind: 'CapacityRequest', namespace: 'a', name: 'r1', uid: 'u' } as const;
+
 describe('Events on pods that wait', () => {
   it('given a verdict, then the pod says why it waits, and again only when that changes', async () => {
     const s = new Scene();
@@ -155,14 +157,33 @@ describe('Events on pods that wait', () => {
   it('given remarks of the translation, then the pod gets them once; given an object that is not counted, then its problem', async () => {
     const s = new Scene();
     s.pod('p1', 'f1', ['Anti-affinity is counted as one pod per machine.']);
-    s.uncounted = [
-      { kind: 'CapacityRequest', namespace: 'a', name: 'r1', uid: 'u', problem: 'Gt is not supported.' },
-    ];
+    s.uncounted = [{ ...R1, problem: 'Gt is not supported.', isUnreadable: false }];
     await s.clock.advance(300_000);
     expect(s.messages()).toEqual([
       'Pod a/p1 NotExpressed: Anti-affinity is counted as one pod per machine.',
       'CapacityRequest a/r1 NotCounted: Gt is not supported.',
     ]);
+  });
+
+  it('given objects that cannot be read, then each gets an Event, and again only when the reason changes', async () => {
+    const s = new Scene();
+    // The pod counts as it was before, so it also waits for a verdict.
+    s.pod('p1');
+    s.says(true, verdict('f1', '', UNMET));
+    const p1 = { kind: 'Pod', namespace: 'a', name: 'p1', uid: 'uid-p1' } as const;
+    s.uncounted = [
+      { ...p1, problem: 'It has no spec.', isUnreadable: true },
+      { ...R1, problem: 'Its spec.resources is missing.', isUnreadable: true },
+    ];
+    await s.clock.advance(30 * 60_000);
+    expect(s.messages()).toEqual([
+      expect.stringContaining('Pod a/p1 WaitingForMachines'),
+      'Pod a/p1 NotReadable: It has no spec.',
+      'CapacityRequest a/r1 NotReadable: Its spec.resources is missing.',
+    ]);
+    s.uncounted = [{ ...R1, problem: 'Its spec.priority is a text.', isUnreadable: true }];
+    await s.clock.advance(60_000);
+    expect(s.messages().slice(3)).toEqual(['CapacityRequest a/r1 NotReadable: Its spec.priority is a text.']);
   });
 
   it('given a thousand pods of one row, then a tick writes at most 100 Events, and all pods get one in the end', async () => {
