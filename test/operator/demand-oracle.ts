@@ -204,7 +204,10 @@ export class Cluster {
       doNotDisrupt: staying.filter(
         ({ metadata }) => metadata.annotations?.['karpenter.sh/do-not-disrupt'] !== undefined,
       ).length,
-      withoutBudget: staying.filter(({ metadata }) => isTight && metadata.namespace === 'ns1').length,
+      // The eviction API asks no budget for a pod that has not run yet.
+      withoutBudget: staying.filter(
+        ({ metadata, status }) => isTight && metadata.namespace === 'ns1' && status?.phase !== 'Pending',
+      ).length,
     };
   }
 

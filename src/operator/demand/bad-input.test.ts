@@ -159,7 +159,7 @@ describe('switches on pods and namespaces', () => {
   it.each([
     ...ON.map((value) => [value, 1, false] as const),
     ...OFF.map((value) => [value, 0, false] as const),
-    ...UNKNOWN.map((value) => [value, 0, true] as const),
+    ...UNKNOWN.map((value) => [value, 1, true] as const),
   ])(
     'given do-not-disrupt with the value "%s", then it protects %i pods, and a remark: %s',
     (value, pods, isRemarked) => {

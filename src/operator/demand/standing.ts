@@ -102,7 +102,7 @@ export function misreadSwitches({ labels, annotations }: ObjectMeta): readonly s
     switchRemark(IGNORE, labels?.[IGNORE]),
     switchRemark(IGNORE, annotations?.[IGNORE]),
     switchRemark(OPT_IN, labels?.[OPT_IN]),
-    ...DO_NOT_DISRUPT.map((key) => switchRemark(key, annotations?.[key])),
+    ...DO_NOT_DISRUPT.map((key) => switchRemark(key, annotations?.[key], true)),
   ].filter((remark) => remark !== null);
   return remarks.length === 0 ? NO_REMARKS : remarks;
 }

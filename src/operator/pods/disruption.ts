@@ -3,12 +3,11 @@
 // that what counts as protected is what a drain leaves alone.
 
 import type { Pod, PodDisruptionBudget } from '../kube/objects.ts';
-
-import { isOn } from './switches.ts';
+import { isOff } from './switches.ts';
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** In force with the values that switches.ts knows as on. */
+/** In force unless switched off: a value that is not known must not cost a pod its node. */
 export const DO_NOT_DISRUPT = ['bigfleet.lucy.sh/do-not-disrupt', 'karpenter.sh/do-not-disrupt'];
 /** cluster-autoscaler's, in force with the value 'false'. */
 const SAFE_TO_EVICT = 'cluster-autoscaler.kubernetes.io/safe-to-evict';
@@ -19,7 +18,7 @@ const SCALE_DOWN_DISABLED = 'cluster-autoscaler.kubernetes.io/scale-down-disable
 export function isAgainstDisruption(annotations: Annotations | undefined): boolean {
   if (annotations === undefined) return false;
   if (annotations[SAFE_TO_EVICT] === 'false') return true;
-  return DO_NOT_DISRUPT.some((key) => isOn(annotations[key]));
+  return DO_NOT_DISRUPT.some((key) => annotations[key] !== undefined && !isOff(annotations[key]));
 }
 
 /** Whether annotations forbid to disrupt a node by choice. */

@@ -1,5 +1,5 @@
-// Labels and annotations that switch something on. A person writes their values by hand, so the usual spellings count; any
-// other value counts as off, as if the key were absent from a pod that must opt in, and is remarked on the pod.
+// Labels and annotations that switch something on. A person writes their values by hand, so the usual spellings count. What any
+// other value means depends on the switch, and it is remarked on the pod.
 
 import { excerpt } from '../../model/index.ts';
 
@@ -12,10 +12,15 @@ export function isOn(value: string | undefined): boolean {
   return value !== undefined && (value === 'true' || ON.has(value.trim().toLowerCase()));
 }
 
-/** What to say about the value of a switch; null if it is absent or one of the known spellings. */
-export function switchRemark(key: string, value: string | undefined): string | null {
+/** Whether a label or annotation is there to switch something off. */
+export function isOff(value: string): boolean {
+  return OFF.has(value.trim().toLowerCase());
+}
+
+/** What to say about the value of a switch; null if it is absent or one of the known spellings. `unknownMeans`: what others count as. */
+export function switchRemark(key: string, value: string | undefined, unknownMeans = false): string | null {
   if (value === undefined || value === 'true' || value === 'false') return null;
   const text = value.trim().toLowerCase();
   if (ON.has(text) || OFF.has(text)) return null;
-  return `The value "${excerpt(value, 64)}" of ${key} is neither true nor false and counts as false.`;
+  return `The value "${excerpt(value, 64)}" of ${key} is neither true nor false and counts as ${unknownMeans}.`;
 }
