@@ -410,11 +410,12 @@ class World {
     const ledger = controller.ask('machines', { where: { withForgotten: true }, limit: 100_000 }).items;
     const known = new Map(ledger.map((machine) => [machine.id, machine]));
     for (const simProvider of this.#providers) this.#checkHosts(simProvider, known);
+    // Before the ledger is compared, which takes time: a price that changes meanwhile may begin another hold.
+    this.#checkIdle();
+    this.#checkKept();
     await this.#checkLedger();
     for (const id of known.keys())
       if (!this.#watch.machines.has(id)) this.#watch.fail('known-machines', `${id} is no provider's`);
-    this.#checkIdle();
-    this.#checkKept();
     this.#checkClusters();
     const unmet = controller.ask('needs', { onlyUnmet: true, limit: 100 }).items;
     const plain = unmet.filter((need) => this.#isPlain(need.cluster, need.group));
