@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { ALONE, LONGEST } from './test/projects.ts';
+import { ALONE, LONGEST, REAL_CONTROL_PLANE } from './test/projects.ts';
 
 const TESTS = ['{src,test,testing,bench}/**/*.test.ts'];
 
@@ -37,14 +37,29 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'alone', include: [...ALONE], setupFiles: ['test/setup.ts'] },
+        test: {
+          name: 'alone',
+          include: [...ALONE],
+          exclude: [...REAL_CONTROL_PLANE],
+          setupFiles: ['test/setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'control-plane',
+          include: [...REAL_CONTROL_PLANE],
+          fileParallelism: false,
+          globalSetup: ['testing/kube/not-run-report.ts'],
+          setupFiles: ['test/setup.ts'],
+        },
       },
       {
         extends: true,
         test: {
           name: 'shared',
           include: TESTS,
-          exclude: [...ALONE],
+          exclude: [...ALONE, ...REAL_CONTROL_PLANE],
           isolate: false,
           setupFiles: ['test/setup.ts', 'test/shared-setup.ts'],
         },

@@ -1,5 +1,5 @@
-// Which test files share a process, and which run in a process of their own: read by vitest.config.ts and checked by
-// tidy.test.ts.
+// Which test files share a process, which run in a process of their own, and which run one after the other: read by
+// vitest.config.ts and checked by tidy.test.ts.
 //
 // A process of its own costs a file about 0.8 s of CPU, and most files need none: they share four processes, one file
 // after the other, with one copy of every module. A file shares if all of this holds; shared-setup.ts fails the file
@@ -29,10 +29,18 @@ export const ALONE: readonly string[] = [
 ];
 
 /**
+ * Files whose tests start real control planes. Each of those has as much work for the machine as all other tests together,
+ * so these files run one after the other, when all others have ended.
+ */
+export const REAL_CONTROL_PLANE: readonly string[] = ['test/{kube,operator}/*-real.test.ts'];
+
+/**
  * The slowest files, slowest first. They start first, so that none of them runs alone at the end; without this list a
  * new clone, which has no record of earlier runs, starts the largest files first.
  */
 export const LONGEST: readonly string[] = [
+  'test/operator/end-to-end-faults.test.ts',
+  'test/operator/end-to-end.test.ts',
   'test/conformance/fake.test.ts',
   'test/conformance/foreign.test.ts',
   'test/conformance/mutants.test.ts',

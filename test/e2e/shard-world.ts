@@ -3,9 +3,7 @@
 // condition and a timeout, and reports the state of the fleet when it expires. Used by shard-*.test.ts and
 // kill-scenario.ts.
 
-import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
@@ -45,6 +43,7 @@ import {
   type WaitingActionView,
 } from '../../src/shard/index.ts';
 import type { ReclaimInstruction } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
+import { quietPort } from '../../testing/support/quiet-port.ts';
 import { Cloud, type CloudCall } from './shard-cloud.ts';
 import { type ShardUnderTest, startShardProcess } from './shard-process.ts';
 
@@ -116,6 +115,8 @@ export interface WorldGiven {
   readonly extension?: Pick<FakeProviderOptions, 'extend' | 'onEvent'>;
   /** Runs the shard as a separate process, which can be killed. */
   readonly isProcess?: boolean;
+  /** All times are the defaults of a shard, not the short ones of the tests. */
+  readonly hasDefaultTimes?: boolean;
   /** The test starts the shard itself. */
   readonly isLate?: boolean;
 }
@@ -407,7 +408,8 @@ export class World {
       dataDir: this.dataDir,
       providers: [...this.clouds.values()].map(({ name, address }) => `${name}=${address}`).join(','),
     };
-    const settings = Object.entries({ ...QUICK, ...this.#given.settings, ...own });
+    const times = this.#given.hasDefaultTimes === true ? {} : QUICK;
+    const settings = Object.entries({ ...times, ...this.#given.settings, ...own });
     return Object.fromEntries(settings.map(([key, value]) => [variableOf(key as SettingKey), value]));
   }
 
@@ -460,31 +462,6 @@ function isEnough(nodes: readonly SimNode[], demand: readonly Need[]): boolean {
 
 function cpuIn(resources: ReadonlyMap<string, string>): number {
   return parseQuantity(resources.get('cpu') ?? '0', 'cpu', 'down');
-}
-
-/** Index of this test process among those that run in parallel. */
-const POOL = Number(process.env['VITEST_POOL_ID'] ?? 0);
-const POOLS = 8;
-const FIRST_PORT = 20_000;
-const PORTS_OF_POOL = 1_500;
-const portsGiven = new Set<number>();
-
-/** A port that no other process gets while the shard is down: below the ephemeral range, and used by no other test. */
-async function quietPort(): Promise<number> {
-  const first = FIRST_PORT + (POOL % POOLS) * PORTS_OF_POOL;
-  for (;;) {
-    const port = randomInt(first, first + PORTS_OF_POOL);
-    if (portsGiven.has(port)) continue;
-    portsGiven.add(port);
-    const probe = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      probe.once('error', () => resolve(false));
-      probe.listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (!isFree) continue;
-    await new Promise((resolve) => probe.close(resolve));
-    return port;
-  }
 }
 
 function configFrom(env: Readonly<Record<string, string>>): ShardConfig {

@@ -1,4 +1,4 @@
-// API semantics and workloads on the fake control plane. real.test.ts runs the same cases on a real one.
+// API semantics and workloads on the fake control plane. api-real.test.ts runs the same cases on a real one.
 
 import { REFLECTOR_CASES } from '../../testing/kube/reflector-cases.ts';
 import { API_CASES } from '../../testing/kube/shared-cases.ts';

@@ -91,7 +91,8 @@ export const DRAIN_CASES: readonly EndToEndCase[] = [
       expect((await identities(world, 'guarded')).filter((uid) => before.includes(uid))).toHaveLength(1);
       await world.until('the shard has one machine', async () => (await bound(world)) === 1);
       expect(world.hosts.nodes.size).toBe(1);
-      expect(world.world.callsOf('drain')).toHaveLength(1);
+      // A call is repeated if its answer was lost with the shard.
+      expect(new Set(world.world.callsOf('drain').map(({ machine }) => machine)).size).toBe(1);
     },
   },
 ];

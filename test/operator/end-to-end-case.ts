@@ -9,6 +9,8 @@ export type CaseScope = Pick<TestContext, 'onTestFinished'>;
 
 export interface EndToEndCase {
   readonly title: string;
+  /** Needs what only one of the two control planes has. Default: both. */
+  readonly only?: Target;
   readonly run: (target: Target, context: CaseScope) => Promise<void>;
 }
 

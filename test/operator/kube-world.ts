@@ -1,13 +1,16 @@
 // Test support: clusters with a control plane each (fake or real), fake kubelets for the hosts of a fake cloud, one shard,
 // and the operator of each cluster with exactly the rights of its manifests. Used by the end-to-end cases of the operator.
 
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TestContext } from 'vitest';
+import { MachineState } from '../../src/model/index.ts';
 import {
   clusterFactories,
   loadSettings,
   operatorManifests,
-  type RunningOperator,
   startOperator,
 } from '../../src/operator/index.ts';
 import type { KubeObject, Node, Pod } from '../../src/operator/kube/index.ts';
@@ -15,13 +18,15 @@ import { pathOf, RESOURCES } from '../../src/operator/kube/index.ts';
 import type { CatalogueEntry } from '../../src/provider/index.ts';
 import {
   type ControlPlane,
+  type ControlPlaneOptions,
   eventually,
   startControlPlane,
   type Target,
 } from '../../testing/kube/control-plane.ts';
 import { FakeKubelets } from '../../testing/kube/kubelet.ts';
-import { NodeHosts, USER_DATA_TEMPLATE } from '../../testing/kube/node-hosts.ts';
+import { NodeHosts, TOKEN_TEMPLATE, USER_DATA_TEMPLATE } from '../../testing/kube/node-hosts.ts';
 import { World, type WorldGiven } from '../e2e/shard-world.ts';
+import { type OperatorUnderTest, startOperatorProcess } from './operator-process.ts';
 
 /** Timers of the operator at about a tenth of their defaults. */
 export const QUICK = {
@@ -42,8 +47,12 @@ interface EventFields {
 const PATIENCE_MS = 180_000;
 const LOOK_MS = 100;
 
-export interface KubeWorldGiven extends Pick<WorldGiven, 'settings' | 'cloudSettings' | 'isProcess'> {
+export interface KubeWorldGiven
+  extends Pick<WorldGiven, 'settings' | 'cloudSettings' | 'isProcess' | 'hasDefaultTimes'> {
   readonly target: Target;
+  readonly plane?: ControlPlaneOptions;
+  /** How machines join. Default: template. */
+  readonly mode?: 'tokens' | 'template';
   readonly clusters: readonly string[];
   readonly offerings: readonly CatalogueEntry[];
   /** More settings of all operators. */
@@ -54,7 +63,7 @@ export interface KubeCluster {
   readonly name: string;
   readonly plane: ControlPlane;
   readonly kubelets: FakeKubelets;
-  operator: RunningOperator | null;
+  operator: OperatorUnderTest | null;
 }
 
 export class KubeWorld {
@@ -63,13 +72,17 @@ export class KubeWorld {
   readonly world: World;
   readonly lines: string[] = [];
   readonly #given: KubeWorldGiven;
+  /** For the files of operators that are processes. */
+  readonly #folder: string;
 
   private constructor(
+    folder: string,
     given: KubeWorldGiven,
     clusters: ReadonlyMap<string, KubeCluster>,
     hosts: NodeHosts,
     world: World,
   ) {
+    this.#folder = folder;
     this.#given = given;
     this.clusters = clusters;
     this.hosts = hosts;
@@ -77,10 +90,12 @@ export class KubeWorld {
   }
 
   static async open(context: Pick<TestContext, 'onTestFinished'>, given: KubeWorldGiven): Promise<KubeWorld> {
+    const folder = mkdtempSync(join(tmpdir(), 'bigfleet-operators-'));
+    context.onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const clusters = new Map<string, KubeCluster>();
     await Promise.all(
       given.clusters.map(async (name) => {
-        const plane = await startControlPlane(given.target);
+        const plane = await startControlPlane(given.target, given.plane);
         context.onTestFinished(() => plane.stop());
         const kubelets = new FakeKubelets({ client: plane.admin });
         kubelets.start();
@@ -94,9 +109,10 @@ export class KubeWorld {
       ...(given.cloudSettings === undefined ? {} : { cloudSettings: given.cloudSettings }),
       ...(given.settings === undefined ? {} : { settings: given.settings }),
       ...(given.isProcess === undefined ? {} : { isProcess: given.isProcess }),
+      ...(given.hasDefaultTimes === undefined ? {} : { hasDefaultTimes: given.hasDefaultTimes }),
       extension: { extend: (cloud) => hosts.extend(cloud), onEvent: hosts.onEvent },
     });
-    const all = new KubeWorld(given, clusters, hosts, world);
+    const all = new KubeWorld(folder, given, clusters, hosts, world);
     context.onTestFinished(async () => {
       await Promise.all([...clusters.values()].map(({ name }) => all.stopOperator(name)));
     });
@@ -113,30 +129,36 @@ export class KubeWorld {
     return cluster;
   }
 
+  get #template(): string {
+    return this.#given.mode === 'tokens' ? TOKEN_TEMPLATE : USER_DATA_TEMPLATE;
+  }
+
   #manifests(cluster: string): ReturnType<typeof operatorManifests> {
     return operatorManifests({
       cluster,
       shard: this.world.sessions,
       image: 'bigfleet',
       namespace: 'bigfleet-system',
-      mode: 'template',
+      mode: this.#given.mode ?? 'template',
       replicas: 1,
       tlsSecret: null,
       insecure: true,
       endpoint: null,
       demandMode: 'all',
-      template: USER_DATA_TEMPLATE,
+      template: this.#template,
     });
   }
 
   /** `more`: settings of this operator only. */
   async startOperator(name: string, more: Readonly<Record<string, unknown>> = {}): Promise<void> {
     const cluster = this.cluster(name);
+    const template = join(this.#folder, 'bootstrap.tmpl');
+    writeFileSync(template, this.#template);
     const text = JSON.stringify({
       cluster: name,
       shard: { addresses: [this.world.sessions] },
       listen: '127.0.0.1:0',
-      bootstrap: { mode: 'template', templateFile: 'bootstrap.tmpl' },
+      bootstrap: { mode: this.#given.mode ?? 'template', templateFile: template },
       kubernetes: {
         kubeconfig: cluster.plane.kubeconfig('operator'),
         namespace: 'bigfleet-system',
@@ -144,10 +166,16 @@ export class KubeWorld {
         burst: 1000,
       },
       leaderElection: { enabled: false },
-      ...QUICK,
+      ...(this.#given.hasDefaultTimes === true ? { log: QUICK.log } : QUICK),
       ...this.#given.operator,
       ...more,
     });
+    if (this.#given.isProcess === true) {
+      const file = join(this.#folder, `${name}.yaml`);
+      writeFileSync(file, text);
+      cluster.operator = await startOperatorProcess(file, (line) => this.lines.push(`${name} ${line}`));
+      return;
+    }
     const settings = loadSettings({ file: { path: 'operator.yaml', text }, flags: {} });
     if (!settings.ok) throw new Error(JSON.stringify(settings.problems));
     cluster.operator = await startOperator(settings.value, {
@@ -156,7 +184,6 @@ export class KubeWorld {
         this.lines.push(`${name} ${level} ${event} ${JSON.stringify(fields ?? {}, plain)}`);
       },
       factories: clusterFactories,
-      read: () => USER_DATA_TEMPLATE,
     });
   }
 
@@ -165,6 +192,23 @@ export class KubeWorld {
     const { operator } = cluster;
     cluster.operator = null;
     await operator?.stop();
+  }
+
+  /** Kills the process of an operator. */
+  async killOperator(name: string): Promise<void> {
+    const cluster = this.cluster(name);
+    const kill = cluster.operator?.kill;
+    if (kill === undefined) throw new Error('this operator is no process');
+    cluster.operator = null;
+    await kill();
+  }
+
+  /** The value of a series of an operator, named as in the text of the metrics; 0 if absent. */
+  async operatorMetric(series: string, name?: string): Promise<number> {
+    const { operator } = this.cluster(name);
+    const text = await (await fetch(`http://${operator?.address ?? ''}/metrics`)).text();
+    const line = text.split('\n').find((each) => each.startsWith(`${series} `));
+    return line === undefined ? 0 : Number(line.slice(series.length + 1));
   }
 
   // ---- what is in a cluster
@@ -217,8 +261,14 @@ export class KubeWorld {
     return this.hosts.bought;
   }
 
-  /** Scales or creates a Deployment of pods of one container. */
-  async deploy(app: string, replicas: number, spec: object, name?: string): Promise<void> {
+  /** Scales or creates a Deployment of pods of one container. `more`: labels of its pods. */
+  async deploy(
+    app: string,
+    replicas: number,
+    spec: object,
+    name?: string,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
     const labels = { app };
     await this.cluster(name).plane.apply([
       {
@@ -228,24 +278,57 @@ export class KubeWorld {
         spec: {
           replicas,
           selector: { matchLabels: labels },
-          template: { metadata: { labels }, spec },
+          template: { metadata: { labels: { ...labels, ...more } }, spec },
         },
       } as unknown as KubeObject,
     ]);
   }
 
-  async until(what: string, isTrue: () => Promise<boolean> | boolean): Promise<void> {
+  async until(what: string, isTrue: () => Promise<boolean> | boolean, withinMs = PATIENCE_MS): Promise<void> {
     try {
-      await eventually(what, isTrue, PATIENCE_MS);
+      await eventually(what, isTrue, withinMs);
     } catch (error) {
-      throw new Error(`${String(error)}\n${await this.#report()}`);
+      const scene = await this.#report().catch((cause: unknown) => `no report: ${String(cause)}`);
+      throw new Error(`${String(error)}\n${scene}`, { cause: error });
     }
+  }
+
+  /** Waits until as many pods of an app run as given, and no others of it are left. */
+  async runs(app: string, count: number, name?: string): Promise<void> {
+    await this.until(`${count} pods of ${app} run`, async () => {
+      const all = await this.pods(name, app);
+      return all.length === count && (await this.running(app, name)) === count;
+    });
+  }
+
+  /** Nodes of a cluster, machines that the shard has there, and hosts that the cloud has: equal if none has leaked. */
+  async held(name?: string): Promise<readonly [nodes: number, machines: number, hosts: number]> {
+    const cluster = this.cluster(name).name;
+    const machines = await this.world.machines();
+    const hosts = await this.world.cloud().machines(MachineState.Configured);
+    return [
+      (await this.nodes(cluster)).length,
+      machines.filter((machine) => machine.cluster === cluster && machine.state === 'CONFIGURED').length,
+      hosts.filter((host) => host.cluster === cluster).length,
+    ];
   }
 
   /** Asserts that something stays true for a while. */
   async stays(what: string, ms: number, isTrue: () => Promise<boolean> | boolean): Promise<void> {
-    for (const endMs = Date.now() + ms; Date.now() < endMs; await wait(LOOK_MS))
-      if (!(await isTrue())) throw new Error(`no longer: ${what}\n${await this.#report()}`);
+    // A request that fails says nothing; only if none succeeds, nothing has been asserted.
+    let looks = 0;
+    let cause: unknown;
+    for (const endMs = Date.now() + ms; Date.now() < endMs; await wait(LOOK_MS)) {
+      let isSo = true;
+      try {
+        isSo = await isTrue();
+        looks++;
+      } catch (error) {
+        cause = error;
+      }
+      if (!isSo) throw new Error(`no longer: ${what}\n${await this.#report()}`);
+    }
+    if (looks === 0) throw new Error(`never asked in ${ms} ms: ${what}`, { cause });
   }
 
   async #report(): Promise<string> {

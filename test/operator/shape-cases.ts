@@ -122,6 +122,11 @@ async function gone(request: Promise<unknown>): Promise<void> {
   }
 }
 
+/** How long a rejection with claims must last: the scheduler learns of a pod, its claims and their volumes in any order. */
+const SETTLE_MS = 1_000;
+/** A pod that is expected to fit may be rejected once before, and then waits for the scheduler's longest backoff. */
+const FITS_MS = 60_000;
+
 /** The nodes of `nodes` that the scheduler puts the shape on, if it has no other choice. */
 async function placed(
   client: KubeClient,
@@ -129,17 +134,25 @@ async function placed(
   nodes: readonly string[],
 ): Promise<readonly string[]> {
   await Promise.all(nodes.map((node) => client.create(PODS, pinned(shape, node) as KubeObject)));
+  const expected = new Set([...shape.fits, ...(shape.alsoTaken ?? [])].map((node) => `on-${node}`));
   let pods: readonly Pod[] = [];
-  await eventually(`the scheduler decides on "${shape.title}"`, async () => {
-    pods = (await client.list<Pod>(PODS)).items;
-    return pods.every(
-      ({ spec, status }) =>
-        spec.nodeName !== undefined ||
-        status?.conditions?.some(
-          ({ type, reason }) => type === 'PodScheduled' && reason === 'Unschedulable',
-        ) === true,
-    );
-  });
+  const settleMs = shape.volumes === undefined ? 0 : SETTLE_MS;
+  let settledMs = 0;
+  const startMs = Date.now();
+  await eventually(
+    `the scheduler decides on "${shape.title}"`,
+    async () => {
+      pods = (await client.list<Pod>(PODS)).items;
+      const rejected = pods.filter(({ spec }) => spec.nodeName === undefined);
+      if (rejected.length === 0) return true;
+      if (!rejected.every(isRejected)) settledMs = 0;
+      else if (settledMs === 0) settledMs = Date.now();
+      const isExpected = rejected.every(({ metadata }) => !expected.has(metadata.name));
+      if (!isExpected && Date.now() - startMs < FITS_MS) return false;
+      return settledMs > 0 && Date.now() - settledMs >= settleMs;
+    },
+    2 * FITS_MS,
+  );
   await Promise.all(
     pods.map(({ metadata }) => gone(client.delete(`${PODS}/${metadata.name}`, { gracePeriodSeconds: 0 }))),
   );
@@ -147,12 +160,18 @@ async function placed(
   return pods.flatMap(({ spec }) => spec.nodeName ?? []);
 }
 
+function isRejected({ status }: Pod): boolean {
+  const conditions = status?.conditions ?? [];
+  return conditions.some(({ type, reason }) => type === 'PodScheduled' && reason === 'Unschedulable');
+}
+
 export const SHAPE_CASES: readonly EndToEndCase[] = [
   {
     title:
       'given the table of pod shapes, then the scheduler puts each on the nodes that the table lists, and on no other',
     run: async (target, { onTestFinished }) => {
-      const plane = await startControlPlane(target);
+      // The kubelets never renew their Leases, since the pods here must not run.
+      const plane = await startControlPlane(target, { nodeMonitorGraceSeconds: 3_600 });
       onTestFinished(() => plane.stop());
       const client = plane.admin;
       const kubelets = new FakeKubelets({ client });

@@ -116,8 +116,11 @@ export class ResourceRegistry {
     return undefined;
   }
 
-  /** Serves the resource of a CustomResourceDefinition from now on. */
+  /** Serves the versions of a CustomResourceDefinition from now on, and no others of it. */
   install(definition: StoredObject): void {
+    const { group, names } = definition['spec'] as DefinitionSpec;
+    for (const each of [...this.#byPath.values()])
+      if (each.group === group && each.plural === names.plural) this.#byPath.delete(pathKey(each));
     for (const each of resourcesOf(definition)) this.#add(each);
   }
 

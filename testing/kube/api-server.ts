@@ -16,6 +16,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { fixedText, type KubeConnection, staticCredentials } from '../../src/operator/kube/index.ts';
 import { type Issued, issueCertificate, makeAuthority } from '../../src/wire/grpc/certificates.ts';
+import { quietPort } from '../support/quiet-port.ts';
 import { ApiError, badRequest } from './api-errors.ts';
 import { FakeApi, type FakeApiOptions, type ParsedRequest } from './fake-api.ts';
 import type { FaultAnswer } from './faults.ts';
@@ -29,7 +30,7 @@ const MAX_BEHIND_BYTES = 16 * 1024 * 1024;
 
 export interface ApiServerOptions extends FakeApiOptions {
   readonly tls?: boolean;
-  /** Default: a free one. */
+  /** Default: one that stays free while the server is stopped. */
   readonly port?: number;
 }
 
@@ -61,7 +62,7 @@ export class ApiServer {
   }
 
   static async start(options: ApiServerOptions = {}): Promise<ApiServer> {
-    const server = new ApiServer(options);
+    const server = new ApiServer({ ...options, port: options.port ?? (await quietPort()) });
     await server.start();
     return server;
   }

@@ -14,7 +14,6 @@ import {
   fixedText,
   HttpKubeClient,
   type KubeConnection,
-  KubeError,
   type KubeObject,
   pathOf,
   RESOURCES,
@@ -44,6 +43,11 @@ export interface ControlPlaneOptions {
   readonly seed?: number;
 }
 
+export interface ApplyQuery {
+  /** Nothing changes. */
+  readonly dryRun?: 'All';
+}
+
 export interface ControlPlane {
   readonly target: Target;
   readonly url: string;
@@ -57,10 +61,15 @@ export interface ControlPlane {
   /** Path of a kubeconfig file. */
   kubeconfig(user?: string): string;
   /** Server-side apply as administrator, in the order of the list. Returns when the API serves custom resources among them. */
-  apply(objects: readonly KubeObject[]): Promise<void>;
+  apply(objects: readonly KubeObject[], query?: ApplyQuery): Promise<void>;
   /** Kills the API server. Objects stay. */
   stopApiServer(): Promise<void>;
   startApiServer(): Promise<void>;
+  /**
+   * The API server refuses the token of a user from now on, open connections included. The returned function writes the
+   * one that it accepts instead to the file that the kubeconfig of the user names.
+   */
+  rotateToken(user?: string): Promise<() => void>;
   /** Forgets all past versions: watches from an earlier one end with 410. Restarts a real API server. */
   compact(): Promise<void>;
   /** Ends everything at once. */
@@ -122,15 +131,17 @@ export class Access {
     return client;
   }
 
+  /** The token is in a file of its own, as that of a service account. */
   kubeconfig(user = 'operator'): string {
     const path = join(this.#folder, `${user}.kubeconfig`);
+    const tokenFile = this.writeToken(user, tokenOf(user));
     const data =
       this.#ca === null ? {} : { 'certificate-authority-data': Buffer.from(this.#ca).toString('base64') };
     const config = {
       apiVersion: 'v1',
       kind: 'Config',
       clusters: [{ name: 'test', cluster: { server: this.#url, ...data } }],
-      users: [{ name: user, user: { token: tokenOf(user) } }],
+      users: [{ name: user, user: { tokenFile } }],
       contexts: [{ name: 'test', context: { cluster: 'test', user } }],
       'current-context': 'test',
     };
@@ -138,7 +149,13 @@ export class Access {
     return path;
   }
 
-  async apply(objects: readonly KubeObject[]): Promise<void> {
+  writeToken(user: string, token: string): string {
+    const path = join(this.#folder, `${user}.token`);
+    writeFileSync(path, token, { mode: 0o600 });
+    return path;
+  }
+
+  async apply(objects: readonly KubeObject[], query: ApplyQuery = {}): Promise<void> {
     for (const object of objects) {
       const resource = resourceOf(object);
       const { name, namespace } = object.metadata;
@@ -146,8 +163,13 @@ export class Access {
         namespace: resource.isNamespaced ? (namespace ?? 'default') : undefined,
         name,
       });
-      await this.admin.patch(path, 'apply', object, { fieldManager: 'kubectl', force: true });
+      await this.admin.patch(path, 'apply', object, {
+        fieldManager: 'kubectl',
+        force: true,
+        query: { ...query },
+      });
     }
+    if (query.dryRun !== undefined) return;
     const definitions = objects.filter(({ kind }) => kind === RESOURCES.customResourceDefinitions.kind);
     await Promise.all(definitions.map((definition) => this.#served(definition)));
   }
@@ -160,23 +182,20 @@ export class Access {
   /** `Established` comes about two seconds before the path answers, so the path is asked. */
   async #served(definition: KubeObject): Promise<void> {
     const { group, names, versions } = (definition as unknown as { spec: DefinitionSpec }).spec;
-    for (const { name } of versions)
+    for (const { name, served } of versions) {
+      if (!served) continue;
       await eventually(`${names.plural}.${group} is served`, async () => {
-        try {
-          await this.admin.list(`/apis/${group}/${name}/${names.plural}`, { query: { limit: 1 } });
-          return true;
-        } catch (error) {
-          if (error instanceof KubeError && error.isNotFound) return false;
-          throw error;
-        }
+        await this.admin.list(`/apis/${group}/${name}/${names.plural}`, { query: { limit: 1 } });
+        return true;
       });
+    }
   }
 }
 
 interface DefinitionSpec {
   readonly group: string;
   readonly names: { readonly plural: string };
-  readonly versions: readonly { readonly name: string }[];
+  readonly versions: readonly { readonly name: string; readonly served: boolean }[];
 }
 
 /** Kinds of manifests that are not among the resources of the operator. */
@@ -195,15 +214,52 @@ function resourceOf({ apiVersion, kind }: KubeObject): Resource {
 
 const POLL_MS = 50;
 
-/** Asks until the answer is true; a test that waits for something else than a result uses it. */
+/** An error that `eventually` passes on at once, since waiting cannot help. */
+export class Hopeless extends Error {}
+
+/** Asks until the answer is true. An error counts as no: API servers refuse requests for a moment all the time. */
 export async function eventually(
   what: string,
   isTrue: () => Promise<boolean> | boolean,
   timeoutMs = 60_000,
 ): Promise<void> {
   const lastMs = Date.now() + timeoutMs;
-  while (!(await isTrue())) {
-    if (Date.now() > lastMs) throw new Error(`not within ${timeoutMs / 1000} s: ${what}`);
+  for (;;) {
+    let cause: unknown;
+    try {
+      if (await isTrue()) return;
+    } catch (error) {
+      if (error instanceof Hopeless) throw error;
+      cause = error;
+    }
+    if (Date.now() > lastMs) {
+      const trouble = cause === undefined ? '' : `; last error: ${String(cause)}`;
+      throw new Error(`not within ${timeoutMs / 1000} s: ${what}${trouble}`, { cause });
+    }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
+}
+
+/** Runs all of them in order, each although an earlier one failed, and throws the first error. */
+export async function runAll(ends: readonly (() => unknown)[]): Promise<void> {
+  const errors: unknown[] = [];
+  for (const end of ends)
+    try {
+      await end();
+    } catch (error) {
+      errors.push(error);
+    }
+  if (errors.length > 0) throw errors[0];
+}
+
+/** Runs a body that collects what must end after it. An error of the body counts more than one of an end. */
+export async function withEnds(body: (ends: (() => unknown)[]) => Promise<void>): Promise<void> {
+  const ends: (() => unknown)[] = [];
+  try {
+    await body(ends);
+  } catch (error) {
+    await runAll(ends).catch(() => {});
+    throw error;
+  }
+  await runAll(ends);
 }

@@ -68,6 +68,12 @@ export class FakeApi {
     ] as const)
       this.admin('POST', '/apis/scheduling.k8s.io/v1/priorityclasses', { metadata: { name }, value });
     this.counts.clear();
+    // As in real API servers, where the handler of a custom resource is replaced.
+    this.store.subscribe(({ storageKey, object }) => {
+      if (!storageKey.endsWith('/customresourcedefinitions')) return;
+      const { group, names } = object['spec'] as { group: string; names: { plural: string } };
+      this.watches.closeAll(`${group}/${names.plural}`);
+    });
   }
 
   get clock(): Clock {

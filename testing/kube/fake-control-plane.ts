@@ -30,9 +30,17 @@ export async function startFake(options: ControlPlaneOptions): Promise<ControlPl
     connection: (user) => access.connection(user),
     client: (user) => access.client(user),
     kubeconfig: (user) => access.kubeconfig(user),
-    apply: (objects) => access.apply(objects),
+    apply: (objects, query) => access.apply(objects, query),
     stopApiServer: () => server.stop(),
     startApiServer: () => server.start(),
+    rotateToken: async (name = 'operator') => {
+      const user = usersOf(options).get(name);
+      if (user === undefined) throw new Error(`there is no user ${name}`);
+      server.api.addToken(`${tokenOf(name)}-2`, user);
+      server.api.expireToken(tokenOf(name));
+      server.api.watches.closeAll();
+      return () => void access.writeToken(name, `${tokenOf(name)}-2`);
+    },
     compact: async () => server.api.compact(),
     stop: async () => {
       for (const part of parts) part.stop();

@@ -41,6 +41,8 @@ export interface Machine {
 export interface BootOptions {
   /** Time until the Node appears. Default 0. */
   readonly bootMs?: number;
+  /** The Node appears only after this. */
+  readonly after?: Promise<void>;
   /** The machine never joins. */
   readonly fails?: boolean;
 }
@@ -107,8 +109,9 @@ export class FakeKubelets implements ObjectConsumer<Pod> {
   }
 
   /** Resolves when the Node exists, or when the boot has failed. */
-  async boot(machine: Machine, { bootMs = 0, fails = false }: BootOptions = {}): Promise<void> {
+  async boot(machine: Machine, { bootMs = 0, after, fails = false }: BootOptions = {}): Promise<void> {
     if (bootMs > 0) await this.#sleep(bootMs);
+    await after;
     if (fails || this.#isStopped) return;
     await this.#retried(() => this.#register(machine));
     const node: FakeNode = { machine, hasHeartbeat: true, isRunning: true };

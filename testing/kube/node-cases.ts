@@ -8,8 +8,10 @@ import { FakeKubelets } from './kubelet.ts';
 import { failureOf, podBody, pods } from './shared-cases.ts';
 import type { Case, CaseContext } from './suite.ts';
 
-/** Long enough for a kubelet on a busy machine that renews its Lease each second. */
-export const GRACE_SECONDS = 20;
+/** Long enough for kubelets beside a real control plane on a busy machine, which renew Leases each second. */
+export const GRACE_SECONDS = 60;
+/** Longer than a controller takes to give up on a node, on a busy machine. */
+const LOST_MS = 240_000;
 
 function fleet({ plane, defer }: CaseContext): FakeKubelets {
   const kubelets = new FakeKubelets({ client: plane.admin, heartbeatMs: 1_000 });
@@ -40,8 +42,10 @@ export const NODE_CASES: readonly Case[] = [
       const kubelets = fleet(context);
       const { admin } = context.plane;
       const slow = machine(context, 1);
-      const boot = kubelets.boot(slow, { bootMs: 500 });
+      const { promise: after, resolve: start } = Promise.withResolvers<void>();
+      const boot = kubelets.boot(slow, { after });
       expect((await failureOf(admin.get(nodePath(slow.name)))).isNotFound).toBe(true);
+      start();
       await boot;
       expect(conditionOf(await admin.get<Node>(nodePath(slow.name)), 'Ready')).toBe('True');
       const broken = machine(context, 2);
@@ -96,7 +100,7 @@ export const NODE_CASES: readonly Case[] = [
           );
           return conditionOf(node, 'Ready') === 'Unknown' && isTainted;
         },
-        120_000,
+        LOST_MS,
       );
       await eventually('the pod is deleted, or waits for its kubelet', async () => {
         const pod = await admin.get<Pod>(pods(context, 'a')).catch(() => null);

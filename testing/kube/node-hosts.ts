@@ -18,6 +18,8 @@ export interface UserData {
 /** Template for the operator of a test: what a kubelet needs, as JSON. */
 export const USER_DATA_TEMPLATE =
   '{"cluster": {{ json cluster }}, "labels": {{ json labels }}, "taints": {{ json taints }}}\n';
+/** The same for an operator in mode tokens. */
+export const TOKEN_TEMPLATE = USER_DATA_TEMPLATE.replace('}\n', ', "token": {{ json token }}}\n');
 
 export class NodeHosts {
   readonly #kubelets: ReadonlyMap<string, FakeKubelets>;
@@ -26,6 +28,8 @@ export class NodeHosts {
   /** References of all hosts that were made. A Create that is repeated because its answer was late makes no other host. */
   readonly #made = new Set<string>();
   #offerings: ReadonlyMap<string, Offering> = new Map();
+  /** User data by machine, as its host got it. */
+  readonly userData = new Map<string, UserData>();
   /** How hosts boot from now on. */
   boot: BootOptions = {};
 
@@ -66,6 +70,7 @@ export class NodeHosts {
       configure: async (machine, binding, operation) => {
         await cloud.configure(machine, binding, operation);
         const data = JSON.parse(Buffer.from(binding.bootstrapBlob).toString('utf8')) as UserData;
+        this.userData.set(machine.id, data);
         await this.#join(machine, data);
       },
       drain: async (machine, graceSeconds, operation) => {

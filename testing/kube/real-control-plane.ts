@@ -8,15 +8,16 @@ import { once } from 'node:events';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { get } from 'node:https';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { issueCertificate, makeAuthority } from '../../src/wire/grpc/certificates.ts';
+import { quietPort } from '../support/quiet-port.ts';
 import {
   Access,
   type ControlPlane,
   type ControlPlaneOptions,
   eventually,
+  Hopeless,
   tokenOf,
   usersOf,
 } from './control-plane.ts';
@@ -62,9 +63,8 @@ interface Ports {
 export async function startReal(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { folder: programs, why } = findKubebox();
   if (programs === null) throw new Error(notRun(1, why));
-  const [api, etcd, peer] = await freePorts(3);
   const processes = new Processes(programs, mkdtempSync(join(tmpdir(), 'bigfleet-kubebox-')));
-  const ports = { api: api!, etcd: etcd!, peer: peer! };
+  const ports = { api: await quietPort(), etcd: await quietPort(), peer: await quietPort() };
   const ca = writeFiles(processes.folder, ports, options);
   const url = `https://127.0.0.1:${ports.api}`;
   const access = new Access(url, ca);
@@ -99,9 +99,17 @@ export async function startReal(options: ControlPlaneOptions): Promise<ControlPl
     connection: (user) => access.connection(user),
     client: (user) => access.client(user),
     kubeconfig: (user) => access.kubeconfig(user),
-    apply: (objects) => access.apply(objects),
+    apply: (objects, query) => access.apply(objects, query),
     stopApiServer: () => processes.kill('kube-apiserver'),
     startApiServer,
+    rotateToken: async (name = 'operator') => {
+      const table = tokenTable(options, (user) => (user === name ? `${tokenOf(user)}-2` : tokenOf(user)));
+      writeFileSync(join(processes.folder, 'tokens.csv'), table, { mode: 0o600 });
+      // It reads the table only when it starts.
+      await processes.kill('kube-apiserver');
+      await startApiServer();
+      return () => void access.writeToken(name, `${tokenOf(name)}-2`);
+    },
     compact: async () => {
       await compactEtcd(ports);
       // The API server keeps recent changes in memory; a new process has none.
@@ -135,15 +143,6 @@ async function compactEtcd({ etcd }: Ports): Promise<void> {
   await call('compaction', { revision: header.revision });
 }
 
-/** Free now; another program could bind one before its process does, which then fails at once. */
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
-}
-
 /** Certificates, tokens and settings. Returns the certificate of the authority. */
 function writeFiles(folder: string, ports: Ports, options: ControlPlaneOptions): string {
   const validity = {
@@ -158,10 +157,6 @@ function writeFiles(folder: string, ports: Ports, options: ControlPlaneOptions):
     ...validity,
   });
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const users = new Map([...Object.entries(SYSTEM_USERS), ...usersOf(options)]);
-  const tokens = [...users].map(
-    ([user, { name, groups }]) => `${tokenOf(user)},${name},uid-${user},"${groups.join(',')}"`,
-  );
   const kubeconfig = (user: string) => ({
     apiVersion: 'v1',
     kind: 'Config',
@@ -188,7 +183,7 @@ function writeFiles(folder: string, ports: Ports, options: ControlPlaneOptions):
     'apiserver.key': server.key,
     'sa.key': privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     'sa.pub': publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-    'tokens.csv': `${tokens.join('\n')}\n`,
+    'tokens.csv': tokenTable(options, tokenOf),
     'scheduler.kubeconfig': JSON.stringify(kubeconfig('scheduler')),
     'controllers.kubeconfig': JSON.stringify(kubeconfig('controllers')),
     'scheduler.json': JSON.stringify(scheduler),
@@ -196,6 +191,14 @@ function writeFiles(folder: string, ports: Ports, options: ControlPlaneOptions):
   mkdirSync(join(folder, 'etcd'), { mode: 0o700 });
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text, { mode: 0o600 });
   return authority.certificate;
+}
+
+function tokenTable(options: ControlPlaneOptions, tokenFor: (user: string) => string): string {
+  const users = new Map([...Object.entries(SYSTEM_USERS), ...usersOf(options)]);
+  const lines = [...users].map(
+    ([user, { name, groups }]) => `${tokenFor(user)},${name},uid-${user},"${groups.join(',')}"\n`,
+  );
+  return lines.join('');
 }
 
 function etcdArgs({ etcd, peer }: Ports): readonly string[] {
@@ -227,6 +230,7 @@ function apiServerArgs({ api, etcd }: Ports): readonly string[] {
     '--service-account-key-file=sa.pub',
     '--service-account-signing-key-file=sa.key',
     '--token-auth-file=tokens.csv',
+    '--enable-bootstrap-token-auth',
     '--authorization-mode=RBAC',
     '--service-cluster-ip-range=10.0.0.0/16',
   ];
@@ -284,7 +288,7 @@ class Processes {
     const started = [...this.#running.keys()];
     const poll = async (): Promise<boolean> => {
       const ended = started.find((program) => !this.#running.has(program));
-      if (ended !== undefined) throw new Error(`${ended} ended:\n${this.#log(ended)}`);
+      if (ended !== undefined) throw new Hopeless(`${ended} ended:\n${this.#log(ended)}`);
       try {
         return await isReady();
       } catch {

@@ -3,6 +3,7 @@
 // factories.ts, used by operator.ts.
 
 import { type BackoffLimits, backoffMs } from '../../runtime/backoff.ts';
+import type { NodeFacts } from '../../wire/gen/bigfleet/v1alpha1/capacity.ts';
 import type { BootstrapRequest } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import { Demand } from '../demand/demand.ts';
 import { drainFailedUntilMs } from '../drain/record.ts';
@@ -133,7 +134,9 @@ export class RealClusterParts implements ClusterParts {
     const { clock } = this.#context;
     const startedMs = clock.now();
     this.#refreshFacts();
-    const parts = { extraNeeds: term.extraNeeds(), nodeFacts: this.#facts.current };
+    const nodeFacts = this.#facts.current;
+    this.#countFacts(nodeFacts);
+    const parts = { extraNeeds: term.extraNeeds(), nodeFacts };
     const listMs = clock.now() - startedMs;
     const rollup = this.#demand.build(timestampUnixNanos, parts);
     if (rollup === null) return null;
@@ -163,6 +166,12 @@ export class RealClusterParts implements ClusterParts {
       this.#refreshFacts();
       this.#refreshLater();
     });
+  }
+
+  #countFacts({ inUse, empty, protected: protectedNodes }: NodeFacts): void {
+    const counts = { 'in-use': inUse, empty, protected: protectedNodes };
+    for (const [fact, { length }] of Object.entries(counts))
+      this.#context.metrics.gauge('bigfleet_operator_nodes_reported', length, { fact });
   }
 
   #scrape(followed: readonly { readonly resource: string; readonly state: Reflector<KubeObject> }[]): void {
