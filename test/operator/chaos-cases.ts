@@ -11,6 +11,8 @@ import { asks, KubeWorld } from './kube-world.ts';
 const VICTIMS = ['operator', 'shard', 'api'] as const;
 type Victim = (typeof VICTIMS)[number];
 
+/** Two pods that scale fill a machine, so that what the shard sums up is what the scheduler can place. */
+const PER_MACHINE = 2;
 /** Each is killed as often as this. */
 const ROUNDS = 2;
 const STEADY_PODS = 2;
@@ -57,7 +59,7 @@ export const CHAOS_CASES: readonly EndToEndCase[] = [
       await world.budget('steady', { minAvailable: STEADY_PODS });
       await world.budget('elastic', { maxUnavailable: 1 });
       await world.deploy('steady', STEADY_PODS, asks('3'));
-      await world.deploy('elastic', 2, asks('1500m'));
+      await world.deploy('elastic', 2, asks('2'));
       await world.runs('steady', STEADY_PODS);
       await world.runs('elastic', 2);
       const steady = await identities(world, 'steady');
@@ -67,17 +69,16 @@ export const CHAOS_CASES: readonly EndToEndCase[] = [
       for (const victim of schedule(random)) {
         const replicas = random.between(0, MOST_PODS);
         const [pauseMs, outageMs] = [random.below(LONGEST_PAUSE_MS), random.below(LONGEST_OUTAGE_MS)];
-        await world.deploy('elastic', replicas, asks('1500m'));
+        await world.deploy('elastic', replicas, asks('2'));
         await wait(pauseMs);
         await kill(world, victim);
         await wait(outageMs);
         await revive(world, victim);
       }
-      await world.deploy('elastic', LAST_PODS, asks('1500m'));
+      await world.deploy('elastic', LAST_PODS, asks('2'));
       await world.runs('elastic', LAST_PODS);
       await world.runs('steady', STEADY_PODS);
-      // Two pods of it fit on a machine.
-      const least = STEADY_PODS + LAST_PODS / 2;
+      const least = STEADY_PODS + LAST_PODS / PER_MACHINE;
       await world.until('no machine is left over', async () =>
         (await world.held()).every((count) => count === least),
       );

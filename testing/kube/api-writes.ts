@@ -281,6 +281,7 @@ export class ApiWrites {
       (resource.plural !== 'pods' ||
         (next.metadata as { deletionGracePeriodSeconds?: number }).deletionGracePeriodSeconds === 0);
     if (isGone) return this.#removed(resource, next);
+    if (resource.plural === 'customresourcedefinitions') return this.#established(resource, next);
     return this.#store.put(resource.storageKey, next);
   }
 

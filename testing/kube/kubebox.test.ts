@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { cacheFolder, findKubebox, notRun, PROGRAMS, VERSIONS } from './kubebox.ts';
+import { cacheFolder, findKubebox, kubernetesVersion, notRun, PROGRAMS, VERSIONS } from './kubebox.ts';
 import { unzip } from './unzip.ts';
 
 function folder(): string {
@@ -34,6 +34,14 @@ describe('the search for a control plane', () => {
     const path = folder();
     writeFileSync(join(path, 'etcd'), '', { mode: 0o755 });
     expect(findKubebox({ KUBEBUILDER_ASSETS: path }).why).toContain('has no kube-apiserver, kube-scheduler');
+  });
+
+  it('given programs of another version, then it is the version that they report', () => {
+    const path = folder();
+    const script = "#!/bin/sh\necho 'Kubernetes v1.31.14'\n";
+    writeFileSync(join(path, 'kube-apiserver'), script, { mode: 0o755 });
+    expect(kubernetesVersion(path)).toBe('1.31.14');
+    expect(kubernetesVersion(folder())).toBe('of an unknown version');
   });
 
   it('given go.mod, then it is for the pinned versions', () => {

@@ -2,6 +2,7 @@
 // cache folder, or those that KUBEBUILDER_ASSETS names. Without them, tests report what they did not run: they never pass
 // as if they had run it.
 
+import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -49,6 +50,12 @@ export function missingIn(folder: string): readonly Program[] {
       return true;
     }
   });
+}
+
+/** What the API server of a folder says that it is, such as `1.36.3`; it need not be the pinned one. */
+export function kubernetesVersion(folder: string): string {
+  const { stdout } = spawnSync(join(folder, 'kube-apiserver'), ['--version'], { encoding: 'utf8' });
+  return /^Kubernetes v(\S+)/m.exec(stdout)?.[1] ?? 'of an unknown version';
 }
 
 /** The message where there is no real control plane. */
