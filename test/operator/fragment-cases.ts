@@ -17,8 +17,8 @@ const TAIL = 0.9;
 const SEED = Number(process.env['BIGFLEET_SEED'] ?? 7);
 /** Minutes of rest with default timers, as `npm run verify:k8s` sets them. */
 const REST_MINUTES = Number(process.env['BIGFLEET_REST_MINUTES'] ?? 0);
-/** How long nothing has moved before the rest begins, beside the times after which anything could. */
-const SETTLED_MS = 15_000;
+/** How long nothing has moved before the rest begins. Longer than machines of an episode are empty before it ends. */
+const SETTLED_MS = 10_000;
 const REST_MS = 60_000;
 const MINUTE_MS = 60_000;
 
@@ -99,7 +99,9 @@ async function fragment(world: KubeWorld, times: Times): Promise<void> {
     `nothing moves for ${times.settledMs / 1000} s`,
     async () => {
       const now = await scene(world);
-      if (now !== last) sinceMs = Date.now();
+      // A machine that no Need counts on leaves when its hold ends.
+      const leaving = (await world.world.machines()).some(({ unclaimed }) => unclaimed !== null);
+      if (now !== last || leaving) sinceMs = Date.now();
       last = now;
       return Date.now() - sinceMs >= times.settledMs;
     },
@@ -162,8 +164,7 @@ async function restWithDefaults(target: Target, context: CaseScope): Promise<voi
   });
   await fragment(world, {
     patienceMs: 40 * MINUTE_MS,
-    // Longer than pods are stuck before a machine is bought for them, and than a machine is kept without a claim.
-    settledMs: 6 * MINUTE_MS,
+    settledMs: 3 * MINUTE_MS,
     restMs: REST_MINUTES * MINUTE_MS,
   });
 }

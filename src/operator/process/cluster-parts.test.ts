@@ -283,6 +283,8 @@ describe('the replica that leads', () => {
     await clock.advance(5_000);
     const [rollup] = shard.last.rollups;
     expect(rollup!.needs).toHaveLength(1);
+    const metrics = await (await fetch(`http://${operator.address}/metrics`)).text();
+    expect(metrics).toContain('bigfleet_operator_nodes_reported{fact="protected"} 0\n');
     expect(statusOf('r')).toBeUndefined();
     shard.last.ackRollup(rollup!.timestampUnixNanos);
     await clock.advance(1_000);
