@@ -13,6 +13,13 @@ type Victim = (typeof VICTIMS)[number];
 
 /** Two pods that scale fill a machine, so that what the shard sums up is what the scheduler can place. */
 const PER_MACHINE = 2;
+/** Each kind of pod has machines of its own: together they would fragment, which fragment-cases.ts is about. */
+const POOL = 'example.com/pool';
+const STEADY = asks('3', { nodeSelector: { [POOL]: 'steady' } });
+const ELASTIC = asks('2', { nodeSelector: { [POOL]: 'elastic' } });
+const OFFERINGS = ['steady', 'elastic'].map((pool) =>
+  offering(pool, { cpu: 4, count: 6, labels: new Map([...AMD64, [POOL, pool]]) }),
+);
 /** Each is killed as often as this. */
 const ROUNDS = 2;
 const STEADY_PODS = 2;
@@ -49,17 +56,17 @@ export const CHAOS_CASES: readonly EndToEndCase[] = [
       const world = await KubeWorld.open(context, {
         target,
         clusters: ['web'],
-        offerings: [offering('m4', { cpu: 4, count: 10, labels: AMD64 })],
+        offerings: OFFERINGS,
         // The shard and the operator are processes of the program that is shipped.
         isProcess: true,
         // Longer than any of them is away: what is not reported meanwhile is no reason to take a machine.
         settings: { reclaimHold: '3s' },
       });
-      // Its demand never changes, and its budget has no room: there is no reason to touch these pods.
-      await world.budget('steady', { minAvailable: STEADY_PODS });
+      // Its demand never changes: there is no reason to touch these pods, although their budget would allow it.
+      await world.budget('steady', { maxUnavailable: 1 });
       await world.budget('elastic', { maxUnavailable: 1 });
-      await world.deploy('steady', STEADY_PODS, asks('3'));
-      await world.deploy('elastic', 2, asks('2'));
+      await world.deploy('steady', STEADY_PODS, STEADY);
+      await world.deploy('elastic', 2, ELASTIC);
       await world.runs('steady', STEADY_PODS);
       await world.runs('elastic', 2);
       const steady = await identities(world, 'steady');
@@ -69,13 +76,13 @@ export const CHAOS_CASES: readonly EndToEndCase[] = [
       for (const victim of schedule(random)) {
         const replicas = random.between(0, MOST_PODS);
         const [pauseMs, outageMs] = [random.below(LONGEST_PAUSE_MS), random.below(LONGEST_OUTAGE_MS)];
-        await world.deploy('elastic', replicas, asks('2'));
+        await world.deploy('elastic', replicas, ELASTIC);
         await wait(pauseMs);
         await kill(world, victim);
         await wait(outageMs);
         await revive(world, victim);
       }
-      await world.deploy('elastic', LAST_PODS, asks('2'));
+      await world.deploy('elastic', LAST_PODS, ELASTIC);
       await world.runs('elastic', LAST_PODS);
       await world.runs('steady', STEADY_PODS);
       const least = STEADY_PODS + LAST_PODS / PER_MACHINE;
