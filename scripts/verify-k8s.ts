@@ -1,6 +1,6 @@
 // `npm run verify:k8s`: everything that needs a real Kubernetes control plane. Builds it where it is missing, runs all
 // tests that use one, those at rest for ten minutes with the default timers of operator and shard included, and fails if
-// one of them fails or did not run. Takes about three quarters of an hour. Exit code 0: all passed.
+// one of them fails or did not run. Takes about half an hour. Exit code 0: all passed.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -4,11 +4,5 @@ import { BAD_INPUT_CASES } from './bad-input-cases.ts';
 import { CHAOS_CASES } from './chaos-cases.ts';
 import { describeCases } from './describe-cases.ts';
 import { FAULT_CASES } from './fault-cases.ts';
-import { FRAGMENT_CASES } from './fragment-cases.ts';
 
-describeCases('fake', 'the operator among faults', [
-  ...CHAOS_CASES,
-  ...FRAGMENT_CASES,
-  ...FAULT_CASES,
-  ...BAD_INPUT_CASES,
-]);
+describeCases('fake', 'the operator among faults', [...CHAOS_CASES, ...FAULT_CASES, ...BAD_INPUT_CASES]);

@@ -2,5 +2,7 @@
 
 import { describeCases } from './describe-cases.ts';
 import { END_TO_END } from './end-to-end-cases.ts';
+import { FRAGMENT_CASES } from './fragment-cases.ts';
 
-describeCases('fake', 'the operator end to end', END_TO_END);
+// The longest one first.
+describeCases('fake', 'the operator end to end', [...FRAGMENT_CASES, ...END_TO_END]);

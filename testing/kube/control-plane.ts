@@ -233,7 +233,10 @@ export async function eventually(
       cause = error;
     }
     if (Date.now() > lastMs) {
-      const trouble = cause === undefined ? '' : `; last error: ${String(cause)}`;
+      const trouble =
+        cause === undefined
+          ? ''
+          : `; last error: ${cause instanceof Error ? cause.message : JSON.stringify(cause)}`;
       throw new Error(`not within ${timeoutMs / 1000} s: ${what}${trouble}`, { cause });
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
@@ -241,7 +244,7 @@ export async function eventually(
 }
 
 /** Runs all of them in order, each although an earlier one failed, and throws the first error. */
-export async function runAll(ends: readonly (() => unknown)[]): Promise<void> {
+async function runAll(ends: readonly (() => unknown)[]): Promise<void> {
   const errors: unknown[] = [];
   for (const end of ends)
     try {
