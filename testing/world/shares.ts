@@ -84,6 +84,21 @@ export function claimsInVain(
   return null;
 }
 
+/**
+ * Whether a row has given up its share of a machine whose risk has grown in proportion to its price. Both maps have the
+ * risk of each machine, and of each shared machine by `ROW MACHINE`.
+ */
+export function riskierThan(
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+): boolean {
+  for (const [share, risk] of before) {
+    const machine = share.split(' ')[1];
+    if (machine !== undefined && !after.has(share) && (after.get(machine) ?? 0) > risk) return true;
+  }
+  return false;
+}
+
 function lentOf(rows: readonly SharingRow[]): ReadonlyMap<string, number> {
   const lent = new Map<string, number>();
   for (const { shares } of rows)

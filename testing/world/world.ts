@@ -12,7 +12,7 @@ import { typeOf, type Violation, Watch } from './invariants.ts';
 import { calm, Network } from './network.ts';
 import type { WorldEvent, WorldPlan } from './plan.ts';
 import { providerName, ShardProcess } from './shard-process.ts';
-import { claimsInVain, rowsOf } from './shares.ts';
+import { claimsInVain, riskierThan, rowsOf } from './shares.ts';
 import { CALM_CLOUD, cpuOffered, HOLD_SECONDS, SimProvider } from './sim-provider.ts';
 import { Disk } from './stores.ts';
 import { Trace } from './trace.ts';
@@ -120,8 +120,11 @@ class World {
     if (!(await this.#pass(catchUpMs)) || !(await this.#rest())) return;
     await this.#checkRest();
     const before = { ...this.#watch.begun };
+    const shared = this.#sharedMachines();
     if (!(await this.#pass(QUIET_MS))) return;
-    this.#check('quiet-when-constant', before, this.#watch.begun);
+    // A row gives up its share of a machine whose risk has become worse than its price, and may buy in its place.
+    const isRiskier = riskierThan(shared, this.#sharedMachines());
+    if (!isRiskier) this.#check('quiet-when-constant', before, this.#watch.begun);
     await this.#countTail();
   }
 
@@ -149,6 +152,26 @@ class World {
       this.#watch.fail('settles', `still at work after ${LONGEST_UNREST_MS / 1000} s: ${texts.join(', ')}`);
       return false;
     }
+  }
+
+  /** Interruption probability ÷ price of the machines that rows share, by row and machine. */
+  #sharedMachines(): ReadonlyMap<string, number> {
+    const { controller } = this.#shard!.controller;
+    const risks = new Map(
+      controller
+        .ask('machines', { where: {}, limit: 100_000 })
+        .items.map(({ id, interruptionProbability, pricePerHour }) => [
+          id,
+          interruptionProbability / pricePerHour,
+        ]),
+    );
+    const found = new Map<string, number>();
+    for (const { name } of this.#clusters)
+      for (const { id, shares } of rowsOf(this.#shard!.controller, name))
+        for (const { machine } of shares) found.set(`${id} ${machine}`, risks.get(machine) ?? 0);
+    // Machines that are no longer shared keep their place, with their risk now.
+    for (const [machine, risk] of risks) found.set(machine, risk);
+    return found;
   }
 
   /** No transition is in flight, no release is due, and no machine is about to be given back. */
