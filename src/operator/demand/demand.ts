@@ -45,13 +45,13 @@ export class Demand implements PodsView, RollupSource {
       pods: this.#gated('pods', podConsumer(demand)),
       capacityrequests: this.#gated('capacityrequests', requestConsumer(demand)),
       nodes: this.#gated('nodes', nodeConsumer(demand)),
-      namespaces: this.#gated('namespaces', demand.namespaces),
+      namespaces: this.#gated('namespaces', demand.policies.namespaces),
       persistentvolumeclaims: this.#gated('persistentvolumeclaims', claims.claims, () => {
         demand.claimsListed();
       }),
       persistentvolumes: this.#gated('persistentvolumes', claims.volumes),
       daemonsets: this.#gated('daemonsets', demand.daemonSets.daemons),
-      priorityclasses: this.#gated('priorityclasses', demand.priorityClasses),
+      priorityclasses: this.#gated('priorityclasses', demand.policies.priorityClasses),
       poddisruptionbudgets: this.#gated('poddisruptionbudgets', demand.budgets.budgets),
     };
   }
@@ -99,7 +99,7 @@ export class Demand implements PodsView, RollupSource {
   }
 
   nodeStateUpdate({ labels }: Pick<NodeStateUpdate, 'labels'>): void {
-    for (const [key, value] of labels) this.#demand.sawValue(key, value);
+    for (const [key, value] of labels) this.#demand.policies.sawValue(key, value);
   }
 
   availableCapacity(
@@ -109,7 +109,7 @@ export class Demand implements PodsView, RollupSource {
     for (const { key, operator, values } of update.requirements) {
       if (!isOperator(operator)) return;
       requirements.push({ key, operator, values });
-      for (const value of values) this.#demand.sawValue(key, value);
+      for (const value of values) this.#demand.policies.sawValue(key, value);
     }
     const { availableCount: count, costPerHour } = update;
     this.#demand.alternatives.published({ requirements, count, costPerHour }, this.#clock.now());

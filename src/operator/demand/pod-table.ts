@@ -1,5 +1,6 @@
 // The table of pods and CapacityRequests: a few numbers in columns for each, found by uid. Hundreds of thousands of objects
-// would be most of the operator's memory and most of the work of its garbage collector. Written by pod-demand.ts only.
+// would be most of the operator's memory and most of the work of its garbage collector. Written by pod-records.ts and
+// pod-demand.ts.
 
 import { hashOf, KeyIndex } from '../../collections/key-index.ts';
 import { ColumnGroup } from '../../collections/table.ts';

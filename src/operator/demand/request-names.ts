@@ -1,5 +1,5 @@
 // Names of CapacityRequests by slot of the table of pods, in one byte buffer: a name is read only when the operator writes
-// to its request. Written by pod-demand.ts.
+// to its request. Written by pod-records.ts.
 
 import { Texts } from '../../collections/texts.ts';
 

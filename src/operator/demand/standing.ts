@@ -1,5 +1,5 @@
 // Which pods count: what a single pod, request or namespace says about that, as flags. The rules that combine them with the
-// node and namespace of the pod are in pod-demand.ts.
+// node and namespace of the pod are in row-choice.ts.
 
 import type { CapacityRequest, Condition, Namespace, ObjectMeta, Pod } from '../kube/objects.ts';
 import { DO_NOT_DISRUPT, healthOf, isAgainstDisruption } from '../pods/disruption.ts';
