@@ -7,10 +7,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { NODE_OPTIONS } from '../../src/operator/manifests/deployment.ts';
 import { machineLine } from '../ladder/report.ts';
 import { optionsGiven } from '../options.ts';
 import { GeneratedApiServer } from './api-server.ts';
-import type { OperatorFigures, RollupLine } from './operator-process.ts';
+import { builtProgram } from './build.ts';
+import type { OperatorFigures, OperatorLimits, OperatorResult, RollupLine } from './figures.ts';
 import { type ClusterSize, GeneratedCluster } from './workload.ts';
 
 const HELP = `bench operator: roll-ups, memory and start of the operator of one cluster
@@ -21,7 +23,11 @@ const HELP = `bench operator: roll-ups, memory and start of the operator of one 
   --rollups N      roll-ups that are measured, after 10 that are not (default 100)
   --share F        pod events before each roll-up, as a share of the pods (default 0.01)
   --seed N         (default 1)
+  --report         reports exceeded limits without failing
   --json           one JSON document on standard output
+
+The operator is compiled into a temporary folder first, as an installed package is, and runs with the V8 options of its
+Deployment.
 
 Fails if a limit is exceeded: roll-up 50 ms (p99), 400 MiB, 60 s of CPU to start; or if there are fewer rows than workloads.
 
@@ -29,9 +35,7 @@ example:
   npm run --silent bench -- operator --pods 50000 --nodes 1000
 `;
 
-const LIMITS = { rollupMs: 50, rssMiB: 400, startCpuSeconds: 60 } as const;
-/** As the operator's Deployment sets it: parsed pages are short-lived, and a large young generation only takes memory. */
-const NODE_FLAGS = ['--max-semi-space-size=8'];
+const LIMITS: OperatorLimits = { rollupMs: 50, rssMiB: 400, startCpuSeconds: 60 };
 const WARM_UP_ROLLUPS = 10;
 
 const values = optionsGiven({
@@ -42,6 +46,7 @@ const values = optionsGiven({
   share: { type: 'string', default: '0.01' },
   seed: { type: 'string', default: '1' },
   json: { type: 'boolean', default: false },
+  report: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 });
 const size: ClusterSize = {
@@ -72,10 +77,11 @@ async function run(): Promise<void> {
       ? [`start not below ${LIMITS.startCpuSeconds} s of CPU`]
       : []),
   ];
-  if (values.json) console.log(JSON.stringify({ settings, limits: LIMITS, ...figures, exceeded }, null, 2));
+  const result: OperatorResult = { settings, limits: LIMITS, ...figures, exceeded };
+  if (values.json) console.log(JSON.stringify(result, null, 2));
   else print(figures);
   for (const each of exceeded) console.error(`Limit exceeded: ${each}.`);
-  if (exceeded.length > 0) process.exitCode = 1;
+  if (exceeded.length > 0 && !values.report) process.exitCode = 1;
 }
 
 async function measured(): Promise<OperatorFigures> {
@@ -84,8 +90,8 @@ async function measured(): Promise<OperatorFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'bigfleet-bench-operator-'));
   const kubeconfig = join(folder, 'kubeconfig');
   writeFileSync(kubeconfig, kubeconfigFor(await api.listen()));
-  const program = `${import.meta.dirname}/operator-process.ts`;
-  const child = spawn(process.execPath, [...NODE_FLAGS, program, kubeconfig, String(WARM_UP_ROLLUPS)], {
+  const program = builtProgram(mkdtempSync(join(folder, 'build-')));
+  const child = spawn(process.execPath, [...NODE_OPTIONS, program, kubeconfig, String(WARM_UP_ROLLUPS)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = once(child, 'close');

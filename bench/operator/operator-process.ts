@@ -5,28 +5,8 @@
 import { clusterFactories, loadSettings, startOperator } from '../../src/operator/index.ts';
 import type { Dialer, Link, LinkEnd } from '../../src/operator/session/link.ts';
 import { OperatorMessage } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
-import { type Quantiles, quantilesOf } from '../quantiles.ts';
-
-export interface OperatorFigures {
-  readonly rows: number;
-  readonly rollups: number;
-  readonly rollupBytes: number;
-  /** Building a roll-up, node facts included, and handing it to the session. */
-  readonly rollupMs: Quantiles;
-  /** CPU time of the whole process from one roll-up to the next: connections, JSON, events, the roll-up, collections. */
-  readonly cpuMs: Quantiles;
-  /** CPU and time from the start of the process to the first roll-up. */
-  readonly startCpuSeconds: number;
-  readonly startSeconds: number;
-  /** Largest resident size of the process, start included. */
-  readonly peakRssMiB: number;
-  readonly endRssMiB: number;
-}
-
-/** Printed after each roll-up. */
-export interface RollupLine {
-  readonly rollup: number;
-}
+import { quantilesOf } from '../quantiles.ts';
+import type { OperatorFigures, RollupLine } from './figures.ts';
 
 const kubeconfig = process.argv[2]!;
 const warmUp = Number(process.argv[3]);

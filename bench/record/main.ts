@@ -20,6 +20,7 @@ const COMMANDS: Readonly<Record<Exclude<ResultName, 'economy-today'>, string>> =
   hostile: 'hostile --seconds 6 --settle 5s',
   'worst-frames': 'hostile --attack worst-frames --seconds 20 --settle 80s',
   provider: 'provider',
+  operator: 'operator --report',
   startup: 'startup --rounds 15',
   economy: 'economy --seed 1 --seed 2 --seed 3 --seed 4 --seed 5',
 };

@@ -8,6 +8,7 @@ import { PARTS } from '../ladder/rung.ts';
 import { loadProfile } from '../profiles/load.ts';
 import { GOALS, isMet } from './goals.ts';
 import { columnsOf, markdownTable, short, whole } from './markdown.ts';
+import { operatorSection } from './operator-section.ts';
 import {
   type Recorded,
   type RecordedAttacks,
@@ -41,7 +42,7 @@ export function goalTable(): string {
 
 export function performancePage(): string {
   const results = readResults();
-  const { hostile, ladder, lanes, limits, provider, speedup, startup } = results;
+  const { hostile, ladder, lanes, limits, operator, provider, speedup, startup } = results;
   const { loopSpeedUp, profile, ratio, regime, speedUp, workers } = speedup.result;
   return `${[
     '# Performance',
@@ -79,6 +80,9 @@ export function performancePage(): string {
     worstFramesSection(results['worst-frames']),
     '## Providers',
     providerSection(provider),
+    '## The operator',
+    operatorSection(operator.result),
+    footer(operator),
     '## Commands',
     startupSection(startup),
   ].join('\n\n')}\n`;

@@ -8,6 +8,7 @@ import type { AttackFigures, Period } from '../hostile/figures.ts';
 import type { LaneFigures } from '../ladder/lanes.ts';
 import type { LimitFigures } from '../ladder/limits.ts';
 import type { RungFigures } from '../ladder/report.ts';
+import type { OperatorResult } from '../operator/figures.ts';
 import type { OverheadFigures, TransitionFigures } from '../provider/calls.ts';
 import type { ListFigures } from '../provider/lists.ts';
 import type { Quantiles } from '../quantiles.ts';
@@ -102,6 +103,7 @@ export interface Results {
   readonly hostile: Recorded<RecordedAttacks>;
   readonly 'worst-frames': Recorded<RecordedAttacks>;
   readonly provider: Recorded<RecordedProvider>;
+  readonly operator: Recorded<OperatorResult>;
   readonly startup: Recorded<RecordedStartup>;
   readonly 'economy-today': Recorded<EconomyResult>;
   readonly economy: Recorded<EconomyResult>;
@@ -124,6 +126,7 @@ export function readResults(): Results {
     hostile: read('hostile'),
     'worst-frames': read('worst-frames'),
     provider: read('provider'),
+    operator: read('operator'),
     startup: read('startup'),
     'economy-today': read('economy-today'),
     economy: read('economy'),

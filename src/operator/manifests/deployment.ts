@@ -12,6 +12,11 @@ interface DeploymentOptions extends Pick<ManifestOptions, 'image' | 'namespace' 
 }
 
 const PORT = 8770;
+/**
+ * Garbage collection in favour of memory: parsed pages die young, so a large young generation only takes memory; and a heap
+ * with a limit is collected before it has grown several times. 250,000 pods have 65 MiB of heap. Also used by `bench operator`.
+ */
+export const NODE_OPTIONS: readonly string[] = ['--max-semi-space-size=8', '--max-old-space-size=512'];
 /** The user of distroless images. */
 const USER = 65532;
 
@@ -63,6 +68,7 @@ function podSpec({ image, tlsSecret, tlsFolder, settingsFile }: DeploymentOption
         env: [
           fieldVariable('POD_NAME', 'metadata.name'),
           fieldVariable('POD_NAMESPACE', 'metadata.namespace'),
+          { name: 'NODE_OPTIONS', value: NODE_OPTIONS.join(' ') },
         ],
         ports: [{ name: 'metrics', containerPort: PORT }],
         livenessProbe: probe('/healthz', 10),

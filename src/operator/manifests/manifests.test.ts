@@ -163,6 +163,14 @@ describe('manifests', () => {
     expect(settingsText(OPTIONS)).toContain('cert: /etc/bigfleet/tls/tls.crt');
   });
 
+  it('given the options of Node in the Deployment, then Node takes each from its environment', () => {
+    const text = manifestText([named(operatorManifests(OPTIONS), 'Deployment', 'ops')], 'json');
+    const [, value = ''] = /"name": ?"NODE_OPTIONS",\s*"value": ?"([^"]*)"/.exec(text) ?? [];
+    const options = value.split(' ').map((option) => option.split('=')[0]!);
+    expect(options).toContain('--max-old-space-size');
+    expect(options.filter((option) => !process.allowedNodeEnvironmentFlags.has(option))).toEqual([]);
+  });
+
   it('given the definitions, then they have the names, columns and fields of the reference', () => {
     const [capacity, request, node] = operatorManifests(OPTIONS) as unknown as readonly {
       metadata: { name: string };

@@ -132,12 +132,12 @@ export class RealClusterParts implements ClusterParts {
     // Without the episodes of an earlier leader the roll-up would withdraw their machines.
     if (term === null || !term.isReady || this.#firstRollup.isHeld) return null;
     const { clock } = this.#context;
-    const startedMs = clock.now();
+    const startedMs = clock.monotonic();
     this.#refreshFacts();
     const nodeFacts = this.#facts.current;
     this.#countFacts(nodeFacts);
     const parts = { extraNeeds: term.extraNeeds(), nodeFacts };
-    const listMs = clock.now() - startedMs;
+    const listMs = clock.monotonic() - startedMs;
     const rollup = this.#demand.build(timestampUnixNanos, parts);
     if (rollup === null) return null;
     term.sent(rollup);

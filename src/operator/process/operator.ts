@@ -245,16 +245,22 @@ class OperatorProcess implements RunningOperator {
         if (event.retryMs > 0) metrics.reconnects.add();
         this.#log(event.retryMs > 0 ? 'warn' : 'info', 'session-disconnected', { ...event });
         break;
-      case 'rollup-sent':
-        metrics.rollupSeconds.observe((event.listMs + event.buildMs + event.sendMs) / 1000);
+      case 'rollup-sent': {
+        const ms = event.listMs + event.buildMs + event.sendMs;
+        metrics.rollupSeconds.observe(ms / 1000);
         metrics.rollupPhaseSeconds.of({ phase: 'list' }).observe(event.listMs / 1000);
         metrics.rollupPhaseSeconds.of({ phase: 'build' }).observe(event.buildMs / 1000);
         metrics.rollupPhaseSeconds.of({ phase: 'enqueue' }).observe(event.sendMs / 1000);
         metrics.rollups.of({ outcome: 'sent' }).add();
         metrics.rollupRows.set(event.rows);
         metrics.rollupBytes.set(event.bytes);
-        this.#log('debug', 'rollup-sent', { rows: event.rows, bytes: event.bytes, ms: event.buildMs });
+        this.#log('debug', 'rollup-sent', {
+          rows: event.rows,
+          bytes: event.bytes,
+          ms: Math.round(ms * 1000) / 1000,
+        });
         break;
+      }
       case 'rollup-acked':
         metrics.rollups.of({ outcome: 'acknowledged' }).add();
         metrics.rollupAckSeconds.observe(event.ms / 1000);

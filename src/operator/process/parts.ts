@@ -1,7 +1,7 @@
 // What the process needs of the other parts of the operator, as small interfaces: access to the API server, the demand, and
 // the handlers of messages of the shard. operator.ts connects them; tests pass their own.
 
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock, MonotonicClock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/logger.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { BootstrapRequest } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
@@ -38,7 +38,7 @@ export interface PartContext {
   /** Namespace of the operator. */
   readonly namespace: string;
   readonly link: ShardLink;
-  readonly clock: Clock;
+  readonly clock: MonotonicClock;
   readonly random: Random;
   readonly log: Log;
   readonly metrics: OperatorMetrics;

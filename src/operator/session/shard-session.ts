@@ -7,7 +7,7 @@
 
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { backoffMs } from '../../runtime/backoff.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { MonotonicClock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import {
   type Acknowledgement,
@@ -26,7 +26,7 @@ import { type OutgoingRollup, RollupSender } from './rollup-sender.ts';
 
 export interface ShardSessionParts {
   readonly cluster: string;
-  readonly clock: Clock;
+  readonly clock: MonotonicClock;
   readonly random: Random;
   readonly dialer: Dialer;
   readonly handlers: SessionHandlers;
@@ -319,10 +319,10 @@ export class ShardSession implements ShardLink {
   }
 
   #build(timestampUnixNanos: bigint): OutgoingRollup | null {
-    const startedMs = this.#parts.clock.now();
+    const startedMs = this.#parts.clock.monotonic();
     try {
       const rollup = this.#parts.buildRollup(timestampUnixNanos);
-      this.#builtMs = this.#parts.clock.now() - startedMs;
+      this.#builtMs = this.#parts.clock.monotonic() - startedMs;
       return rollup;
     } catch (error) {
       this.#problem('roll-up', error);
@@ -332,7 +332,7 @@ export class ShardSession implements ShardLink {
 
   #sendRollup({ bytes: body, rows, listMs = 0 }: OutgoingRollup): void {
     const { clock } = this.#parts;
-    const startedMs = clock.now();
+    const startedMs = clock.monotonic();
     const frame = rollupFrame(body);
     const bytes = frame.length;
     if (bytes > this.#limits.frameBytes) {
@@ -343,7 +343,7 @@ export class ShardSession implements ShardLink {
       return;
     }
     this.#link?.send(frame);
-    const sendMs = clock.now() - startedMs;
+    const sendMs = clock.monotonic() - startedMs;
     this.#event({ kind: 'rollup-sent', rows, bytes, listMs, buildMs: this.#builtMs - listMs, sendMs });
   }
 
