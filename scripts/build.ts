@@ -9,6 +9,12 @@ for (const config of ['tsconfig.build.json', 'src/web/page/tsconfig.build.json']
   execFileSync('tsc', ['-p', config], { stdio: 'inherit' });
 }
 // Static assets of the web page.
-for (const file of ['index.html', 'page.css', 'icon.svg']) {
-  cpSync(`src/web/page/${file}`, `dist/web/page/${file}`);
+for (const file of [
+  'page/index.html',
+  'page/page.css',
+  'page/icon.svg',
+  'login/index.html',
+  'login/login.css',
+]) {
+  cpSync(`src/web/${file}`, `dist/web/${file}`);
 }

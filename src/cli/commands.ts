@@ -22,7 +22,8 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () =>
       (await import('./shard.ts')).shardCommand(async (config, io) => {
         const { startShard } = await import('../shard/index.ts');
-        return await startShard(config, io);
+        const { loginPages } = await import('../web/index.ts');
+        return await startShard(config, { ...io, loginPages: loginPages() });
       }),
   },
   {

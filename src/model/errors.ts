@@ -332,6 +332,16 @@ export const ERRORS = {
     remedy:
       'Give the three TLS files, listen on 127.0.0.1, or use --insecure if the network itself is trusted.',
   },
+  BF_API_WITHOUT_IDENTITY: {
+    summary: 'The API would serve other hosts without knowing who calls.',
+    remedy:
+      'Give the three TLS files, so that callers present certificates, or apiTokensFile, or keep the API on loopback.',
+  },
+  BF_API_TOKENS_INVALID: {
+    summary: 'The file with the tokens of API callers cannot be used.',
+    remedy:
+      'Make its entries with bigfleet certs token, and let only its owner write it: chmod 600. docs/operate/security.md has the format.',
+  },
   BF_IDENTITY_DENIED: {
     summary: 'The certificate of a caller does not allow the call.',
     remedy:

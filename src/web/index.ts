@@ -26,6 +26,7 @@ export {
   withEvent,
   withPast,
 } from './live.ts';
+export { loginPages } from './login-pages.ts';
 export { healthText, lossesText, lossText, SHOWN_ELSEWHERE } from './loss-text.ts';
 export { PAGE_POLICY, pageFiles, pageServer } from './page-files.ts';
 export { heldOnPurpose, kindName, wouldText } from './plan-text.ts';

@@ -66,11 +66,11 @@ export function pageServer(): (request: IncomingMessage, response: ServerRespons
   };
 }
 
-function textOf(name: string): string {
+export function textOf(name: string): string {
   return readFileSync(new URL(name, import.meta.url), 'utf8');
 }
 
-function scriptOf(name: string): string {
+export function scriptOf(name: string): string {
   if (!isSource) return textOf(`${name}.js`);
   const script = withoutWarnings(() => stripTypeScriptTypes(textOf(`${name}.ts`)));
   return script.replace(/(from '\.[^']*)\.ts'/g, "$1.js'");

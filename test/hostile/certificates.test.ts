@@ -91,8 +91,8 @@ describe('certificates on the edges of a shard', () => {
       'no name': [no, no, 403, 200],
       'two names': [no, no, 403, 200],
       'another scheme': [no, no, 403, 200],
-      expired: [gone, gone, 403, 200],
-      'another authority': [gone, gone, 403, 200],
+      expired: [gone, gone, 401, 200],
+      'another authority': [gone, gone, 401, 200],
     });
   });
 

@@ -13,7 +13,8 @@ import {
 import type * as z from 'zod';
 import { excerpt } from '../../model/index.ts';
 import type { ShardPort } from '../views.ts';
-import { checkIdentity, checkJson, checkOrigin } from './guard.ts';
+import type { Caller } from './access.ts';
+import { type Access, checkJson, checkOrigin } from './guard.ts';
 import { accepted, jsonObjectOf, NO_PARAMETERS, queryOf } from './inputs.ts';
 import { MAX_BODY_BYTES, Refusal, refusalOf } from './refusal.ts';
 import { isTextAnswer, type Route, type RouteHooks, type TextReply } from './route.ts';
@@ -26,6 +27,8 @@ export interface HttpAppParts {
   readonly port: ShardPort;
   readonly hooks: RouteHooks;
   readonly pages: Pages | undefined;
+  /** Asked for pages in place of `pages` if the caller has no identity. */
+  readonly loginPages: Pages | undefined;
   /** Whether Host must be a loopback name. */
   readonly checksHost: boolean;
   /** Longest time of the shard for an answer. */
@@ -66,18 +69,19 @@ export async function httpApp(parts: HttpAppParts): Promise<FastifyInstance> {
     async (request: FastifyRequest, body: string) =>
       request.method === 'POST' ? jsonObjectOf(body) : undefined,
   );
+  const pages = new PageServer(app, parts);
   app.addHook('onRequest', async (request) => {
     checkOrigin(request.raw, parts.checksHost);
-    if (request.is404) checkPage(app, parts, request);
+    if (request.is404) pages.check(request);
     else if (hasEmptyPart(request.params)) throw nothingAt(pathOf(request));
   });
   app.setErrorHandler((error, request, reply) => refuse(request, reply, error));
   app.setNotFoundHandler(async (request, reply) => {
-    if ((await parts.pages?.(request.raw, reply.raw)) !== true) throw nothingAt(pathOf(request));
+    await pages.serve(request, reply);
     return reply.hijack();
   });
   const answer = answerWithinLimits(parts);
-  for (const route of ROUTES) addRoute(app, route, answer);
+  for (const route of ROUTES) addRoute(app, route, parts, answer);
   await app.ready();
   return app;
 }
@@ -93,7 +97,8 @@ function validatorOf({ schema, httpPart }: { schema: unknown; httpPart?: string 
 
 type Answer = (route: Route, request: FastifyRequest, response: ServerResponse) => Promise<unknown>;
 
-function addRoute(app: FastifyInstance, route: Route, answer: Answer): void {
+function addRoute(app: FastifyInstance, route: Route, { hooks }: HttpAppParts, answer: Answer): void {
+  const callers = new WeakMap<FastifyRequest, Caller>();
   app.route({
     method: route.method,
     url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
@@ -102,17 +107,28 @@ function addRoute(app: FastifyInstance, route: Route, answer: Answer): void {
       querystring: route.query ?? NO_PARAMETERS,
       ...(route.body === undefined ? {} : { body: route.body }),
     },
-    onRequest: async ({ raw }) => {
-      checkIdentity(raw, route.access);
-      if (route.body !== undefined) checkJson(raw);
+    onRequest: async (request) => {
+      const caller = hooks.access.check(request.raw, route.access);
+      if (caller !== null) callers.set(request, caller);
+      if (route.body !== undefined) checkJson(request.raw);
     },
+    preValidation: async (request) => signAs(callers.get(request), route, request),
     handler: async (request, reply) => {
       const result = await answer(route, request, reply.raw);
       if (!isTextAnswer(route.answer)) return send(reply, 200, JSON_TYPE, jsonLine(result));
       const { status = 200, text = null } = (result as TextReply) ?? {};
-      return text === null ? reply.hijack() : send(reply, status, route.answer.contentType, text);
+      if (text !== null) return send(reply, status, route.answer.contentType, text);
+      if (route.access !== 'open') hooks.access.watch(reply.raw);
+      return reply.hijack();
     },
   });
+}
+
+/** Orders of a caller with an identity are in its name, whatever the request says: a text proves nothing. */
+function signAs(caller: Caller | undefined, { body, query }: Route, request: FastifyRequest): void {
+  const [schema, given] = body === undefined ? [query, request.query] : [body, request.body];
+  if (caller === undefined || schema === undefined || !('who' in schema.shape)) return;
+  if (typeof given === 'object' && given !== null) Object.assign(given, { who: caller.name });
 }
 
 /** The parts of a request as the schemas of its route have checked them. */
@@ -150,16 +166,48 @@ async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
   }
 }
 
-/** Checks a request that has no route, before its body is read: it may be for a page. */
-function checkPage(app: FastifyInstance, { pages }: HttpAppParts, request: FastifyRequest): void {
-  const { method } = request;
-  const path = pathOf(request);
-  const allow = METHODS.filter((other) => isRoute(app, other, path)).join(', ');
-  if (allow !== '') throw new Refusal(405, `There is only ${allow} for ${excerpt(path)}.`, { allow });
-  if (pages === undefined || (method !== 'GET' && method !== 'POST') || path.startsWith('/v1/'))
-    throw nothingAt(path);
-  checkIdentity(request.raw, method === 'GET' ? 'read' : 'order');
-  if (method === 'POST') checkJson(request.raw);
+/** Requests that have no route: they may be for a page. */
+class PageServer {
+  readonly #app: FastifyInstance;
+  readonly #parts: HttpAppParts;
+  /** Requests of callers without an identity, with the refusal that each gets unless there is a login page for it. */
+  readonly #unknown = new WeakMap<FastifyRequest, Refusal>();
+
+  constructor(app: FastifyInstance, parts: HttpAppParts) {
+    this.#app = app;
+    this.#parts = parts;
+  }
+
+  /** Refuses a request before its body is read. */
+  check(request: FastifyRequest): void {
+    const { pages, loginPages } = this.#parts;
+    const { method } = request;
+    const path = pathOf(request);
+    const allow = METHODS.filter((other) => isRoute(this.#app, other, path)).join(', ');
+    if (allow !== '') throw new Refusal(405, `There is only ${allow} for ${excerpt(path)}.`, { allow });
+    const hasPages = pages !== undefined || loginPages !== undefined;
+    if (!hasPages || (method !== 'GET' && method !== 'POST') || path.startsWith('/v1/'))
+      throw nothingAt(path);
+    this.#checkCaller(request, method === 'GET' ? 'read' : 'order');
+    if (method === 'POST') checkJson(request.raw);
+  }
+
+  #checkCaller(request: FastifyRequest, access: Access): void {
+    try {
+      this.#parts.hooks.access.check(request.raw, access);
+    } catch (error) {
+      const isUnknown = error instanceof Refusal && error.status === 401 && access === 'read';
+      if (!isUnknown || this.#parts.loginPages === undefined) throw error;
+      this.#unknown.set(request, error);
+    }
+  }
+
+  async serve(request: FastifyRequest, { raw: response }: FastifyReply): Promise<void> {
+    const { pages, loginPages } = this.#parts;
+    const refusal = this.#unknown.get(request);
+    const served = await (refusal === undefined ? pages : loginPages)?.(request.raw, response);
+    if (served !== true) throw refusal ?? nothingAt(pathOf(request));
+  }
 }
 
 const METHODS = ['GET', 'POST', 'DELETE'] as const;

@@ -92,7 +92,9 @@ export const NO_PARAMETERS = z.strictObject({});
 export const ANY_PARAMETERS = z.looseObject({});
 
 /** The author and the reason of an order. Fields that are null count as absent. */
-export const who = text().describe('Author of the order, for the log.');
+export const who = text().describe(
+  'Author of the order, for the log; of a caller with an identity its name is used instead.',
+);
 export const why = text().describe('Reason of the order, for the log.');
 
 const VERBS = ACTION_KINDS.map((kind) => ACTION_WORDS[kind].verb);

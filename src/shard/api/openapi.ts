@@ -11,9 +11,9 @@ const COMPONENTS = '#/components/schemas/';
 type JsonSchema = z.core.JSONSchema.JSONSchema;
 
 const CALLERS: Readonly<Record<Access, string>> = {
-  open: 'Needs no certificate.',
-  read: 'Over TLS, for `bigfleet://readonly` and `bigfleet://admin`.',
-  order: 'Over TLS, for `bigfleet://admin`.',
+  open: 'Needs no identity.',
+  read: 'For the roles view and operate; on loopback without TLS for every caller.',
+  order: 'For the role operate; on loopback without TLS for every caller.',
 };
 
 /** The document as JSON. */
@@ -46,7 +46,20 @@ function openApi(routes: readonly Route[]): object {
       securitySchemes: {
         certificate: {
           type: 'mutualTLS',
-          description: 'A client certificate of the authority of the fleet, where the shard serves TLS.',
+          description:
+            'A client certificate of the authority of the fleet, where the shard serves TLS: `bigfleet://readonly` has the role view, `bigfleet://admin` the role operate.',
+        },
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A token of the file `apiTokensFile`, which says its role.',
+        },
+        login: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: '__Host-bigfleet-PORT',
+          description:
+            'For browsers: the cookie that `POST /v1/login` sets, without the prefix if TLS is not served.',
         },
       },
     },
@@ -73,8 +86,8 @@ function operation(route: Route): object {
     operationId: operationId(route),
     summary: route.summary,
     description: CALLERS[route.access],
-    // An empty requirement beside: without TLS there are no certificates.
-    security: route.access === 'open' ? [] : [{ certificate: [] }, {}],
+    // An empty requirement beside: on loopback without TLS no identity is needed.
+    security: route.access === 'open' ? [] : [{ certificate: [] }, { token: [] }, { login: [] }, {}],
     parameters: [...parameters(route, 'path'), ...parameters(route, 'query')],
     ...(route.body === undefined
       ? {}
@@ -159,6 +172,6 @@ export function routeTable(routes: readonly Route[]): string {
 
 const ROLES: Readonly<Record<Access, string>> = {
   open: 'everyone',
-  read: '`readonly`, `admin`',
-  order: '`admin`',
+  read: '*view*, *operate*',
+  order: '*operate*',
 };

@@ -5,6 +5,7 @@ import { excerpt } from '../../model/index.ts';
 
 const CODES = {
   400: 'bad_request',
+  401: 'unauthenticated',
   403: 'forbidden',
   404: 'not_found',
   405: 'method_not_allowed',

@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http';
 import * as z from 'zod';
 import type { View } from '../views/schema.ts';
 import type { ShardPort } from '../views.ts';
+import type { ApiAccess } from './access.ts';
 import type { Access } from './guard.ts';
 
 export interface RouteHooks {
@@ -12,6 +13,7 @@ export interface RouteHooks {
   readonly metrics: () => string | Promise<string>;
   /** Why the shard is not ready; null if it is. */
   readonly unready: () => string | null | Promise<string | null>;
+  readonly access: ApiAccess;
   /** Replays past events since a time or after an event id, if one is given, and then sends new ones. */
   readonly subscribe: (reader: ServerResponse, from: EventsFrom) => Promise<void>;
 }

@@ -1,9 +1,10 @@
-// Every route of the API: those that read, those that order, and below those that watch. A new route is one entry in
-// one of the three lists. docs/reference/api.md has a section with an example for each. http-app.ts serves them.
+// Every route of the API: those that read, those that order, those of callers, and below those that watch. A new route
+// is one entry in one of the lists. docs/reference/api.md has a section with an example for each. http-app.ts serves them.
 
 import * as z from 'zod';
 import { EXPOSITION_TYPE } from '../../runtime/exposition.ts';
 import { ANY_PARAMETERS, since } from './inputs.ts';
+import { LOGIN_ROUTES } from './login-routes.ts';
 import { openApiText } from './openapi.ts';
 import { ORDER_ROUTES } from './order-routes.ts';
 import { READ_ROUTES } from './read-routes.ts';
@@ -75,7 +76,7 @@ const WATCH_ROUTES: readonly Route[] = [
   }),
 ];
 
-export const ROUTES: readonly Route[] = [...READ_ROUTES, ...ORDER_ROUTES, ...WATCH_ROUTES];
+export const ROUTES: readonly Route[] = [...READ_ROUTES, ...ORDER_ROUTES, ...LOGIN_ROUTES, ...WATCH_ROUTES];
 
 let description: string | undefined;
 

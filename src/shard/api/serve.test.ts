@@ -563,9 +563,9 @@ describe('addresses', () => {
     return 'served';
   };
 
-  it('given no TLS, then only loopback is served, unless `insecure` is set', async () => {
+  it('given no TLS, then only loopback is served, unless `insecure` is set and callers have tokens', async () => {
     expect(await codeOf('0.0.0.0:0', { tls: null })).toBe('BF_PLAINTEXT_REFUSED');
-    expect(await codeOf('0.0.0.0:0', { tls: null, insecure: true })).toBe('served');
+    expect(await codeOf('0.0.0.0:0', { tls: null, insecure: true })).toBe('BF_API_WITHOUT_IDENTITY');
     expect(await codeOf('localhost:0', { tls: null })).toBe('served');
   });
 

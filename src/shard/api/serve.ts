@@ -7,18 +7,30 @@ import { createServer as createHttpServer, type Server as HttpServer, type Reque
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { BigFleetError, printable } from '../../model/index.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/logger.ts';
+import { systemClock } from '../../runtime/system-clock.ts';
 import { isLoopback, KeyPair, type SecurityOptions } from '../../wire/index.ts';
 import type { ShardPort } from '../views.ts';
+import { ApiAccess } from './access.ts';
 import { EVENT_STREAM_LIMITS, EventStream, type EventStreamLimits } from './event-stream.ts';
 import { httpApp, type Pages } from './http-app.ts';
 import type { RouteHooks } from './route.ts';
+import { TokenFile } from './token-file.ts';
 
 export interface ApiOptions extends SecurityOptions {
   /** All metrics of the process; by default those of the port. */
   readonly metrics?: RouteHooks['metrics'];
   /** Why the shard is not ready, null if it is; by default derived from the phase in its status. */
   readonly unready?: RouteHooks['unready'];
-  readonly pages?: Pages;
+  readonly pages?: Pages | undefined;
+  /** Answers browsers without an identity, in place of pages. Asked only where there are tokens to log in with. */
+  readonly loginPages?: Pages | undefined;
+  /** File with the tokens of callers; by default there are none. */
+  readonly tokensFile?: string | undefined;
+  /** Logs logins and changes of the file with tokens; by default nothing. */
+  readonly log?: Log;
+  readonly clock?: Clock;
   readonly events?: EventStreamLimits;
   /** Longest time of the shard for an answer. */
   readonly answerMs?: number;
@@ -71,10 +83,14 @@ export async function serveApi(port: ShardPort, address: string, options: ApiOpt
   if (options.tls === null && options.insecure !== true && !onLoopback) {
     throw new BigFleetError('BF_PLAINTEXT_REFUSED', `${address} is not a loopback address.`);
   }
+  const tokens = tokenFileOf(address, options);
+  const { clock = systemClock, log = () => {} } = options;
+  const access = new ApiAccess({ isRequired: !onLoopback || options.tls !== null, tokens, clock, log });
   const events = new EventStream(port, options.events ?? EVENT_STREAM_LIMITS);
   const hooks: RouteHooks = {
     metrics: options.metrics ?? (() => port.ask('metrics', {})),
     unready: options.unready ?? (() => unreadyPhase(port)),
+    access,
     subscribe: (reader, from) => events.add(reader, from),
   };
   const tally = { connections: 0, requests: 0, malformed: 0 };
@@ -82,6 +98,7 @@ export async function serveApi(port: ShardPort, address: string, options: ApiOpt
     port,
     hooks,
     pages: options.pages,
+    loginPages: tokens === null ? undefined : options.loginPages,
     checksHost: onLoopback,
     answerMs: options.answerMs ?? ANSWER_MS,
     serverFactory: (listener) => serverOf(options, withHeaders(listener)),
@@ -90,6 +107,7 @@ export async function serveApi(port: ShardPort, address: string, options: ApiOpt
   });
   server.on('drop', () => tally.connections++);
   const found = await listening(server, portNumber, host);
+  access.start();
   const shown = `${address.slice(0, address.lastIndexOf(':'))}:${found}`;
   return {
     address: shown,
@@ -98,10 +116,18 @@ export async function serveApi(port: ShardPort, address: string, options: ApiOpt
       return { ...tally, news_refused: events.refused, news_slow: events.slow };
     },
     close: () => {
+      access.stop();
       events.close();
       return closed(server);
     },
   };
+}
+
+/** Refuses to serve other hosts if there is no way to know who calls. Over TLS there are certificates. */
+function tokenFileOf(address: string, { tokensFile, tls, log = () => {} }: ApiOptions): TokenFile | null {
+  if (tokensFile !== undefined) return new TokenFile(tokensFile, log);
+  if (tls !== null || isLoopback(address)) return null;
+  throw new BigFleetError('BF_API_WITHOUT_IDENTITY', `${address} is not a loopback address.`);
 }
 
 function hostAndPort(address: string): { host: string; portNumber: number } {

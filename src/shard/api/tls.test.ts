@@ -99,8 +99,8 @@ describe('the API over TLS', () => {
       admin: [200, 200, 200, 200],
       readonly: [200, 200, 200, 403],
       cluster: [200, 403, 403, 403],
-      forged: [200, 403, 403, 403],
-      none: [200, 403, 403, 403],
+      forged: [200, 401, 401, 401],
+      none: [200, 401, 401, 401],
     });
     expect(shard.orders).toHaveLength(1);
   });
@@ -111,7 +111,7 @@ describe('the API over TLS', () => {
     for (const { method, path, access } of ROUTES) {
       if (access === 'open') continue;
       const body = method === 'POST' ? '{}' : undefined;
-      expect([path, await statusFor(null, method, path, body)]).toEqual([path, 403]);
+      expect([path, await statusFor(null, method, path, body)]).toEqual([path, 401]);
       if (access === 'order')
         expect([path, await statusFor(reader, method, path, body)]).toEqual([path, 403]);
     }

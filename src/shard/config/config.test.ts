@@ -288,8 +288,21 @@ providers: [{ name: a, address: nowhere }]
     expect(apiTls).toEqual(tls);
     const plain = loaded({ yaml: `${yaml}tls: { cert: c, key: k, ca: a, api: false }` }).config;
     expect(plain).toMatchObject({ tls, apiTls: null });
-    const insecure = loaded({ yaml: `${yaml}api: :8780`, flags: { insecure: true } }).config;
+    const insecure = loaded({ yaml, flags: { insecure: true } }).config;
     expect(insecure).toMatchObject({ listen: '0.0.0.0:7780', insecure: true, tls: null });
+  });
+
+  it('given an API off loopback without TLS, then --insecure is not enough: callers must have tokens', () => {
+    const yaml = 'api: :8780\n';
+    const flags = { insecure: true } as const;
+    expect(problemsOf({ yaml, flags })).toEqual([expect.stringContaining('callers would be unknown')]);
+    const withTls = `${yaml}tls: { cert: c, key: k, ca: a, api: false }`;
+    expect(problemsOf({ yaml: withTls, flags })).toEqual([expect.stringContaining('set apiTokensFile')]);
+    expect(problemsOf({ yaml: `${yaml}apiTokensFile: tokens.yaml` })).toEqual([
+      expect.stringContaining('would be plaintext'),
+    ]);
+    const { config } = loaded({ yaml: `${yaml}apiTokensFile: tokens.yaml`, flags });
+    expect(config).toMatchObject({ api: '0.0.0.0:8780', apiTokensFile: 'tokens.yaml', apiTls: null });
   });
 
   it('given no provider, then only a shard that is about to start refuses', () => {

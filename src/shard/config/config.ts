@@ -28,6 +28,8 @@ export interface ShardConfig extends Controller {
   readonly tls: TlsFiles | null;
   /** TLS files of the API; null: plaintext. */
   readonly apiTls: TlsFiles | null;
+  /** File with the tokens of API callers. */
+  readonly apiTokensFile: string | undefined;
   readonly insecure: boolean;
   /** How long calls to providers may take. */
   readonly calls: Pick<CallLimits, 'callMs' | 'attemptMs' | 'listMs'>;
@@ -136,6 +138,7 @@ function contradictions(values: Values, where: (key: SettingKey) => string): Pro
   return [
     ...tlsProblems(values, where),
     ...plaintextProblems(values, where),
+    ...identityProblems(values, where),
     ...providerProblems(values, where),
     ...orderProblems(values, where),
   ];
@@ -174,6 +177,15 @@ function plaintextProblems(values: Values, where: (key: SettingKey) => string): 
   ];
 }
 
+/** `insecure` is about plaintext only: off loopback the API needs to know its callers in any case. */
+function identityProblems(values: Values, where: (key: SettingKey) => string): Problem[] {
+  const { api, apiTokensFile, insecure } = values;
+  const isPlain = values['tls.cert'] === undefined || !values['tls.api'];
+  if (!insecure || !isPlain || apiTokensFile !== undefined || isLoopback(api)) return [];
+  const message = `${api} is not on loopback, and callers would be unknown; keep it on loopback, serve it with the TLS files, or set apiTokensFile.`;
+  return [problem(where('api'), message)];
+}
+
 function providerProblems({ providers, listen, api }: Values, where: (key: SettingKey) => string): Problem[] {
   const names = providers.map(({ name }) => name);
   const twice = new Set(names.filter((name, i) => names.indexOf(name) !== i));
@@ -209,6 +221,7 @@ function configOf(values: Values): ShardConfig {
       listMs: values['calls.listTimeout'],
     },
     apiTls: values['tls.api'] ? tls : null,
+    apiTokensFile: values.apiTokensFile,
     limits: sessionLimitsOf(values),
     journal: {
       isEnabled: values['journal.enabled'],

@@ -131,10 +131,16 @@ const SETTINGS = {
     'Serve the API with TLS if the TLS files are given. false: plaintext, for a browser or a scraper on this machine that has no certificate.',
     'tls-api',
   ),
+  apiTokensFile: setting(
+    OPTIONAL_PATH,
+    undefined,
+    'File with the tokens of callers of the API, for people and programs without a certificate; see docs/operate/security.md. Only its owner may write it. Read again when it changes.',
+    'api-tokens-file',
+  ),
   insecure: setting(
     SWITCH,
     false,
-    'Allow plaintext on addresses other than loopback, including the API. Every host that can reach the port then has full access.',
+    'Allow plaintext on addresses other than loopback. Every host that can reach the port of sessions then has full access there, and tokens of API callers can be read on the way; the API still requires tokens.',
     'insecure',
   ),
   'cycle.interval': setting(

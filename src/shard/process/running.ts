@@ -28,6 +28,8 @@ export interface ShardIo {
   readonly log: ShardLog;
   /** Pages that are served beside the API. */
   readonly pages?: ApiOptions['pages'];
+  /** Pages with which a browser logs in. */
+  readonly loginPages?: ApiOptions['loginPages'];
 }
 
 export type StartShard = (config: ShardConfig, io: ShardIo) => Promise<RunningShard>;

@@ -27,7 +27,7 @@ import { ControllerThread } from './controller-thread.ts';
 import { carryOut } from './effects.ts';
 import { PacedController } from './paced-controller.ts';
 import { ProviderCalls, type ProviderEnd, shardClient } from './provider-calls.ts';
-import type { EndReason, RunningShard, StartShard } from './running.ts';
+import type { EndReason, RunningShard, ShardIo, StartShard } from './running.ts';
 import { ShardFacade } from './shard-facade.ts';
 
 /** Longest wait at stop for in-flight work of the controller, such as calls to providers. */
@@ -37,7 +37,7 @@ const FAREWELL_MS = 2000;
 /** The shard is unready when the controller's oldest unprocessed event has waited longer than this. */
 const STUCK_MS = 60_000;
 
-export const startShard: StartShard = async (config, { log, pages }) => {
+export const startShard: StartShard = async (config, { log, ...pages }) => {
   killAtFailpoint();
   const parts = new Parts(log);
   try {
@@ -47,6 +47,8 @@ export const startShard: StartShard = async (config, { log, pages }) => {
     throw error;
   }
 };
+
+type ShardPages = Omit<ShardIo, 'log'>;
 
 /** Opened resources, closed in reverse order. */
 class Parts {
@@ -78,11 +80,7 @@ class Parts {
   }
 }
 
-async function assemble(
-  config: ShardConfig,
-  parts: Parts,
-  pages: ApiOptions['pages'],
-): Promise<RunningShard> {
+async function assemble(config: ShardConfig, parts: Parts, pages: ShardPages): Promise<RunningShard> {
   const { log } = parts;
   const ended = Promise.withResolvers<EndReason>();
   const directory = parts.add(openDataDir(config.dataDir, config.epochAtLeast), (it) => it.close());
@@ -242,7 +240,7 @@ interface HttpParts {
   readonly controller: ControllerThread;
   readonly paced: PacedController;
   readonly reads: ReadCounters;
-  readonly pages: ApiOptions['pages'];
+  readonly pages: ShardPages;
 }
 
 async function serveHttp(given: HttpParts, parts: Parts): Promise<ApiServer> {
@@ -267,7 +265,9 @@ async function serveHttp(given: HttpParts, parts: Parts): Promise<ApiServer> {
       if (controller.waitingMs > STUCK_MS) return 'The controller has processed no event for a minute.';
       return phase === 'running' ? null : `The shard is ${phase}.`;
     },
-    ...(pages === undefined ? {} : { pages }),
+    tokensFile: config.apiTokensFile,
+    log: parts.log,
+    ...pages,
   };
   const api: ApiServer = parts.add(await serveApi(port, config.api, options), (it) => it.close());
   return api;
