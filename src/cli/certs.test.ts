@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, createServer, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeShard } from '../../testing/support/fake-shard.ts';
+import { serveApi } from '../shard/index.ts';
 import { identityOf } from '../wire/index.ts';
 import { certsCommand } from './certs.ts';
 
@@ -103,7 +105,7 @@ describe('bigfleet certs', () => {
   it('given a directory with other files, then git still sees those, and the command warns about the keys', async () => {
     mkdirSync(dir);
     writeFileSync(join(dir, 'README.md'), 'mine');
-    expect(await certs('init')).toContain('tls has other files too: keep its *.key out of version control');
+    expect(await certs('init')).toContain('tls has other files too: keep its *.key and *.token out of version control');
     expect(readdirSync(dir)).not.toContain('.gitignore');
     rmSync(join(dir, 'README.md'));
     writeFileSync(join(dir, '.gitignore'), '*.key\n');
@@ -161,5 +163,49 @@ describe('bigfleet certs', () => {
     await certs('init');
     await expect(certs('issue', 'shard/a', '--host', 'a:1')).rejects.toThrow('without a port');
     await expect(certs('issue', 'shard/a', '--host', 'fe80::1%eth0')).rejects.toThrow('a zone');
+  });
+
+  it('given the name of a person, then the certificate has it as common name and files of its own', async () => {
+    await certs('init');
+    await certs('issue', 'admin', '--name', 'Ann Lee');
+    const leaf = new X509Certificate(file('admin-ann-lee.crt'));
+    expect(leaf.subject).toBe('CN=Ann Lee');
+    expect(leaf.subjectAltName).toBe('URI:bigfleet://admin');
+    const server = certs('issue', 'shard/s', '--name', 'Ann Lee');
+    await expect(server).rejects.toThrow('BF_USAGE: --name is for admin and readonly.');
+  });
+});
+
+describe('bigfleet certs token', () => {
+  it('given a name and a role, then an API with the printed line knows the token', async () => {
+    const said = await certs('token', 'true', '--role', 'view');
+    expect(modeOf('true.token')).toBe(0o600);
+    expect(readdirSync(dir).sort()).toEqual(['.gitignore', 'true.token']);
+    const tokensFile = join(dir, 'tokens.yaml');
+    writeFileSync(tokensFile, /^- .*$/m.exec(said)![0], { mode: 0o600 });
+    const server = await serveApi(new FakeShard(), '127.0.0.1:0', { tls: null, tokensFile });
+    const headers = { authorization: `Bearer ${file('true.token').trim()}` };
+    const answer = await fetch(`${server.url}/v1/whoami`, { headers });
+    await server.close();
+    expect(await answer.json()).toEqual({ name: 'true', role: 'view' });
+  });
+
+  it('given a second time, then the first token stays, unless it is replaced', async () => {
+    await certs('token', 'ann', '--role', 'view');
+    const first = file('ann.token');
+    await expect(certs('token', 'ann', '--role', 'view')).rejects.toThrow('BF_CERT_EXISTS');
+    expect(file('ann.token')).toBe(first);
+    await certs('token', 'ann', '--role', 'view', '--replace');
+    expect(file('ann.token')).not.toBe(first);
+  });
+
+  it.each([
+    ['../x', 'view'],
+    ['a b', 'view'],
+    ['a"b', 'view'],
+    ['ann', 'admin'],
+  ])('given the name %j and the role %s, then it is refused', async (name, role) => {
+    await expect(certs('token', name, '--role', role)).rejects.toThrow();
+    await expect(certs('token', 'ann')).rejects.toThrow(/--role/);
   });
 });

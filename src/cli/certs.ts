@@ -3,34 +3,34 @@
 // contain.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { BigFleetError, printable } from '../model/index.ts';
-import { makeDirectory } from '../runtime/directories.ts';
 import type { Issued, Validity } from '../wire/grpc/certificates.ts';
-import { ignoreInGit } from './git-ignore.ts';
+import { OWNER_ONLY, READABLE, writeFiles } from './certs-files.ts';
+import { tokenCommand } from './certs-token.ts';
 
 const AUTHORITY = 'ca';
 const DAY_MS = 86_400_000;
 /** How far notBefore lies in the past, for peers whose clock is behind. */
 const SKEW_MS = 5 * 60_000;
-const OWNER_ONLY = 0o600;
-const READABLE = 0o644;
 
 export function certsCommand(out: (text: string) => void = (text) => process.stdout.write(text)): Command {
   return new Command('certs')
     .description('make an authority and certificates for tests and small fleets')
     .addCommand(initCommand(out))
     .addCommand(issueCommand(out))
+    .addCommand(tokenCommand(out))
     .addHelpText(
       'after',
       `
 Examples:
   bigfleet certs init
   bigfleet certs issue shard/shard-0 --host shard-0.example.com
-  bigfleet certs issue cluster/web`,
+  bigfleet certs issue cluster/web
+  bigfleet certs token ann --role operate`,
     );
 }
 
@@ -73,6 +73,7 @@ Examples:
 interface IssueFlags {
   readonly dir: string;
   readonly host: readonly string[];
+  readonly name?: string;
   readonly days: number;
   readonly replace: boolean;
 }
@@ -87,6 +88,12 @@ function issueCommand(out: (text: string) => void): Command {
         .argParser(collectHosts)
         .default([], 'localhost, 127.0.0.1 and ::1 for a shard or provider, none for others'),
     )
+    .addOption(
+      new Option(
+        '--name <name>',
+        'for admin and readonly: the name of the person, recorded with orders',
+      ).argParser(nameOf),
+    )
     .addOption(daysOption(90))
     .option(
       '--replace',
@@ -96,23 +103,24 @@ function issueCommand(out: (text: string) => void): Command {
     .addHelpText(
       'after',
       `
-Writes KIND-ID.crt and KIND-ID.key. The one URI name in the certificate is the identity,
-bigfleet://KIND/ID; callers also check the host names of a server. Refuses to overwrite existing
-files without --replace.
+Writes KIND-ID.crt and KIND-ID.key, with --name KIND-NAME.crt and KIND-NAME.key. The one URI name in
+the certificate is the identity, bigfleet://KIND/ID; callers also check the host names of a server.
+Refuses to overwrite existing files without --replace.
 
 Examples:
   bigfleet certs issue shard/shard-0 --host shard-0.example.com --host 10.0.0.7
   bigfleet certs issue cluster/web
   bigfleet certs issue provider/metal --host metal.example.com
-  bigfleet certs issue admin --days 7
+  bigfleet certs issue admin --name "Ann Lee" --days 7
   bigfleet certs issue shard/shard-0 --host shard-0.example.com --replace`,
     )
-    .action(async (subject: Subject, { dir, host, days, replace }: IssueFlags) => {
+    .action(async (given: Subject, { dir, host, name, days, replace }: IssueFlags) => {
+      const subject = name === undefined ? given : personOf(given, name);
       const { issueCertificate } = await import('../wire/grpc/certificates.ts');
       const authority = readAuthority(dir);
       const hosts = host.length > 0 || !subject.isServer ? host : ['localhost', '127.0.0.1', '::1'];
       const leaf = issueCertificate(authority, {
-        name: subject.file,
+        name: name ?? subject.file,
         uris: [subject.uri],
         dnsNames: hosts.filter((each) => isIP(each) === 0),
         ipAddresses: hosts.filter((each) => isIP(each) !== 0),
@@ -161,6 +169,13 @@ function subjectOf(text: string): Subject {
   return { uri: `bigfleet://${kind}/${id}`, file: `${kind}-${id}`, isServer: kind !== 'cluster' };
 }
 
+/** Each person has files of its own; a server or cluster is its identity. */
+function personOf(subject: Subject, name: string): Subject {
+  if (!/^(admin|readonly)$/.test(subject.file))
+    throw new BigFleetError('BF_USAGE', '--name is for admin and readonly.');
+  return { ...subject, file: `${subject.file}-${name.toLowerCase().replaceAll(' ', '-')}` };
+}
+
 function collectHosts(text: string, hosts: readonly string[]): readonly string[] {
   // A zone (fe80::1%eth0) is local to one host and has no place in a certificate.
   if (text.includes('%') || (isIP(text) === 0 && !/^(\*\.)?[a-z0-9]([\w.-]{0,251}[a-z0-9])?$/i.test(text)))
@@ -176,6 +191,15 @@ function validFor(days: number): Validity {
 interface Files {
   readonly cert: string;
   readonly key: string;
+}
+
+/** The key first. */
+function write(dir: string, { cert, key }: Files, issued: Issued, mayReplace: boolean): string {
+  const files = [
+    [key, issued.key, OWNER_ONLY],
+    [cert, issued.certificate, READABLE],
+  ] as const;
+  return writeFiles(dir, files, mayReplace);
 }
 
 function filesOf(dir: string, name: string): Files {
@@ -196,54 +220,4 @@ function readAuthority(dir: string): Issued {
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new BigFleetError('BF_CERT_AUTHORITY', `${printable(message)}.`, { cause });
   }
-}
-
-/**
- * Writes both files or neither, the key first: a reader must never find a certificate without its key. Returns a warning
- * for the user if git may pick up the key, '' otherwise.
- */
-function write(dir: string, files: Files, { certificate, key }: Issued, mayReplace: boolean): string {
-  const isIgnored = attempt(() => {
-    makeDirectory(dir, 0o700);
-    return ignoreInGit(dir, (name) => /\.(crt|key)$/.test(name));
-  });
-  const written: string[] = [];
-  try {
-    for (const [path, text, mode] of [
-      [files.key, key, OWNER_ONLY],
-      [files.cert, certificate, READABLE],
-    ] as const) {
-      if (mayReplace) replaceFile(path, text, mode);
-      else writeFileSync(path, text, { flag: 'wx', mode });
-      written.push(path);
-    }
-  } catch (cause) {
-    if (!mayReplace) for (const path of written) rmSync(path);
-    if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')
-      throw new BigFleetError('BF_CERT_EXISTS', `${printable(cause.message)}.`, { cause });
-    throw asUsage(cause);
-  }
-  return isIgnored ? '' : `${printable(dir)} has other files too: keep its *.key out of version control\n`;
-}
-
-/** Replaces the file atomically: a concurrent reader sees the old or the new content. */
-function replaceFile(path: string, text: string, mode: number): void {
-  const fresh = `${path}.new`;
-  rmSync(fresh, { force: true });
-  writeFileSync(fresh, text, { flag: 'wx', mode });
-  chmodSync(fresh, mode);
-  renameSync(fresh, path);
-}
-
-function attempt<T>(act: () => T): T {
-  try {
-    return act();
-  } catch (cause) {
-    throw asUsage(cause);
-  }
-}
-
-function asUsage(cause: unknown): BigFleetError {
-  const message = cause instanceof Error ? cause.message : String(cause);
-  return new BigFleetError('BF_USAGE', `${printable(message)}.`, { cause });
 }
