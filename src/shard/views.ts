@@ -1,12 +1,14 @@
 // The interface of a shard to its API, its commands and its live views: questions, orders and events. The views themselves
 // are the schemas in views/, whose types are exported here, so that importing a type does not load zod.
 
+import type { Requirement } from '../model/index.ts';
 import type { InspectNeedsResponse } from '../wire/gen/bigfleet/v1alpha1/shardread.ts';
 import type { Freeze, FreezeScope } from './planning/freezes.ts';
 import type { Page, PageAsk } from './planning/queries/pages.ts';
 import type { ActionView, PlanView, WaitingActionView } from './views/actions.ts';
 import type { ClusterView } from './views/clusters.ts';
 import type { SeriesView, ShardEvent } from './views/events.ts';
+import type { HistoryKind, HistoryPage } from './views/history.ts';
 import type { MachineView } from './views/machines.ts';
 import type { NeedExplanation, NeedView, ShortfallView } from './views/needs.ts';
 import type { StatusView } from './views/status.ts';
@@ -22,6 +24,7 @@ export type {
   SeriesView,
   ShardEvent,
 } from './views/events.ts';
+export type { HistoryEvent, HistoryKind, HistoryPage } from './views/history.ts';
 export type { MachineView } from './views/machines.ts';
 export type { NeedExplanation, NeedView, OnTheWayView, ShortfallView } from './views/needs.ts';
 export type { ProviderHealth, ProviderView, ZoneHealth } from './views/providers.ts';
@@ -33,6 +36,8 @@ export interface MachineFilter {
   readonly state?: string;
   readonly cluster?: string;
   readonly provider?: string;
+  /** Conditions on labels, all of which it meets. */
+  readonly labels?: readonly Requirement[];
   /** Without it, forgotten machines are excluded. */
   readonly withForgotten?: boolean;
 }
@@ -40,11 +45,24 @@ export interface MachineFilter {
 /** `trouble`: items that need attention first, such as Failed machines or clusters without a session. */
 export type ListOrder = 'name' | 'trouble';
 
+/** Properties by which machines are sorted; machines of one value by id. */
+export const MACHINE_SORTS = ['id', 'price', 'state', 'zone', 'type', 'cluster'] as const;
+
+export interface MachineSort {
+  readonly by: (typeof MACHINE_SORTS)[number];
+  readonly isDescending: boolean;
+}
+
 /** The questions to a shard, with the type of each answer. */
 export interface Questions {
   status: { ask: object; answer: StatusView };
   machines: {
-    ask: PageAsk & { where: MachineFilter; order?: ListOrder | undefined };
+    ask: PageAsk & {
+      where: MachineFilter;
+      order?: ListOrder | undefined;
+      /** Takes precedence over `order`; `after` is then made by `sortedPosition`. */
+      sort?: MachineSort | undefined;
+    };
     answer: Page<MachineView>;
   };
   needs: {
@@ -92,12 +110,24 @@ export interface Questions {
     };
     answer: EventsView;
   };
+  /** Past events, newest first. */
+  history: { ask: HistoryAsk; answer: HistoryPage };
   /** `id`: this freeze only. */
   freezes: { ask: PageAsk & { id?: string | undefined }; answer: Page<Freeze> };
   /** Frames of ShardRead.InspectNeeds; '' is all clusters, 0 no limit. */
   inspect: { ask: { cluster: string; limit: number }; answer: readonly InspectNeedsResponse[] };
   /** Text of the controller's metrics. */
   metrics: { ask: object; answer: string };
+}
+
+/** Conditions that events meet; `need` also finds actions that took machines from it. */
+export interface HistoryAsk extends PageAsk {
+  readonly machine?: string | undefined;
+  readonly need?: string | undefined;
+  readonly cluster?: string | undefined;
+  readonly kinds?: readonly HistoryKind[] | undefined;
+  readonly sinceMs?: number | undefined;
+  readonly untilMs?: number | undefined;
 }
 
 export type QuestionName = keyof Questions;

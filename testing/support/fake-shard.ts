@@ -24,6 +24,7 @@ import type {
   StatusView,
 } from '../../src/shard/index.ts';
 import { offsetPage, type PageAsk, pageOf } from '../../src/shard/planning/queries/pages.ts';
+import { recentHistory } from '../../src/shard/planning/queries/recent-history.ts';
 import type { WaitingActionView } from '../../src/shard/views.ts';
 import { aCost } from './costs.ts';
 
@@ -452,6 +453,7 @@ export class FakeShard implements ShardPort {
       const items = EVENTS.filter(({ atMs }) => atMs >= sinceMs);
       return { items: items.slice(-limit), total: items.length };
     },
+    history: (ask) => recentHistory(EVENTS, ask),
     inspect: () => [],
     freezes: ({ id, ...ask }) => offsetPage(ask, id === undefined || id === FREEZE.id ? [FREEZE] : []),
     metrics: () => '# HELP up one\nup 1\n',

@@ -11,12 +11,16 @@ const POSITIONS = {
   machines: /^.+$/s,
   /** 0 if the last machine is Failed, else 1, and its id. */
   'machines-by-trouble': /^[01] .+$/s,
+  /** The value that the list is sorted by and the id of the last machine, as JSON. */
+  'machines-sorted': { test: isSortedPosition },
   /** The name of the last cluster. */
   clusters: /^.+$/s,
   /** Start time of the last freeze, and its id. */
   freezes: /^-?[\d.e+]{1,30} .+$/s,
   /** Start time of the last action, and its id. */
   actions: /^-?[\d.e+]{1,30} .+$/s,
+  /** The id of an event. */
+  history: /^[\da-z-]{1,40}$/,
   /** In the lists below: the number of items before the position. */
   'clusters-by-trouble': /^\d{1,9}$/,
   needs: /^\d{1,9}$/,
@@ -25,10 +29,24 @@ const POSITIONS = {
   waiting: /^\d{1,9}$/,
 } as const;
 
+function isSortedPosition(text: string): boolean {
+  try {
+    const position: unknown = JSON.parse(text);
+    return (
+      Array.isArray(position) &&
+      position.length === 2 &&
+      ['string', 'number'].includes(typeof position[0]) &&
+      typeof position[1] === 'string'
+    );
+  } catch {
+    return false;
+  }
+}
+
 export type ListName = keyof typeof POSITIONS;
 
 /** A page with its position replaced by a cursor. */
-export function withCursor<T>(list: ListName, page: Page<T>): Page<T> {
+export function withCursor<P extends Pick<Page<unknown>, 'next'>>(list: ListName, page: P): P {
   return page.next === null ? page : { ...page, next: cursorOf(list, page.next) };
 }
 

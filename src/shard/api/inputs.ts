@@ -5,6 +5,9 @@
 import * as z from 'zod';
 import { ACTION_KINDS, ACTION_WORDS, excerpt, MachineState } from '../../model/index.ts';
 import { didYouMean } from '../../runtime/nearest.ts';
+import { HISTORY_KINDS } from '../views/history.ts';
+import { MACHINE_SORTS } from '../views.ts';
+import { labelSelector } from './label-selector.ts';
 import { Refusal } from './refusal.ts';
 
 /** Items of a page: by default, and at most. */
@@ -52,11 +55,18 @@ export const since = text()
   .pipe(z.number())
   .optional();
 
+/** One or more of some words, separated by commas. */
+export const historyKinds = text()
+  .transform((value) => value.split(','))
+  .pipe(z.array(z.enum(HISTORY_KINDS, `must be some of ${HISTORY_KINDS.join(', ')}, separated by commas`)))
+  .optional();
+
 const STATES = Object.keys(MachineState).map((name) => name.toUpperCase());
 
 export const filters = {
   cluster: text().optional(),
   machine: text().optional(),
+  need: text().optional().describe('Id of a Need.'),
   provider: text().optional(),
   state: text()
     .transform((value) => value.toUpperCase().replaceAll('-', '_'))
@@ -71,6 +81,21 @@ export const filters = {
 export const order = oneOf(['name', 'trouble'])
   .optional()
   .describe('`trouble`: items that need attention first.');
+
+/** Stays a text, which the OpenAPI document shows; `labelSelector` parses it. */
+export const labels = text()
+  .superRefine((value, context) => {
+    const terms = labelSelector(value);
+    if (typeof terms === 'string') context.addIssue({ code: 'custom', message: terms });
+  })
+  .optional()
+  .describe('A label selector as for Kubernetes, such as `rack in (r1,r2),!spot`.');
+
+const SORTS = MACHINE_SORTS.flatMap((by) => [by, `-${by}`] as const);
+
+export const sort = oneOf(SORTS)
+  .optional()
+  .describe('With `-` before it in descending order. Not together with `order`.');
 
 /** The parameters that every list has. */
 export const paging = {

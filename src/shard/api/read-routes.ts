@@ -1,26 +1,28 @@
 // Routes that read: status, lists and explanations. Part of the table in routes.ts.
 
 import * as z from 'zod';
-import { excerpt } from '../../model/index.ts';
+import { excerpt, type Requirement } from '../../model/index.ts';
 import { freezeIdOf } from '../planning/freezes.ts';
 import { offsetPage, type PageAsk } from '../planning/queries/pages.ts';
 import { ActionLists, FreezePage, PlanView } from '../views/actions.ts';
 import { ClusterPage } from '../views/clusters.ts';
 import { SeriesView } from '../views/events.ts';
+import { HistoryPage } from '../views/history.ts';
 import { MachinePage, MachineView } from '../views/machines.ts';
 import { NeedExplanation, NeedPage, ShortfallPage } from '../views/needs.ts';
 import { ProviderPage } from '../views/providers.ts';
 import { StatusView } from '../views/status.ts';
-import type { ListOrder, MachineFilter } from '../views.ts';
+import type { ListOrder, MachineFilter, MachineSort } from '../views.ts';
 import { type ListName, positionIn, withCursor } from './cursor.ts';
-import { filters, order, paging, pathPart, since } from './inputs.ts';
+import { filters, historyKinds, labels, order, paging, pathPart, since, sort } from './inputs.ts';
+import { labelSelector } from './label-selector.ts';
 import { Refusal } from './refusal.ts';
 import { type Route, route } from './route.ts';
 
 /** Bytes of JSON in a page; the cursor and the rest of an answer fit besides, below a megabyte. */
 const PAGE_BYTES = 900_000;
 
-const { cluster, machine, provider, state, forgotten, unmet, freezeId } = filters;
+const { cluster, machine, need, provider, state, forgotten, unmet, freezeId } = filters;
 const GET = { method: 'GET', access: 'read' } as const;
 
 export const READ_ROUTES: readonly Route[] = [
@@ -35,15 +37,25 @@ export const READ_ROUTES: readonly Route[] = [
     ...GET,
     path: '/v1/machines',
     summary: 'Machines, by id.',
-    query: z.strictObject({ state, cluster, provider, forgotten, order, ...paging }),
+    query: z.strictObject({ state, cluster, provider, labels, forgotten, order, sort, ...paging }),
     answer: MachinePage,
     handle: async ({ port, query }) => {
       const where: MachineFilter = {
         ...(query.state === undefined ? {} : { state: query.state }),
         ...(query.cluster === undefined ? {} : { cluster: query.cluster }),
         ...(query.provider === undefined ? {} : { provider: query.provider }),
+        ...(query.labels === undefined ? {} : { labels: requirementsIn(query.labels) }),
         withForgotten: query.forgotten ?? false,
       };
+      if (query.sort !== undefined) {
+        if (query.order !== undefined)
+          throw new Refusal(400, 'Send either "order" or "sort": a list has one order.');
+        const page = pageAsk(query, 'machines-sorted');
+        return withCursor(
+          'machines-sorted',
+          await port.ask('machines', { where, sort: sortOf(query.sort), ...page }),
+        );
+      }
       // Either all machines of one state are in trouble or none is, so the order by trouble is the order by id.
       const by = query.state === undefined ? query.order : undefined;
       const list = listIn('machines', by);
@@ -144,6 +156,25 @@ export const READ_ROUTES: readonly Route[] = [
   }),
   route({
     ...GET,
+    path: '/v1/history',
+    summary: 'Past events with their reasons, newest first.',
+    query: z.strictObject({
+      ...{ machine, need, cluster },
+      kind: historyKinds.describe('Only events of these kinds, separated by commas.'),
+      since: since.describe('Only events from this time on, in milliseconds since the epoch.'),
+      until: since.describe('Only events up to this time, in milliseconds since the epoch.'),
+      ...paging,
+    }),
+    answer: HistoryPage,
+    handle: async ({ port, query }) => {
+      const where = { machine: query.machine, need: query.need, cluster: query.cluster, kinds: query.kind };
+      const span = { sinceMs: query.since, untilMs: query.until };
+      const page = await port.ask('history', { ...where, ...span, ...pageAsk(query, 'history') });
+      return withCursor('history', page);
+    },
+  }),
+  route({
+    ...GET,
     path: '/v1/plan',
     summary: 'What the last cycle decided and did not start.',
     query: z.strictObject({ machine, cluster, ...paging }),
@@ -166,6 +197,17 @@ export const READ_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+/** A selector that its schema has accepted. */
+function requirementsIn(selector: string): readonly Requirement[] {
+  const terms = labelSelector(selector);
+  return typeof terms === 'string' ? [] : terms;
+}
+
+function sortOf(text: string): MachineSort {
+  const isDescending = text.startsWith('-');
+  return { by: (isDescending ? text.slice(1) : text) as MachineSort['by'], isDescending };
+}
 
 /** The part of a list that the caller asked for. */
 function pageAsk(query: { limit: number; after?: string | undefined }, list: ListName): PageAsk {

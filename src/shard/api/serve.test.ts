@@ -19,7 +19,7 @@ import {
   STATUS,
   UNMET,
 } from '../../../testing/support/fake-shard.ts';
-import { BigFleetError } from '../../model/index.ts';
+import { BigFleetError, Operator } from '../../model/index.ts';
 import { Refusal } from './refusal.ts';
 import { ROUTES } from './routes.ts';
 import { type ApiOptions, serveApi } from './serve.ts';
@@ -78,6 +78,7 @@ describe('reading', () => {
     ['/v1/freezes', { items: [FREEZE], total: 1 }],
     ['/v1/series', SERIES],
     [`/v1/series?since=${SERIES.fromMs}`, { fromMs: SERIES.fromMs, points: SERIES.points.slice(1) }],
+    ['/v1/history?machine=m-1&kind=action', { items: [{ kind: 'action', machine: 'm-1' }], next: null }],
     ['/v1/plan?limit=1', { ...PLAN, actions: { total: 1, next: null } }],
   ])('GET %s', async (path, expected) => {
     const { call } = await served();
@@ -87,6 +88,7 @@ describe('reading', () => {
   it('given filters, then the question to the shard has them', async () => {
     const { shard, call } = await served();
     await call('GET', '/v1/machines?state=CONFIGURED&cluster=a%2Fb&provider=metal&limit=5');
+    await call('GET', '/v1/machines?labels=rack%20in%20(r1,r2),!spot&sort=-price');
     await call('GET', '/v1/needs?cluster=ml&limit=10000');
     await call('GET', '/v1/actions?machine=m-1&cluster=ml');
     expect(shard.asked).toEqual([
@@ -95,6 +97,21 @@ describe('reading', () => {
         ask: {
           where: { state: 'CONFIGURED', cluster: 'a/b', provider: 'metal', withForgotten: false },
           limit: 5,
+          maxBytes: 900_000,
+        },
+      },
+      {
+        name: 'machines',
+        ask: {
+          where: {
+            labels: [
+              { key: 'rack', operator: Operator.In, values: ['r1', 'r2'] },
+              { key: 'spot', operator: Operator.DoesNotExist, values: [] },
+            ],
+            withForgotten: false,
+          },
+          sort: { by: 'price', isDescending: true },
+          limit: 1_000,
           maxBytes: 900_000,
         },
       },
@@ -109,11 +126,21 @@ describe('reading', () => {
     [400, 'bad_request', '/v1/machines?limit=ten'],
     [400, 'bad_request', '/v1/machines?state=ASLEEP'],
     [400, 'bad_request', '/v1/machines?clsuter=ml'],
+    [400, 'bad_request', '/v1/machines?labels=a%20b'],
+    [400, 'bad_request', '/v1/machines?sort=size'],
+    [400, 'bad_request', '/v1/machines?sort=price&order=trouble'],
+    [
+      400,
+      'bad_request',
+      `/v1/machines?sort=price&after=${Buffer.from('machines-sorted:[1').toString('base64url')}`,
+    ],
     [400, 'bad_request', '/v1/machines?cluster=a&cluster=b'],
     [400, 'bad_request', '/v1/machines?cluster='],
     [400, 'bad_request', '/v1/needs?unmet=perhaps'],
     [400, 'bad_request', '/v1/status?x=1'],
     [400, 'bad_request', '/v1/series?since=noon'],
+    [400, 'bad_request', '/v1/history?kind=action,nonsense'],
+    [400, 'bad_request', '/v1/history?until=noon'],
     [400, 'bad_request', '/v1/events?since=-1'],
     [400, 'bad_request', '/v1/machines/%ff'],
     [404, 'not_found', '/v1/machines/m-9'],
@@ -136,7 +163,7 @@ describe('reading', () => {
       'The parameter "forgotten" was given more than once.',
       'The parameter "order" must be one of name, trouble.',
       'The parameter "limit" must be a whole number from 1 to 10000.',
-      'Unknown parameters: clsuter, limt. Did you mean cluster? Did you mean limit? There are state, cluster, provider, forgotten, order, limit, after.',
+      'Unknown parameters: clsuter, limt. Did you mean cluster? Did you mean limit? There are state, cluster, provider, labels, forgotten, order, sort, limit, after.',
     ].join(' ');
     expect(await call('GET', `/v1/machines?${query}`)).toMatchObject({
       status: 400,

@@ -140,6 +140,43 @@ export class JournalReader {
     return this.#events(where, [JSON.stringify(cluster), `${name}/`, `${name}0`], span);
   }
 
+  /** Events before an id, newest first, with the number of the cycle that was the last by then. */
+  eventsBefore(
+    id: number,
+    { machine, cluster }: { readonly machine?: string | undefined; readonly cluster?: string | undefined },
+    limit: number,
+  ): readonly { readonly id: number; readonly cycle: number | null; readonly event: JournalEvent }[] {
+    const keys = Object.entries({ machine, cluster }).filter(([, name]) => name !== undefined);
+    const rows = this.#all(
+      `SELECT events.*, cycles.cycle AS cycle FROM events LEFT JOIN cycles ON cycles.seq = events.seq
+       WHERE events.id < ?${keys.map(([key]) => ` AND events.${key} = ?`).join('')}
+       ORDER BY events.id DESC LIMIT ?`,
+      ...[id, ...keys.map(([, name]) => JSON.stringify(name)), limit],
+    );
+    return rows.map((row) => ({
+      id: Number(row['id']),
+      cycle: row['cycle'] === null ? null : Number(row['cycle']),
+      event: eventOf(row),
+    }));
+  }
+
+  /** Id of the first event after a time, by bisection: times are not indexed, and grow with the ids. */
+  firstEventAfter(ms: number): number | null {
+    let [low, high] = [this.#eventId('min'), this.#eventId('max') + 1];
+    const end = high;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const row = this.#one('SELECT id, at_ms FROM events WHERE id >= ? ORDER BY id LIMIT 1', middle);
+      if (row === undefined || Number(row['at_ms']) > ms) high = middle;
+      else low = Number(row['id']) + 1;
+    }
+    return low >= end ? null : low;
+  }
+
+  #eventId(which: 'min' | 'max'): number {
+    return Number(this.#one(`SELECT ${which}(id) AS id FROM events`)?.['id'] ?? 0);
+  }
+
   /** Points of the series from a time on, about one every ten seconds, oldest first. */
   points(fromMs: number): SeriesPoint[] {
     const rows = this.#all(

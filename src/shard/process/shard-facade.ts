@@ -2,7 +2,7 @@
 // keep them; everything else goes to the controller, and answers are completed with the state of the roll-ups. Made by
 // shard.ts for the API.
 
-import { excerpt, type Problem } from '../../model/index.ts';
+import { BigFleetError, excerpt, type Problem } from '../../model/index.ts';
 import type { ReportView } from '../demand/cluster-demand.ts';
 import type { ControllerPort } from '../events.ts';
 import { offsetOf, recut } from '../planning/queries/pages.ts';
@@ -10,6 +10,8 @@ import type { Sessions } from '../sessions/sessions.ts';
 import type {
   Answer,
   ClusterView,
+  HistoryAsk,
+  HistoryPage,
   NeedExplanation,
   Order,
   OrderResult,
@@ -24,17 +26,23 @@ import type {
 export class ShardFacade implements ShardPort {
   readonly #controller: ControllerPort;
   readonly #sessions: Pick<Sessions, 'reports' | 'acceptQuarantined' | 'refuseQuarantined'>;
+  readonly #journal: string | null;
 
+  /** `journal`: its file; null without one. */
   constructor(
     controller: ControllerPort,
     sessions: Pick<Sessions, 'reports' | 'acceptQuarantined' | 'refuseQuarantined'>,
+    journal: string | null = null,
   ) {
     this.#controller = controller;
     this.#sessions = sessions;
+    this.#journal = journal;
   }
 
   async ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Promise<Answer<Q>> {
     if (name === 'clusters') return (await this.#clusters(ask as Questions['clusters']['ask'])) as Answer<Q>;
+    if (name === 'history' && this.#journal !== null)
+      return (await this.#history(this.#journal, ask as HistoryAsk)) as Answer<Q>;
     const answer = await this.#controller.ask(name, ask);
     if (name === 'explain') return this.#withRemarks(answer as NeedExplanation | null) as Answer<Q>;
     return answer;
@@ -50,6 +58,18 @@ export class ShardFacade implements ShardPort {
 
   listen(listener: (event: ShardEvent) => void): () => void {
     return this.#controller.listen(listener);
+  }
+
+  /** The journal outlives the process and keeps days; the events in memory are all there is until it is written. */
+  async #history(journal: string, ask: HistoryAsk): Promise<HistoryPage> {
+    // Loaded on demand: most shards are never asked, and SQLite takes a while.
+    const { historyPage } = await import('../journal/history-page.ts');
+    try {
+      return historyPage(journal, ask);
+    } catch (error) {
+      if (!(error instanceof BigFleetError)) throw error;
+      return await this.#controller.ask('history', ask);
+    }
   }
 
   async #heldOrder({ kind, cluster }: RollupOrder): Promise<OrderResult> {

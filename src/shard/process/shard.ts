@@ -139,7 +139,7 @@ async function assemble(config: ShardConfig, parts: Parts, pages: ShardPages): P
     fail(new Error(raisedText(config.id, provider, { epoch, newest })));
   };
   controller.onEffect((effect) => carryOut(effect, { sessions, providers, onStop }));
-  const port = new ShardFacade(controller, sessions);
+  const port = new ShardFacade(controller, sessions, config.journal.isEnabled ? directory.journalFile : null);
   const { address, reads } = await serveSessions(config, sessions, port, parts);
   const api = await serveHttp({ config, port, sessions, controller, paced, reads, pages }, parts);
   // Added last, so that it stops first, while the sessions can still execute effects of in-flight work.

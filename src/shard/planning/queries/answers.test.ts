@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { NEED, record, some } from '../../../../testing/support/actuation-scene.ts';
 import { ControllerScene } from '../../../../testing/support/controller-scene.ts';
 import { aNeed, resources, same, stampOf } from '../../../../testing/support/fleets.ts';
-import { keyOf, MachineState, type Need, SHARED_OPTIONS, ZONE_KEY } from '../../../model/index.ts';
-import type { MachineFilter } from '../../views.ts';
+import { keyOf, MachineState, type Need, Operator, SHARED_OPTIONS, ZONE_KEY } from '../../../model/index.ts';
+import type { MachineFilter, MachineSort } from '../../views.ts';
 import { DEFAULT_CONTROLLER } from '../options.ts';
 import { needId } from './need-names.ts';
 
@@ -64,6 +64,40 @@ describe('a query for machines', () => {
     expect(
       scene.controller.ask('machines', { where: {}, order: 'trouble', limit: 1, after: '0 f1' }).items,
     ).toMatchObject([{ id: 'z9' }]);
+  });
+
+  it('given label conditions, then it has the machines that meet all of them, and their number', () => {
+    const scene = new ControllerScene();
+    const labelled = (id: string, rack: string) => record(id, Idle, { labels: new Map([['rack', rack]]) });
+    scene.list([labelled('a', 'r1'), labelled('b', 'r2'), labelled('c', 'r1')]).tick();
+    const rack = { key: 'rack', operator: Operator.In, values: ['r1'] };
+    const notR1 = { ...rack, operator: Operator.NotIn };
+
+    expect(found(scene, { labels: [rack] })).toEqual({ ids: 'a c', total: 2 });
+    expect(found(scene, { labels: [rack] }, 1)).toEqual({ ids: 'a', total: 2 });
+    expect(found(scene, { labels: [rack, notR1] })).toEqual({ ids: '', total: 0 });
+  });
+
+  it.each<readonly [MachineSort, string]>([
+    [{ by: 'price', isDescending: false }, 'b d a c'],
+    [{ by: 'price', isDescending: true }, 'c a d b'],
+    [{ by: 'zone', isDescending: false }, 'c a b d'],
+    [{ by: 'state', isDescending: true }, 'd c b a'],
+    [{ by: 'id', isDescending: true }, 'd c b a'],
+  ])('given the sort %j, then each machine is on one page, in this order', (sort, expected) => {
+    const scene = new ControllerScene();
+    scene.list([
+      record('a', Idle, { pricePerHour: 2, zone: 'z2' }),
+      record('b', Idle, { pricePerHour: 1, zone: 'z2' }),
+      record('c', Idle, { pricePerHour: 2, zone: 'z1' }),
+      record('d', Failed, { pricePerHour: 1, zone: 'z3' }),
+    ]);
+    scene.tick();
+    const ask = (after?: string) => scene.controller.ask('machines', { where: {}, sort, limit: 1, after });
+    const pages = [ask()];
+    while (pages.at(-1)!.next !== null) pages.push(ask(pages.at(-1)!.next!));
+
+    expect(pages.map(({ items }) => items.map(({ id }) => id).join(' ')).join(' ')).toBe(expected);
   });
 
   it('given machines that changed since the last cycle, then it has their current state', () => {

@@ -32,6 +32,7 @@ import { explainNeed } from './need-obstacles.ts';
 import { IN_EXPLANATION, IN_LIST, needView } from './need-view.ts';
 import { firstWithin, offsetOf, offsetPage, pageOf } from './pages.ts';
 import { planOf } from './plan.ts';
+import { recentHistory } from './recent-history.ts';
 import { remarksOn } from './remarks.ts';
 import { statusOf } from './status.ts';
 
@@ -53,6 +54,7 @@ export class Answers {
     plan: (ask) => planOf(this.#state, this.#cycles, ask),
     series: ({ sinceMs }) => this.#state.series.view(this.#state.parts.clock.now(), sinceMs),
     events: (ask) => this.#state.events.view(ask),
+    history: (ask) => recentHistory(this.#state.events.view({ limit: ALL_EVENTS }).items, ask),
     freezes: (ask) => this.#freezes(ask),
     metrics: () => this.#state.metrics.text(),
     inspect: ({ cluster, limit }) => this.#inspect(cluster, limit),
@@ -242,6 +244,8 @@ export class Answers {
     return cluster === undefined ? demand.count : demand.rowsOf(clusters.find(cluster)).length;
   }
 }
+
+const ALL_EVENTS = Number.MAX_SAFE_INTEGER;
 
 /** Bounds on the lists in the explanation of a Need: together well below 1 MB for names of any length. */
 const STORY = {

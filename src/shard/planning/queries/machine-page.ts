@@ -1,8 +1,15 @@
-// Pages of machines for display, ordered by id or with Failed ones first. Used by answers.ts.
+// Pages of machines for display, ordered by id, by another property, or with Failed ones first. Used by answers.ts.
 
 import { firstOf } from '../../../collections/first-of.ts';
-import { compareText, isMachineState, MachineState, type MachineUser } from '../../../model/index.ts';
-import type { MachineView, Page, Questions } from '../../views.ts';
+import {
+  compareText,
+  isMachineState,
+  MachineState,
+  type MachineUser,
+  meetsAll,
+  type Requirement,
+} from '../../../model/index.ts';
+import type { MachineSort, MachineView, Page, Questions } from '../../views.ts';
 import type { ControllerState } from '../controller.ts';
 import { LISTED_LABELS, machineView } from './machine-view.ts';
 import { pageOf } from './pages.ts';
@@ -30,7 +37,11 @@ export function machinePage(
   const wanted = where.state === undefined ? null : stateOfLabel(where.state);
   if (wanted === undefined) return NOTHING;
   const hidden = where.withForgotten === true ? new Set<number>() : forgottenSlots(state);
-  const slots = state.ledger.slotsOf({ ...where, state: wanted }).filter((slot) => !hidden.has(slot));
+  const matches = labelFilter(state, where.labels ?? []);
+  const slots = state.ledger
+    .slotsOf({ ...where, state: wanted })
+    .filter((slot) => !hidden.has(slot) && matches(slot));
+  if (ask.sort !== undefined) return sortedPage(state, ask, ask.sort, slots);
   if (ask.order === 'trouble' && wanted === null) return failedFirst(state, ask, slots);
   const rest = after === undefined ? slots : slots.filter(isBehind(state, after));
   return pageOf(ask, {
@@ -40,6 +51,87 @@ export function machinePage(
     viewOf: (slot) => machineView(state, machines.idOf(slot), LISTED_LABELS)!,
     positionOf: (slot) => machines.idOf(slot),
   });
+}
+
+/** Whether the machine of a slot meets all conditions; each class of machines is compared once. */
+function labelFilter({ ledger }: ControllerState, labels: readonly Requirement[]): (slot: number) => boolean {
+  if (labels.length === 0) return () => true;
+  const { machines, classes } = ledger.fleet;
+  const known = new Map<number, boolean>();
+  return (slot) => {
+    const number = machines.classOf[slot]!;
+    const found = known.get(number);
+    if (found !== undefined) return found;
+    const meets = meetsAll(classes.attributes[number]!, labels);
+    known.set(number, meets);
+    return meets;
+  };
+}
+
+type SortValue = string | number;
+
+/** As of the last commit, so that a position is comparable with all machines of the next page. */
+function sortValueOf({ ledger }: ControllerState, by: MachineSort['by']): (slot: number) => SortValue {
+  const { machines, classes, clusters } = ledger.fleet;
+  const attributesOf = (slot: number) => classes.attributes[machines.classOf[slot]!]!;
+  switch (by) {
+    case 'id':
+      return () => '';
+    case 'price':
+      return (slot) => classes.price[machines.classOf[slot]!]!;
+    case 'state':
+      return (slot) => machines.stateOf(slot);
+    case 'zone':
+      return (slot) => attributesOf(slot).zone;
+    case 'type':
+      return (slot) => attributesOf(slot).instanceType;
+    case 'cluster':
+      return (slot) => clusters.nameOf(machines.cluster[slot]!);
+  }
+}
+
+function compareValues(a: SortValue, b: SortValue): number {
+  return typeof a === 'number' && typeof b === 'number' ? a - b : compareText(String(a), String(b));
+}
+
+/** Machines by a property, then by id. A position has both. */
+function sortedPage(
+  state: ControllerState,
+  ask: Ask,
+  { by, isDescending }: MachineSort,
+  slots: readonly number[],
+): Page<MachineView> {
+  const { machines } = state.ledger.fleet;
+  const value = sortValueOf(state, by);
+  const sign = isDescending ? -1 : 1;
+  const last = ask.after === undefined ? null : sortedPositionIn(ask.after);
+  const isBehindLast = last === null ? () => true : isBehind(state, last.id, sign);
+  const isNext = (slot: number): boolean => {
+    const order = last === null ? 1 : sign * compareValues(value(slot), last.value);
+    return order > 0 || (order === 0 && isBehindLast(slot));
+  };
+  const compare = (a: number, b: number): number =>
+    sign * (compareValues(value(a), value(b)) || machines.idOrder(a, b));
+  return pageOf(ask, {
+    entries: firstOf(slots.filter(isNext), ask.limit + 1, compare).first,
+    total: slots.length,
+    viewOf: (slot) => machineView(state, machines.idOf(slot), LISTED_LABELS)!,
+    positionOf: (slot) => sortedPosition({ value: value(slot), id: machines.idOf(slot) }),
+  });
+}
+
+interface SortedPosition {
+  readonly value: SortValue;
+  readonly id: string;
+}
+
+function sortedPosition({ value, id }: SortedPosition): string {
+  return JSON.stringify([value, id]);
+}
+
+function sortedPositionIn(position: string): SortedPosition {
+  const [value, id] = JSON.parse(position) as [SortValue, string];
+  return { value, id };
 }
 
 /** Failed machines by id, then the others by id. A position is a prefix for the group and the id. */
@@ -67,11 +159,11 @@ function failedFirst(state: ControllerState, ask: Ask, slots: readonly number[])
 }
 
 /** Whether a machine comes after the one with this id, which may have been removed since. */
-function isBehind({ ledger }: ControllerState, id: string): (slot: number) => boolean {
+function isBehind({ ledger }: ControllerState, id: string, sign: 1 | -1 = 1): (slot: number) => boolean {
   const { machines } = ledger.fleet;
   const last = machines.slotOf(id);
-  if (last !== undefined) return (slot) => machines.idOrder(slot, last) > 0;
-  return (slot) => compareText(machines.idOf(slot), id) > 0;
+  if (last !== undefined) return (slot) => sign * machines.idOrder(slot, last) > 0;
+  return (slot) => sign * compareText(machines.idOf(slot), id) > 0;
 }
 
 function forgottenSlots({ ledger, machineFacts }: ControllerState): ReadonlySet<number> {

@@ -1,0 +1,60 @@
+// Pages of past events for `/v1/history`: from the journal, read backwards from a position with a bound on the rows of one
+// page, so that an answer never waits for a scan of the whole file. Used by process/shard-facade.ts.
+
+import { HistoryPageBuilder, matchesHistory } from '../planning/queries/recent-history.ts';
+import type { HistoryAsk, HistoryEvent, HistoryPage } from '../views.ts';
+import type { EventBody, JournalEvent } from './format.ts';
+import { JournalReader } from './journal-reader.ts';
+
+/** Rows read per page: some tens of milliseconds. */
+const MAX_ROWS = 4_000;
+const ROWS_PER_QUERY = 500;
+const POSITION_AT_END = Number.MAX_SAFE_INTEGER;
+
+/** Throws BF_JOURNAL_UNREADABLE. */
+export function historyPage(path: string, ask: HistoryAsk): HistoryPage {
+  const reader = new JournalReader(path);
+  try {
+    return pageOf(reader, ask);
+  } finally {
+    reader.close();
+  }
+}
+
+function pageOf(reader: JournalReader, ask: HistoryAsk): HistoryPage {
+  const where = { machine: ask.machine, cluster: ask.cluster ?? clusterOf(ask.need) };
+  let position = ask.after === undefined ? startOf(reader, ask) : Number(ask.after);
+  const page = new HistoryPageBuilder(ask);
+  for (let read = 0; read < MAX_ROWS; read += ROWS_PER_QUERY) {
+    const rows = reader.eventsBefore(position, where, ROWS_PER_QUERY);
+    for (const { id, cycle, event } of rows) {
+      if (event.atMs < (ask.sinceMs ?? Number.NEGATIVE_INFINITY)) return page.end(null);
+      const item = itemOf(event, `j${id}`, cycle);
+      if (matchesHistory(ask, item) && !page.add(item)) return page.end(String(position));
+      position = id;
+    }
+    if (rows.length < ROWS_PER_QUERY) return page.end(null);
+  }
+  return page.end(String(position));
+}
+
+/** The event after which the reader is interested in none. */
+function startOf(reader: JournalReader, { untilMs }: HistoryAsk): number {
+  return untilMs === undefined ? POSITION_AT_END : (reader.firstEventAfter(untilMs) ?? POSITION_AT_END);
+}
+
+function clusterOf(need: string | undefined): string | undefined {
+  return need?.slice(0, Math.max(0, need.lastIndexOf('/')));
+}
+
+function itemOf({ atMs, machine, cluster, need, body }: JournalEvent, id: string, cycle: number | null) {
+  return { id, atMs, cycle, ...{ machine, need, cluster }, ...eventOf(body) };
+}
+
+function eventOf(body: EventBody): Pick<HistoryEvent, 'kind' | 'event'> {
+  if (body.kind === 'action') {
+    const kind = body.action.outcome === null ? 'action-started' : 'action-ended';
+    return { kind: 'action', event: { kind, action: body.action } };
+  }
+  return { kind: body.kind === 'losses' ? 'loss' : body.kind, event: body };
+}
