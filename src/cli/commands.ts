@@ -54,6 +54,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./explain/explain.ts')).explainCommand(),
   },
   {
+    name: 'config',
+    summary: 'keep contexts: shards with credentials, and the one that commands use',
+    load: async () => (await import('./remote/config.ts')).configCommand(),
+  },
+  {
     name: 'freeze',
     summary: 'stop actions of a running shard until unfreeze, also across restarts',
     load: async () => (await import('./remote/freeze.ts')).freezeCommand(),

@@ -66,6 +66,18 @@ export interface Cell {
   readonly style?: Style;
 }
 
+/** Columns and widths of a table that is printed piece by piece. */
+export class TableLayout {
+  readonly widths: number[] = [];
+
+  /** At least as wide as in the pieces before. */
+  widened(natural: readonly number[]): readonly number[] {
+    const widths = natural.map((width, i) => Math.max(width, this.widths[i] ?? 0));
+    this.widths.splice(0, this.widths.length, ...widths);
+    return widths;
+  }
+}
+
 /** The lines of a table, headers first if any column has one. Columns without any content are left out. */
 export function tableLines(
   allColumns: readonly Column[],
@@ -74,9 +86,17 @@ export function tableLines(
     paint = noPaint,
     indent = 0,
     width = tableWidth(),
-  }: { readonly paint?: Paint; readonly indent?: number; readonly width?: number } = {},
+    layout,
+  }: {
+    readonly paint?: Paint;
+    readonly indent?: number;
+    readonly width?: number;
+    /** Of a piece of a table, which has all columns. */
+    readonly layout?: TableLayout;
+  } = {},
 ): readonly string[] {
-  const used = allColumns.map((_, i) => allRows.some((row) => (row[i]?.text ?? '') !== ''));
+  const isPiece = layout !== undefined;
+  const used = allColumns.map((_, i) => isPiece || allRows.some((row) => (row[i]?.text ?? '') !== ''));
   const columns = allColumns.filter((_, i) => used[i]);
   const rows = allRows.map((row) => row.filter((_, i) => used[i]));
   const hasHeader = columns.some(({ header }) => header !== '');
@@ -84,8 +104,11 @@ export function tableLines(
   const shown = (hasHeader ? [header, ...rows] : rows).map((row) =>
     row.map((cell) => ({ ...cell, text: printable(cell.text) })),
   );
+  const natural = columns.map((_, i) =>
+    shown.reduce((width, row) => Math.max(width, row[i]?.text.length ?? 0), 0),
+  );
   const widths = fittedWidths(
-    columns.map((_, i) => shown.reduce((width, row) => Math.max(width, row[i]?.text.length ?? 0), 0)),
+    layout?.widened(natural) ?? natural,
     columns.map(({ isWhole }) => isWhole === true),
     width - indent,
   );

@@ -2,9 +2,9 @@
 
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { timeOf } from '../../src/cli/flags.ts';
 import { historyCommand } from '../../src/cli/journal/history.ts';
 import { replayCommand } from '../../src/cli/journal/replay.ts';
-import { timeOf } from '../../src/cli/journal/times.ts';
 import { LINE_WIDTH, noPaint } from '../../src/cli/table.ts';
 import { keyOf, MachineState, wholeRollup } from '../../src/model/index.ts';
 import { needId } from '../../src/shard/planning/queries/need-names.ts';

@@ -71,7 +71,7 @@ async function refusal(call: () => Promise<unknown>): Promise<BigFleetError> {
 
 describe('a client of a shard', () => {
   const asked = (shard: string, tls: TlsFiles | null) =>
-    refusal(() => new ShardClient(shard, tls).get('/v1/status'));
+    refusal(() => new ShardClient(shard, { tls, tokenFile: null }).get('/v1/status'));
 
   it('given plain HTTP to a shard with TLS, then the scheme and the flags are named', async () => {
     expect(await asked(as('http', secured), null)).toMatchObject({

@@ -5,41 +5,10 @@ import { kindName, reasonText, VERBS } from '../../web/index.ts';
 import { age } from '../amounts.ts';
 import { asCalledHere } from '../invocation.ts';
 import type { Cell } from '../table.ts';
-import { type Listing, type OutputOptions, pageLines, table, type WideColumn } from './listing.ts';
-import { PLANNED, WAITING_COLUMNS, waitingRow } from './plan.ts';
+import type { Listing } from './listing.ts';
+import { PLANNED } from './plan.ts';
 import { type PageRequest, pageRequest, readPages } from './read-pages.ts';
-
-export const ACTIONS: Listing<Answer<'actions'>> = {
-  noun: 'actions',
-  summary: 'actions in flight, ended and waiting',
-  filters: ['machine', 'cluster', 'limit'],
-  examples: `  bigfleet get actions --limit 20
-  bigfleet get actions --machine m-17 -o wide`,
-  path: '/v1/actions',
-  read: async (client, query, limit) => {
-    const fetchPage = (part: PageRequest) =>
-      client.get<Answer<'actions'>>('/v1/actions', { ...query, ...part });
-    // The first request returns both lists; a cursor continues the list that it belongs to.
-    const { actions, waiting } = await fetchPage(pageRequest(limit));
-    return {
-      actions: await readPages(limit, async (part) => (await fetchPage(part)).actions, actions),
-      waiting: await readPages(limit, async (part) => (await fetchPage(part)).waiting, waiting),
-    };
-  },
-  lines: ({ actions, waiting }, options) => [
-    ...pageLines(
-      actions,
-      { noun: 'action', order: 'newest first' },
-      COLUMNS,
-      (action) => rowOf(action, options),
-      options,
-    ),
-    ...(waiting.total === 0
-      ? []
-      : ['', options.paint('bold', asCalledHere('Decided, and held back: bigfleet get plan says more'))]),
-    ...(waiting.total === 0 ? [] : pageLines(waiting, PLANNED, WAITING_COLUMNS, waitingRow, options)),
-  ],
-};
+import { type ItemTable, type OutputOptions, pageLines, table, type WideColumn } from './tables.ts';
 
 const FROM: WideColumn = { header: 'FROM', isWhole: true };
 
@@ -55,6 +24,49 @@ const COLUMNS: readonly WideColumn[] = [
   { header: 'NOTE' },
 ];
 
+const TABLE: ItemTable<ActionView> = {
+  kind: 'action',
+  order: 'newest first',
+  nameOf: ({ id }) => id,
+  columns: COLUMNS,
+  rowOf,
+};
+
+export const ACTIONS: Listing<Answer<'actions'>, ActionView> = {
+  noun: 'actions',
+  aliases: ['action', 'ac'],
+  summary: 'actions in flight, ended and waiting',
+  filters: ['machine', 'cluster', 'limit'],
+  examples: `  bigfleet get actions --limit 20
+  bigfleet get actions --machine m-17 -o wide`,
+  path: '/v1/actions',
+  read: async (client, query, limit) => {
+    const fetchPage = (part: PageRequest) =>
+      client.get<Answer<'actions'>>('/v1/actions', { ...query, ...part });
+    // The first request returns both lists; a cursor continues the list that it belongs to.
+    const { actions, waiting } = await fetchPage(pageRequest(limit));
+    return {
+      actions: await readPages(limit, async (part) => (await fetchPage(part)).actions, actions),
+      waiting: await readPages(limit, async (part) => (await fetchPage(part)).waiting, waiting),
+    };
+  },
+  items: {
+    ...TABLE,
+    of: ({ actions }) => actions,
+    replaced: ({ waiting }, actions) => ({ actions, waiting }),
+  },
+  lines: ({ actions, waiting }, options) => [
+    ...pageLines(actions, TABLE, options),
+    ...(waiting.total === 0 || options.hasNoHeaders === true
+      ? []
+      : [
+          '',
+          options.paint('bold', asCalledHere('Decided, and held back: bigfleet get plan says more')),
+          ...pageLines(waiting, PLANNED, options),
+        ]),
+  ],
+};
+
 /** Columns of the actions of one Need: the rows that get and lose a machine matter more than the cluster. */
 const OF_NEED: readonly string[] = ['BEGAN', 'ACTION', 'MACHINE', 'OUTCOME', 'FOR', 'FROM', 'NOTE'];
 
@@ -69,7 +81,7 @@ export function needActionTable(
     column.header === FROM.header ? FROM : column,
   );
   const rows = actions.map((action) => rowOf(action, options).filter((_, i) => isShown[i]));
-  return table(columns, rows, options, indent);
+  return table(columns, rows, options, { indent });
 }
 
 function rowOf(action: ActionView, { nowMs }: OutputOptions): readonly Cell[] {

@@ -8,20 +8,41 @@ import { request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { BigFleetError, printable } from '../../model/index.ts';
 import { tlsAdvice } from '../../wire/grpc/tls-advice.ts';
-import type { TlsFiles } from '../../wire/grpc/tls-files.ts';
+import { isLoopback, type TlsFiles } from '../../wire/grpc/tls-files.ts';
 
 /** A little longer than the shard's own limit for an answer. */
 const ANSWER_MS = 35_000;
 
 export type Query = Readonly<Record<string, string | undefined>>;
 
+/** Who the caller is: a certificate, a token, or neither; `tls` with the authority alone only checks the shard. */
+export interface Credentials {
+  readonly tls: (Pick<TlsFiles, 'ca'> & Partial<TlsFiles>) | null;
+  readonly tokenFile: string | null;
+}
+
 export class ShardClient {
   readonly #base: URL;
-  readonly #tls: TlsFiles | null;
+  readonly #tls: Credentials['tls'];
+  readonly #tokenFile: string | null;
+  readonly #answerMs: number;
 
-  constructor(shard: string, tls: TlsFiles | null) {
+  /** `answerMs`: longest time to wait for an answer. */
+  constructor(shard: string, { tls, tokenFile }: Credentials, answerMs = ANSWER_MS) {
     this.#base = baseOf(shard, tls === null ? 'http' : 'https');
     this.#tls = tls;
+    this.#tokenFile = tokenFile;
+    if (tokenFile !== null && this.#base.protocol === 'http:' && !isLoopback(this.#base.host))
+      throw new BigFleetError(
+        'BF_USAGE',
+        'A token is sent over https only, so that it cannot be read on the way.',
+      );
+    this.#answerMs = answerMs;
+  }
+
+  /** The address of the shard, for people. */
+  get url(): string {
+    return this.#base.href.replace(/\/$/, '');
   }
 
   get<T>(path: string, query: Query = {}): Promise<T> {
@@ -52,13 +73,16 @@ export class ShardClient {
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
     const headers = {
       connection: 'close',
+      ...(this.#tokenFile === null ? {} : { authorization: `Bearer ${tokenIn(this.#tokenFile)}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     };
-    const options = { method, headers, timeout: ANSWER_MS, agent: false, ...pemOf(this.#tls) };
+    const options = { method, headers, timeout: this.#answerMs, agent: false, ...pemOf(this.#tls) };
     try {
       const response = await new Promise<IncomingMessage>((resolve, reject) => {
         const request = send(url, options, resolve);
-        request.on('timeout', () => request.destroy(new Error(`no answer within ${ANSWER_MS / 1000} s`)));
+        request.on('timeout', () =>
+          request.destroy(new Error(`no answer within ${this.#answerMs / 1000} s`)),
+        );
         request.on('error', reject);
         request.end(body === undefined ? undefined : JSON.stringify(body));
       });
@@ -98,17 +122,29 @@ function addressOf({ hostname, port, protocol }: URL): string {
   return `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`;
 }
 
-function pemOf(tls: TlsFiles | null): {
-  readonly cert?: Buffer;
-  readonly key?: Buffer;
-  readonly ca?: Buffer;
-} {
+function pemOf(tls: Credentials['tls']): Partial<Record<keyof TlsFiles, Buffer>> {
   if (tls === null) return {};
   try {
-    return { cert: readFileSync(tls.cert), key: readFileSync(tls.key), ca: readFileSync(tls.ca) };
+    const pair =
+      tls.cert === undefined || tls.key === undefined
+        ? {}
+        : { cert: readFileSync(tls.cert), key: readFileSync(tls.key) };
+    return { ...pair, ca: readFileSync(tls.ca) };
   } catch (cause) {
     throw new BigFleetError('BF_TLS_UNREADABLE', `${(cause as Error).message}.`, { cause });
   }
+}
+
+function tokenIn(path: string): string {
+  try {
+    const token = readFileSync(path, 'utf8').trim();
+    if (/^[\x21-\x7e]+$/.test(token)) return token;
+  } catch (cause) {
+    throw new BigFleetError('BF_INPUT_UNREADABLE', `${(cause as Error).message}.`, { path, cause });
+  }
+  throw new BigFleetError('BF_INPUT_UNREADABLE', 'It is not a token, which is one line of printable ASCII.', {
+    path,
+  });
 }
 
 function whyOf(error: unknown): string {

@@ -6,41 +6,48 @@ import { inUnits } from '../../web/index.ts';
 import { count, countOf, dollars } from '../amounts.ts';
 import type { Cell } from '../table.ts';
 import { proseLines } from './facts.ts';
-import { type Listing, pageLines } from './listing.ts';
+import { type Listing, ONE_PAGE } from './listing.ts';
+import { pageLines } from './tables.ts';
 import { countText } from './wire-text.ts';
 
-export const CLUSTERS: Listing<Page<ClusterView>> = {
+const TABLE = {
+  ...ONE_PAGE,
+  kind: 'cluster',
+  order: 'those in trouble first',
+  nameOf: ({ cluster }: ClusterView) => cluster,
+  columns: [
+    { header: 'CLUSTER', isWhole: true },
+    { header: 'SESSION' },
+    { header: 'NEEDS', align: 'right' },
+    { header: 'UNMET', align: 'right' },
+    { header: 'MACHINES' },
+    { header: 'PER HOUR', align: 'right' },
+    { header: 'SERVING', align: 'right', isWide: true },
+    { header: 'ON HOLD', align: 'right', isWide: true },
+    { header: 'JOINING', align: 'right', isWide: true },
+    { header: 'DRAINING', align: 'right', isWide: true },
+    { header: 'OWNED', align: 'right' },
+    { header: 'NOTE' },
+  ],
+  rowOf,
+} as const;
+
+export const CLUSTERS: Listing<Page<ClusterView>, ClusterView> = {
   noun: 'clusters',
+  aliases: ['cluster', 'cl'],
   summary: 'clusters, their sessions, demand and cost',
   filters: ['limit'],
   examples: '  bigfleet get clusters',
   path: '/v1/clusters',
   order: 'trouble',
-  lines: (page, options) => {
-    const hasOwned = page.items.some(({ ownedCost }) => ownedCost !== null);
-    const columns = [
-      { header: 'CLUSTER', isWhole: true },
-      { header: 'SESSION' },
-      { header: 'NEEDS', align: 'right' },
-      { header: 'UNMET', align: 'right' },
-      { header: 'MACHINES' },
-      { header: 'PER HOUR', align: 'right' },
-      { header: 'SERVING', align: 'right', isWide: true },
-      { header: 'ON HOLD', align: 'right', isWide: true },
-      { header: 'JOINING', align: 'right', isWide: true },
-      { header: 'DRAINING', align: 'right', isWide: true },
-      ...(hasOwned ? [{ header: 'OWNED', align: 'right' } as const] : []),
-      { header: 'NOTE' },
-    ] as const;
-    const row = (view: ClusterView) => rowOf(view, hasOwned);
-    return [
-      ...pageLines(page, { noun: 'cluster', order: 'those in trouble first' }, columns, row, options),
-      ...page.items.flatMap(reportLines),
-    ];
-  },
+  items: TABLE,
+  lines: (page, options) => [
+    ...pageLines(page, TABLE, options),
+    ...(options.hasNoHeaders === true ? [] : page.items.flatMap(reportLines)),
+  ],
 };
 
-function rowOf(view: ClusterView, hasOwned: boolean): readonly Cell[] {
+function rowOf(view: ClusterView): readonly Cell[] {
   const { serving, onHold, joining, draining } = view.cost.byPart;
   const parts = inUnits(view.costPerHour, [serving, onHold, joining, draining], SHOWN_DOLLARS);
   return [
@@ -51,7 +58,8 @@ function rowOf(view: ClusterView, hasOwned: boolean): readonly Cell[] {
     { text: countText(view.machinesByState) },
     { text: dollars(view.costPerHour) },
     ...parts.map((part) => ({ text: dollars(part * SHOWN_DOLLARS) })),
-    ...(hasOwned ? [{ text: dollars(view.ownedCost?.perHour ?? 0) }] : []),
+    // Empty without prices for owned machines, and the column is left out.
+    { text: view.ownedCost === null ? '' : dollars(view.ownedCost.perHour) },
     { text: notesOf(view).join('; '), style: 'dim' },
   ];
 }
@@ -60,7 +68,7 @@ function rowOf(view: ClusterView, hasOwned: boolean): readonly Cell[] {
 const SHOWN_DOLLARS = 0.0001;
 
 /** All problems of its roll-ups, untruncated, because the operator has to act on them. */
-function reportLines({ cluster, reports, setAside }: ClusterView): readonly string[] {
+export function reportLines({ cluster, reports, setAside }: ClusterView): readonly string[] {
   const texts = setAside === null ? [] : [setAsideText(cluster, setAside)];
   const { held, problems, remarks, remarksTotal } = reports ?? NO_REPORTS;
   texts.push(...problems.map((problem) => `Its last roll-up was refused: ${problem}`));

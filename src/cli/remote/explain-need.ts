@@ -11,9 +11,9 @@ import { needActionTable } from './actions.ts';
 import type { ShardClient } from './client.ts';
 import { factLines, proseLines } from './facts.ts';
 import { clientOf, type RemoteIo, type ShardFlags } from './flags.ts';
-import { type OutputOptions, table } from './listing.ts';
 import { machineLines, machinePath, machineTable } from './machines.ts';
 import { verdictStyle } from './needs.ts';
+import { type OutputOptions, table } from './tables.ts';
 import { wireWord } from './wire-text.ts';
 
 /** Machines and actions that are listed before the rest is only counted. */
@@ -28,7 +28,7 @@ type Flags = ShardFlags & { readonly output: 'text' | 'json' };
 
 /** Who uses a machine, and everything else about it. */
 export async function showMachine(id: string, flags: Flags, { out, paint }: RemoteIo): Promise<void> {
-  const client = clientOf(flags);
+  const client = await clientOf(flags);
   const machine = await client.get<MachineView>(machinePath(id));
   if (flags.output === 'json') return out(`${JSON.stringify(machine, null, 2)}\n`);
   const { nowMs } = await client.get<StatusView>('/v1/status');
@@ -36,7 +36,7 @@ export async function showMachine(id: string, flags: Flags, { out, paint }: Remo
 }
 
 export async function showExplanation(id: string, flags: Flags, { out, paint }: RemoteIo): Promise<void> {
-  const client = clientOf(flags);
+  const client = await clientOf(flags);
   const slash = id.lastIndexOf('/');
   const cluster = encodeURIComponent(id.slice(0, slash));
   const explanation = await client.get<NeedExplanation>(
@@ -181,7 +181,7 @@ function candidateLines({ candidates }: NeedExplanation, options: OutputOptions)
       ? { text: 'completes it', style: 'green' as const }
       : { text: 'too small', style: 'red' as const },
   ]);
-  return rows.length === 0 ? [] : table(columns, rows, options, 2);
+  return rows.length === 0 ? [] : table(columns, rows, options, { indent: 2 });
 }
 
 /** Actions for it, and actions that took machines from it, with the rows that got them. */

@@ -2,13 +2,17 @@
 
 import { hostname, userInfo } from 'node:os';
 import { type Command, Option } from 'commander';
+import { BigFleetError } from '../../model/index.ts';
 import { tlsFiles } from '../../wire/grpc/tls-files.ts';
 import { type Paint, paintFor } from '../table.ts';
-import { ShardClient } from './client.ts';
+import { type Credentials, ShardClient } from './client.ts';
+import { currentContext } from './contexts.ts';
 
 export interface RemoteIo {
   readonly out: (text: string) => void;
   readonly paint: Paint;
+  /** When `--watch` ends; by default at a signal. */
+  readonly watch?: () => { readonly ended: Promise<void>; readonly intervalMs?: number };
 }
 
 export const PROCESS_IO: RemoteIo = {
@@ -17,10 +21,11 @@ export const PROCESS_IO: RemoteIo = {
 };
 
 export interface ShardFlags {
-  readonly shard: string;
+  readonly shard?: string;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly tlsCa?: string;
+  readonly tokenFile?: string;
 }
 
 export interface OrderFlags extends ShardFlags {
@@ -32,13 +37,14 @@ const DEFAULT_SHARD = 'http://127.0.0.1:8780';
 export function addShardFlags(command: Command): Command {
   return command
     .addOption(
-      new Option('--shard <url>', 'where the shard serves its API')
-        .env('BIGFLEET_SHARD')
-        .default(DEFAULT_SHARD),
+      new Option('--shard <url>', `where the shard serves its API (default: context, ${DEFAULT_SHARD})`).env(
+        'BIGFLEET_SHARD',
+      ),
     )
     .option('--tls-cert <file>', 'your certificate, with --tls-key and --tls-ca')
     .option('--tls-key <file>', 'its key')
-    .option('--tls-ca <file>', 'the authority of the fleet');
+    .option('--tls-ca <file>', 'the authority of the fleet')
+    .option('--token-file <file>', 'a file with your token');
 }
 
 export function addOrderFlags(command: Command): Command {
@@ -49,12 +55,34 @@ export function addOrderFlags(command: Command): Command {
 /** For orders that do not require a reason. */
 export const WHY = ['--why <text>', 'the reason; it is logged'] as const;
 
-export function clientOf({ shard, tlsCert, tlsKey, tlsCa }: ShardFlags): ShardClient {
-  const tls = tlsFiles({ cert: tlsCert, key: tlsKey, ca: tlsCa });
-  // A shard that has TLS files serves its API with them too.
-  const defaultUrl = tls === null ? DEFAULT_SHARD : DEFAULT_SHARD.replace('http:', 'https:');
+/** Flags and BIGFLEET_SHARD win over the current context of the user's file. */
+export async function clientOf(flags: ShardFlags): Promise<ShardClient> {
+  const { shard, credentials } = await placeOf(flags);
+  return new ShardClient(shard, credentials);
+}
+
+/** The URL of the shard, and how the caller proves who it is. */
+export async function placeOf(
+  flags: ShardFlags,
+): Promise<{ readonly shard: string; readonly credentials: Credentials }> {
   // An empty BIGFLEET_SHARD counts as not set.
-  return new ShardClient(shard === '' || shard === DEFAULT_SHARD ? defaultUrl : shard, tls);
+  const shard = flags.shard === '' ? undefined : flags.shard;
+  // A context is a place with its credentials: those of one shard are not sent to another.
+  const context = shard === undefined ? await currentContext() : null;
+  const given = credentialsOf(flags);
+  const credentials =
+    given.tls === null && given.tokenFile === null && context !== null ? context.credentials : given;
+  const defaultShard = credentials.tls === null ? DEFAULT_SHARD : DEFAULT_SHARD.replace('http:', 'https:');
+  return { shard: shard ?? context?.shard ?? defaultShard, credentials };
+}
+
+/** The three TLS files, or the authority alone, or with a token. */
+function credentialsOf({ tlsCert: cert, tlsKey: key, tlsCa: ca, tokenFile }: ShardFlags): Credentials {
+  const isAuthorityAlone = ca !== undefined && cert === undefined && key === undefined;
+  if (tokenFile !== undefined && (cert !== undefined || key !== undefined))
+    throw new BigFleetError('BF_USAGE', 'Give a certificate or --token-file, not both.');
+  const tls = isAuthorityAlone ? { ca } : tlsFiles({ cert, key, ca });
+  return { tls, tokenFile: tokenFile ?? null };
 }
 
 /** For help texts. */

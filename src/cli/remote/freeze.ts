@@ -71,7 +71,7 @@ Examples:
     )
     .action(async (id: string, flags: OrderFlags) => {
       const path = `/v1/freezes/${encodeURIComponent(id)}`;
-      report(await clientOf(flags).delete<Done>(path, { who: flags.who }), io);
+      report(await (await clientOf(flags)).delete<Done>(path, { who: flags.who }), io);
     });
 }
 

@@ -4,32 +4,36 @@ import type { Freeze, Page } from '../../shard/index.ts';
 import { freezeName } from '../../shard/planning/freezes.ts';
 import { kindName } from '../../web/index.ts';
 import { age } from '../amounts.ts';
-import { type Listing, pageLines } from './listing.ts';
+import { type Listing, ONE_PAGE } from './listing.ts';
 
-export const FREEZES: Listing<Page<Freeze>> = {
+export const FREEZES: Listing<Page<Freeze>, Freeze> = {
   noun: 'freezes',
+  aliases: ['freeze', 'fz'],
   summary: 'freezes in force, by whom and why',
   filters: ['limit'],
   examples: `  bigfleet get freezes
   bigfleet unfreeze action:reclaim/cluster:ml     by the id in the list`,
   path: '/v1/freezes',
-  lines: (page, options) => {
-    const columns = [
+  items: {
+    ...ONE_PAGE,
+    kind: 'freeze',
+    order: 'oldest first',
+    nameOf: freezeName,
+    columns: [
       { header: 'ID', isWhole: true },
       { header: 'STOPS' },
       { header: 'WHERE' },
       { header: 'SINCE', align: 'right' },
       { header: 'WHO' },
       { header: 'WHY' },
-    ] as const;
-    const rowOf = ({ action, cluster, sinceMs, who, why }: Freeze) => [
+    ],
+    rowOf: ({ action, cluster, sinceMs, who, why }, { nowMs }) => [
       { text: freezeName({ cluster, action }) },
-      { text: action === null ? 'everything' : kindName(action), style: 'red' as const },
+      { text: action === null ? 'everything' : kindName(action), style: 'red' },
       { text: cluster ?? 'the whole fleet' },
-      { text: `${age(options.nowMs - sinceMs)} ago` },
+      { text: `${age(nowMs - sinceMs)} ago` },
       { text: who },
       { text: why },
-    ];
-    return pageLines(page, { noun: 'freeze', order: 'oldest first' }, columns, rowOf, options);
+    ],
   },
 };

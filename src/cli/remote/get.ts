@@ -3,6 +3,7 @@
 import { Command } from 'commander';
 import { ACTIONS } from './actions.ts';
 import { CLUSTERS } from './clusters.ts';
+import { EVENTS } from './events.ts';
 import { PROCESS_IO, type RemoteIo } from './flags.ts';
 import { FREEZES } from './freezes.ts';
 import { listCommand } from './listing.ts';
@@ -24,6 +25,7 @@ export function getCommand(io: RemoteIo = PROCESS_IO): Command {
     .addCommand(listCommand(SHORTFALLS, io))
     .addCommand(listCommand(ACTIONS, io))
     .addCommand(listCommand(PLAN, io))
+    .addCommand(listCommand(EVENTS, io))
     .addCommand(listCommand(FREEZES, io))
     .addHelpText(
       'after',

@@ -1,146 +1,216 @@
-// The base of each noun of `bigfleet get` (get.ts and the files of the nouns): its path, its filters, and the layout of
-// its answer in a terminal.
+// The base of each noun of `bigfleet get` (get.ts and the files of the nouns): its path, its filters, and the format of
+// its answer.
 
 import { Command, Option } from 'commander';
+import { BigFleetError, printable } from '../../model/index.ts';
 import type { Page, StatusView } from '../../shard/index.ts';
-import { cutText } from '../../web/index.ts';
-import { count } from '../amounts.ts';
-import { wholeNumber } from '../flags.ts';
-import { type Cell, type Column, type Paint, tableLines } from '../table.ts';
+import { timeOf, wholeNumber } from '../flags.ts';
 import type { Query, ShardClient } from './client.ts';
 import { addShardFlags, clientOf, EXIT_CODES, type RemoteIo, type ShardFlags } from './flags.ts';
+import { FORMATS, type Format, formatted } from './formats.ts';
 import { readPages } from './read-pages.ts';
+import { sortedItems } from './sorting.ts';
+import { type ItemTable, type OutputOptions, pageLines } from './tables.ts';
 
-/** Output options. */
-export interface OutputOptions {
-  readonly paint: Paint;
-  /** More columns, and lines of any length. */
-  readonly isWide: boolean;
-  /** By the clock of the shard. */
-  readonly nowMs: number;
-}
+type FilterName =
+  | 'state'
+  | 'cluster'
+  | 'provider'
+  | 'machine'
+  | 'need'
+  | 'kind'
+  | 'since'
+  | 'selector'
+  | 'unmet'
+  | 'forgotten'
+  | 'limit';
 
-type FilterName = 'state' | 'cluster' | 'provider' | 'machine' | 'unmet' | 'forgotten' | 'limit';
-
-export interface Listing<T> {
+/** `T`: an answer; `I`: an item of it. */
+export interface Listing<T, I> {
   readonly noun: string;
+  /** Singular and short names. */
+  readonly aliases: readonly string[];
   readonly summary: string;
   readonly filters: readonly FilterName[];
   readonly examples: string;
   readonly path: string;
   /** Order for people: what needs attention first. */
   readonly order?: 'trouble';
+  readonly limit?: number;
   /** Reads an answer that is neither one list nor one object. */
   readonly read?: (client: ShardClient, query: Query, limit: number) => Promise<T>;
-  readonly lines: (answer: T, options: OutputOptions) => readonly string[];
-  /** One of them, by a name given after the noun. */
+  /** Absent for an answer that is not a list. */
+  readonly items?: ItemTable<I> & {
+    readonly of: (answer: T) => Page<I>;
+    readonly replaced: (answer: T, page: Page<I>) => T;
+    /** Fields that the server sorts by, with its name for each. */
+    readonly sorts?: Readonly<Record<string, string>>;
+    /** New items come at the beginning and are never changed, as events. */
+    readonly isLog?: true;
+  };
+  /** By default the table of the items. */
+  readonly lines?: (answer: T, options: OutputOptions) => readonly string[];
+  /** One of them, by a name given after the noun; by default a table of one row. */
   readonly one?: {
-    readonly name: string;
     readonly path: (name: string) => string;
     readonly lines: (answer: never, options: OutputOptions) => readonly string[];
   };
 }
+
+/** For lists whose answer is one page. */
+export const ONE_PAGE = {
+  of: <I>(page: Page<I>): Page<I> => page,
+  replaced: <I>(_: Page<I>, page: Page<I>): Page<I> => page,
+};
 
 const FILTERS: Readonly<Record<FilterName, () => Option>> = {
   state: () => new Option('--state <state>', 'such as idle, configured or failed'),
   cluster: () => new Option('--cluster <id>', 'of this cluster only'),
   provider: () => new Option('--provider <name>', 'of this provider only'),
   machine: () => new Option('--machine <id>', 'of this machine only'),
+  need: () => new Option('--need <id>', 'of this Need only'),
+  kind: () => new Option('--kind <kinds>', 'some of action, loss, waiting, need and log, comma-separated'),
+  since: () =>
+    new Option('--since <time>', 'from this time on, or how long ago, such as 10m').argParser((text) =>
+      timeOf(text),
+    ),
+  selector: () => new Option('-l, --selector <selector>', 'label selector, such as rack=r1 or zone in (a,b)'),
   unmet: () => new Option('--unmet', 'only those that are not met'),
   forgotten: () => new Option('--forgotten', 'also forgotten ones'),
-  limit: () => new Option('--limit <n>', 'show at most this many').argParser(wholeNumber).default(1000),
+  limit: () => new Option('--limit <n>', 'show at most this many').argParser(wholeNumber),
 };
 
-type Flags = ShardFlags & { readonly output: 'table' | 'wide' | 'json' } & Partial<
-    Record<FilterName, string | number | boolean>
-  >;
+const MAX_SHOWN = 1000;
+/** `--sort-by` of a field that the server does not sort by reads the list as a whole. */
+const EVERYTHING = 10_000_000;
 
-export function listCommand<T>(listing: Listing<T>, io: RemoteIo): Command {
-  const { noun, summary, filters, examples, one } = listing;
-  const command = new Command(noun).description(summary);
-  if (one !== undefined) command.argument(`[${one.name}]`, 'one only, with everything about it');
-  for (const filter of filters) command.addOption(FILTERS[filter]());
-  const formats = new Option('-o, --output <format>', 'table, wide or json').choices([
-    'table',
-    'wide',
-    'json',
-  ]);
-  return addShardFlags(command.addOption(formats.default('table')))
-    .addHelpText('after', `\n${EXIT_CODES}\n\nExamples:\n${examples}`)
+export type ListFlags = ShardFlags & {
+  readonly output: Format;
+  readonly watch?: true;
+  readonly sortBy?: string;
+  readonly headers: boolean;
+} & Partial<Record<FilterName, string | number | boolean>>;
+
+export function listCommand<T, I>(listing: Listing<T, I>, io: RemoteIo): Command {
+  const { noun, aliases, summary, filters, examples, one, items } = listing;
+  const command = new Command(noun).aliases([...aliases]).description(summary);
+  if (items !== undefined && items.isLog === undefined)
+    command.argument('[name]', one === undefined ? 'one only' : 'one only, with everything about it');
+  for (const filter of filters) {
+    const option = FILTERS[filter]();
+    command.addOption(filter === 'limit' ? option.default(listing.limit ?? MAX_SHOWN) : option);
+  }
+  const formats = items === undefined ? FORMATS.slice(0, 4) : FORMATS;
+  command
+    .addOption(new Option('-o, --output <format>', formats.join(', ')).choices([...formats]).default('table'))
+    .option('-w, --watch', 'go on with what changes, until interrupted');
+  if (items !== undefined)
+    command
+      .option('--sort-by <field>', 'sort by a field of -o json, such as pricePerHour; -FIELD: descending')
+      .option('--no-headers', 'leave out headers and remarks');
+  const names = aliases.length === 0 ? '' : `Also: ${aliases.join(', ')}.\n`;
+  return addShardFlags(command)
+    .addHelpText('after', `\n${names}${EXIT_CODES}\n\nExamples:\n${examples}`)
     .action(async () => {
       const [name] = command.args;
-      const isOne = one !== undefined && name !== undefined;
-      const lines = isOne
-        ? (one.lines as Listing<unknown>['lines'])
-        : (listing.lines as Listing<unknown>['lines']);
-      const flags = command.opts<Flags>();
-      const client = clientOf(flags);
-      const answer = isOne
-        ? await client.get<unknown>(one.path(name))
-        : await answerTo(listing as Listing<unknown>, client, flags);
-      await show(answer, lines, client, flags, io);
+      const flags = command.opts<ListFlags>();
+      const client = await clientOf(flags);
+      if (name !== undefined && one !== undefined) return await showOne(one, name, client, flags, io);
+      const read = async (): Promise<T> => {
+        const answer = await answerTo(listing, client, flags, name);
+        return name === undefined ? answer : onlyNamed(listing, answer, name);
+      };
+      if (flags.watch === true) {
+        const { watched } = await import('./watch.ts');
+        return await watched({ listing, read, client, flags, io });
+      }
+      await show(listing, await read(), client, flags, io);
     });
 }
 
 /** Reads a list page by page, up to the limit; an answer without a limit is one object. */
-async function answerTo(listing: Listing<unknown>, client: ShardClient, flags: Flags): Promise<unknown> {
-  const { path, filters, read, order } = listing;
-  const { limit } = flags;
-  // JSON has the order of the API: programs sort for themselves.
-  const ordered = flags.output === 'json' || order === undefined ? {} : { order };
-  const names = filters.filter((name) => name !== 'limit');
-  const query = { ...Object.fromEntries(names.map((name) => [name, flags[name]?.toString()])), ...ordered };
-  if (typeof limit !== 'number') return await client.get<unknown>(path, query);
-  if (read !== undefined) return await read(client, query, limit);
-  return await readPages(limit, (part) => client.get<Page<unknown>>(path, { ...query, ...part }));
+async function answerTo<T, I>(
+  listing: Listing<T, I>,
+  client: ShardClient,
+  flags: ListFlags,
+  name: string | undefined,
+): Promise<T> {
+  const { path, filters, read, items } = listing;
+  const { limit, sortBy } = flags;
+  if (typeof limit !== 'number' || items === undefined) return await client.get<T>(path);
+  const sort = sortBy === undefined ? undefined : serverSort(items.sorts ?? {}, sortBy);
+  const isSortedHere = sortBy !== undefined && sort === undefined;
+  const query = { ...queryOf(filters, flags), ...orderOf(listing, flags, sort) };
+  const most = isSortedHere || name !== undefined ? EVERYTHING : limit;
+  const answer =
+    read === undefined
+      ? ((await readPages(most, (part) => client.get<Page<I>>(path, { ...query, ...part }))) as T)
+      : await read(client, query, most);
+  if (!isSortedHere) return answer;
+  const page = items.of(answer);
+  const sorted = sortedItems(page.items, sortBy).slice(0, limit);
+  const next = sorted.length < page.items.length ? '' : null;
+  return items.replaced(answer, { ...page, items: sorted, next });
 }
 
-async function show(
-  answer: unknown,
-  lines: Listing<unknown>['lines'],
+function serverSort(sorts: Readonly<Record<string, string>>, sortBy: string): string | undefined {
+  const isDescending = sortBy.startsWith('-');
+  const name = sorts[sortBy.replace(/^-?\.?/, '')];
+  return name === undefined ? undefined : `${isDescending ? '-' : ''}${name}`;
+}
+
+/** JSON has the order of the API: programs sort for themselves. */
+function orderOf<T, I>({ order }: Listing<T, I>, flags: ListFlags, sort: string | undefined): Query {
+  if (sort !== undefined) return { sort };
+  const isForPeople = flags.output === 'table' || flags.output === 'wide';
+  return order === undefined || !isForPeople || flags.sortBy !== undefined ? {} : { order };
+}
+
+const PARAMETERS: Readonly<Partial<Record<FilterName, string>>> = { selector: 'labels' };
+
+function queryOf(filters: readonly FilterName[], flags: ListFlags): Query {
+  const names = filters.filter((name) => name !== 'limit');
+  return Object.fromEntries(names.map((name) => [PARAMETERS[name] ?? name, flags[name]?.toString()]));
+}
+
+function onlyNamed<T, I>({ items }: Listing<T, I>, answer: T, name: string): T {
+  const found = items!.of(answer).items.filter((item) => items!.nameOf(item) === name);
+  if (found.length > 0) return items!.replaced(answer, { items: found, total: found.length, next: null });
+  throw new BigFleetError('BF_SHARD_REFUSED', `There is no ${items!.kind} ${printable(name)}.`);
+}
+
+async function showOne<T, I>(
+  { path, lines }: NonNullable<Listing<T, I>['one']>,
+  name: string,
   client: ShardClient,
-  flags: Flags,
+  flags: ListFlags,
+  io: RemoteIo,
+): Promise<void> {
+  const answer = await client.get<never>(path(name));
+  const { nowMs } = await client.get<StatusView>('/v1/status');
+  const options = { paint: io.paint, isWide: flags.output === 'wide', nowMs };
+  io.out(await formatted(flags.output, answer, { items: [], lines: () => lines(answer, options) }));
+}
+
+async function show<T, I>(
+  listing: Listing<T, I>,
+  answer: T,
+  client: ShardClient,
+  flags: ListFlags,
   { out, paint }: RemoteIo,
 ): Promise<void> {
-  if (flags.output === 'json') return out(`${JSON.stringify(answer, null, 2)}\n`);
-  const { nowMs } = await client.get<StatusView>('/v1/status');
-  out(`${lines(answer, { paint, isWide: flags.output === 'wide', nowMs }).join('\n')}\n`);
+  const isData = flags.output === 'json' || flags.output === 'yaml' || flags.output === 'name';
+  const nowMs = isData ? 0 : (await client.get<StatusView>('/v1/status')).nowMs;
+  const options = { paint, isWide: flags.output === 'wide', nowMs, hasNoHeaders: !(flags.headers ?? true) };
+  out(await formatted(flags.output, answer, shownBy(listing, answer, options)));
 }
 
-/** A table; columns marked `isWide` come with `-o wide` only. */
-export interface WideColumn extends Column {
-  readonly isWide?: true;
-}
-
-export function table(
-  columns: readonly WideColumn[],
-  rows: readonly (readonly Cell[])[],
-  { paint, isWide }: OutputOptions,
-  indent = 0,
-): readonly string[] {
-  const isShown = (_: unknown, i: number) => isWide || columns[i]?.isWide !== true;
-  const shown = rows.map((row) => row.filter(isShown));
-  const width = isWide ? { width: Number.POSITIVE_INFINITY } : {};
-  return tableLines(columns.filter(isShown), shown, { paint, indent, ...width });
-}
-
-/** The table of a page, with its order and the number of items left out; one line for an empty page. */
-export function pageLines<T>(
-  page: Page<T>,
-  { noun, order }: { readonly noun: string; readonly order: string },
-  columns: readonly WideColumn[],
-  rowOf: (item: T) => readonly Cell[],
-  options: OutputOptions,
-): readonly string[] {
-  const { items, total } = page;
-  if (items.length === 0) return [total === 0 ? `No ${noun}s.` : `${count(total)} ${noun}s, none shown.`];
-  const lines = table(columns, items.map(rowOf), options);
-  return total <= items.length ? lines : [...lines, options.paint('dim', restText(page, noun, order))];
-}
-
-/** `… 12 of 340 machines shown, Failed first; 328 left out: --limit 340 shows all`. */
-function restText({ items, total, next }: Page<unknown>, noun: string, order: string): string {
-  const shown = `… ${cutText(items.length, total, noun, order)}; ${count(total - items.length)} left out`;
-  // Of some lists the shard keeps only the first items, and counts the others.
-  return next === null ? `${shown}: the shard keeps no more` : `${shown}: --limit ${total} shows all`;
+export function shownBy<T, I>(listing: Listing<T, I>, answer: T, options: OutputOptions) {
+  const { items, lines } = listing;
+  const table = items === undefined ? {} : { table: items, options };
+  return {
+    items: items === undefined ? [] : items.of(answer).items,
+    lines: () => lines?.(answer, options) ?? pageLines(items!.of(answer), items!, options),
+    ...table,
+  };
 }

@@ -6,37 +6,9 @@ import { VERBS } from '../../web/index.ts';
 import { age, amounts, dollars, shortAmounts } from '../amounts.ts';
 import type { Cell, Style } from '../table.ts';
 import { factLines } from './facts.ts';
-import { type Listing, type OutputOptions, pageLines, table, type WideColumn } from './listing.ts';
+import { type Listing, ONE_PAGE } from './listing.ts';
+import { type OutputOptions, table, type WideColumn } from './tables.ts';
 import { wireWord } from './wire-text.ts';
-
-export const MACHINES: Listing<Page<MachineView>> = {
-  noun: 'machines',
-  summary: 'machines and what they do',
-  filters: ['state', 'cluster', 'provider', 'forgotten', 'limit'],
-  examples: `  bigfleet get machines --state failed
-  bigfleet get machines --cluster prod-eu -o wide
-  bigfleet get machines m-17                      everything about one
-  bigfleet get machines -o json | jq '.items[].id'`,
-  path: '/v1/machines',
-  order: 'trouble',
-  lines: (page, options) =>
-    pageLines(
-      page,
-      { noun: 'machine', order: 'Failed first' },
-      COLUMNS,
-      (machine) => rowOf(machine, options),
-      options,
-    ),
-  one: {
-    name: 'id',
-    path: machinePath,
-    lines: (machine: MachineView, options) => machineLines(machine, options),
-  },
-};
-
-export function machinePath(id: string): string {
-  return `/v1/machines/${encodeURIComponent(id)}`;
-}
 
 const COLUMNS: readonly WideColumn[] = [
   { header: 'MACHINE', isWhole: true },
@@ -52,6 +24,41 @@ const COLUMNS: readonly WideColumn[] = [
   { header: 'NOTE' },
 ];
 
+export const MACHINES: Listing<Page<MachineView>, MachineView> = {
+  noun: 'machines',
+  aliases: ['machine', 'mc'],
+  summary: 'machines and what they do',
+  filters: ['state', 'cluster', 'provider', 'selector', 'forgotten', 'limit'],
+  examples: `  bigfleet get machines --state failed
+  bigfleet get machines --cluster prod-eu -o wide
+  bigfleet get machines m-17                      everything about one
+  bigfleet get mc -l 'zone in (a,b),!gpu' --sort-by -pricePerHour
+  bigfleet get mc --state creating --watch        what changes, until Ctrl-C
+  bigfleet get machines -o json | jq '.items[].id'`,
+  path: '/v1/machines',
+  order: 'trouble',
+  items: {
+    ...ONE_PAGE,
+    kind: 'machine',
+    order: 'Failed first',
+    nameOf: ({ id }) => id,
+    columns: COLUMNS,
+    rowOf,
+    sorts: {
+      ...{ id: 'id', state: 'state', zone: 'zone', cluster: 'cluster' },
+      ...{ pricePerHour: 'price', price: 'price', instanceType: 'type', type: 'type' },
+    },
+  },
+  one: {
+    path: machinePath,
+    lines: (machine: MachineView, options) => machineLines(machine, options),
+  },
+};
+
+export function machinePath(id: string): string {
+  return `/v1/machines/${encodeURIComponent(id)}`;
+}
+
 /** Machines that another view names; one that is no longer known is shown by its id alone. */
 export function machineTable(
   machines: readonly (MachineView | { readonly id: string })[],
@@ -61,7 +68,7 @@ export function machineTable(
   const rows = machines.map((machine) =>
     'state' in machine ? rowOf(machine, options) : [{ text: machine.id }],
   );
-  return table(COLUMNS, rows, options, indent);
+  return table(COLUMNS, rows, options, { indent });
 }
 
 function rowOf(machine: MachineView, { nowMs }: OutputOptions): readonly Cell[] {

@@ -3,18 +3,25 @@
 import type { NeedView, Page } from '../../shard/index.ts';
 import { age, count, shortAmounts } from '../amounts.ts';
 import type { Cell } from '../table.ts';
-import { type Listing, type OutputOptions, pageLines } from './listing.ts';
+import { type Listing, ONE_PAGE } from './listing.ts';
+import type { OutputOptions } from './tables.ts';
 
-export const NEEDS: Listing<Page<NeedView>> = {
+export const NEEDS: Listing<Page<NeedView>, NeedView> = {
   noun: 'needs',
+  aliases: ['need', 'nd'],
   summary: 'demand of clusters, and whether it is met',
   filters: ['cluster', 'unmet', 'limit'],
   examples: `  bigfleet get needs --unmet
   bigfleet get needs --cluster ml -o wide
   bigfleet explain ml/00ff00ff00                  why one is as it is`,
   path: '/v1/needs',
-  lines: (page, options) => {
-    const columns = [
+  items: {
+    ...ONE_PAGE,
+    kind: 'need',
+    noun: 'Need',
+    order: 'most urgent first',
+    nameOf: ({ id }) => id,
+    columns: [
       { header: 'NEED', isWhole: true },
       { header: 'GROUP' },
       { header: 'PRIORITY', align: 'right' },
@@ -24,14 +31,8 @@ export const NEEDS: Listing<Page<NeedView>> = {
       { header: 'MACHINES', align: 'right' },
       { header: 'AGE', align: 'right' },
       { header: 'REQUIRES', isWide: true },
-    ] as const;
-    return pageLines(
-      page,
-      { noun: 'Need', order: 'most urgent first' },
-      columns,
-      (need) => rowOf(need, options),
-      options,
-    );
+    ],
+    rowOf,
   },
 };
 

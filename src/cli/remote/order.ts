@@ -16,7 +16,7 @@ export async function order(
   flags: OrderFlags,
   io: RemoteIo,
 ): Promise<void> {
-  report(await clientOf(flags).post<Done>(path, { ...params, who: flags.who }), io);
+  report(await (await clientOf(flags)).post<Done>(path, { ...params, who: flags.who }), io);
 }
 
 export function report({ message }: Done, io: RemoteIo): void {

@@ -5,44 +5,12 @@ import { frozenClusterText, heldBackLine, heldBackText, kindName } from '../../w
 import { age, count, dollars } from '../amounts.ts';
 import type { Cell } from '../table.ts';
 import { proseLines } from './facts.ts';
-import { type Listing, type OutputOptions, pageLines, type WideColumn } from './listing.ts';
+import type { Listing } from './listing.ts';
 import { type PageRequest, pageRequest, readPages } from './read-pages.ts';
+import { type ItemTable, type OutputOptions, pageLines, type WideColumn } from './tables.ts';
 import { wireWord } from './wire-text.ts';
 
-export const PLAN: Listing<Answer<'plan'>> = {
-  noun: 'plan',
-  summary: 'decided actions that are not carried out, as in a dry run or a freeze',
-  filters: ['machine', 'cluster', 'limit'],
-  examples: `  bigfleet get plan
-  bigfleet get plan --cluster ml -o wide`,
-  path: '/v1/plan',
-  read: async (client, query, limit) => {
-    const fetchPage = (part: PageRequest) => client.get<Answer<'plan'>>('/v1/plan', { ...query, ...part });
-    const first = await fetchPage(pageRequest(limit));
-    const actions = await readPages(limit, async (part) => (await fetchPage(part)).actions, first.actions);
-    return { ...first, actions };
-  },
-  lines: (plan, options) => [
-    ...headLines(plan, options),
-    ...(plan.actions.total === 0
-      ? ['Nothing is held back.']
-      : pageLines(plan.actions, PLANNED, WAITING_COLUMNS, waitingRow, options)),
-  ],
-};
-
-function headLines(plan: PlanView, { nowMs }: OutputOptions): readonly string[] {
-  const { cycle, atMs, dryRun, heldBack, frozenClusters } = plan;
-  const when = cycle === null ? 'No cycle yet.' : `Cycle ${count(cycle)}, ${age(nowMs - atMs!)} ago.`;
-  const texts = [
-    ...heldBack.map((held) => `${heldBackLine(held)}.`),
-    ...frozenClusters.map((frozen) => `${frozenClusterText(frozen)}.`),
-  ];
-  return [dryRun ? `${when} This is a dry run.` : when, ...proseLines(texts), ''];
-}
-
-export const PLANNED = { noun: 'action', order: 'most urgent first' };
-
-export const WAITING_COLUMNS: readonly WideColumn[] = [
+const COLUMNS: readonly WideColumn[] = [
   { header: 'ACTION' },
   { header: 'MACHINE', isWhole: true },
   { header: 'CLUSTER' },
@@ -56,7 +24,55 @@ export const WAITING_COLUMNS: readonly WideColumn[] = [
   { header: 'PROVIDER', isWide: true },
 ];
 
-export function waitingRow(action: WaitingActionView): readonly Cell[] {
+/** Actions that were decided and not started. */
+export const PLANNED: ItemTable<WaitingActionView> = {
+  kind: 'action',
+  order: 'most urgent first',
+  nameOf: ({ kind, machine }) => `${kindName(kind)}-${machine}`,
+  columns: COLUMNS,
+  rowOf: waitingRow,
+};
+
+export const PLAN: Listing<Answer<'plan'>, WaitingActionView> = {
+  noun: 'plan',
+  aliases: [],
+  summary: 'decided actions that are not carried out, as in a dry run or a freeze',
+  filters: ['machine', 'cluster', 'limit'],
+  examples: `  bigfleet get plan
+  bigfleet get plan --cluster ml -o wide`,
+  path: '/v1/plan',
+  read: async (client, query, limit) => {
+    const fetchPage = (part: PageRequest) => client.get<Answer<'plan'>>('/v1/plan', { ...query, ...part });
+    const first = await fetchPage(pageRequest(limit));
+    const actions = await readPages(limit, async (part) => (await fetchPage(part)).actions, first.actions);
+    return { ...first, actions };
+  },
+  items: {
+    ...PLANNED,
+    of: ({ actions }) => actions,
+    replaced: (plan, actions) => ({ ...plan, actions }),
+  },
+  lines: (plan, options) => [
+    ...(options.hasNoHeaders === true ? [] : headLines(plan, options)),
+    ...(plan.actions.total === 0
+      ? options.hasNoHeaders === true
+        ? []
+        : ['Nothing is held back.']
+      : pageLines(plan.actions, PLANNED, options)),
+  ],
+};
+
+function headLines(plan: PlanView, { nowMs }: OutputOptions): readonly string[] {
+  const { cycle, atMs, dryRun, heldBack, frozenClusters } = plan;
+  const when = cycle === null ? 'No cycle yet.' : `Cycle ${count(cycle)}, ${age(nowMs - atMs!)} ago.`;
+  const texts = [
+    ...heldBack.map((held) => `${heldBackLine(held)}.`),
+    ...frozenClusters.map((frozen) => `${frozenClusterText(frozen)}.`),
+  ];
+  return [dryRun ? `${when} This is a dry run.` : when, ...proseLines(texts), ''];
+}
+
+function waitingRow(action: WaitingActionView): readonly Cell[] {
   const { kind, machine, cluster, need, why, freeze, pricePerHour } = action;
   const sign = kind === 'Provision' ? '+' : kind === 'Delete' ? '-' : '';
   return [

@@ -4,17 +4,23 @@ import type { Page, ProviderView } from '../../shard/index.ts';
 import { healthText } from '../../web/index.ts';
 import { age, count } from '../amounts.ts';
 import type { Cell, Style } from '../table.ts';
-import { type Listing, type OutputOptions, pageLines } from './listing.ts';
+import { type Listing, ONE_PAGE } from './listing.ts';
+import type { OutputOptions } from './tables.ts';
 
-export const PROVIDERS: Listing<Page<ProviderView>> = {
+export const PROVIDERS: Listing<Page<ProviderView>, ProviderView> = {
   noun: 'providers',
+  aliases: ['provider', 'pv'],
   summary: 'providers, their reachability and the health of their machines',
   filters: ['limit'],
   examples: `  bigfleet get providers
   bigfleet accept list cloud                      accept a List that has lost machines`,
   path: '/v1/providers',
-  lines: (page, options) => {
-    const columns = [
+  items: {
+    ...ONE_PAGE,
+    kind: 'provider',
+    order: 'those in trouble first',
+    nameOf: ({ name }) => name,
+    columns: [
       { header: 'PROVIDER', isWhole: true },
       { header: 'MACHINES', align: 'right' },
       { header: 'BREAKER' },
@@ -22,14 +28,8 @@ export const PROVIDERS: Listing<Page<ProviderView>> = {
       { header: 'CALLS WAITING', align: 'right' },
       { header: 'LAST LIST', align: 'right' },
       { header: 'NOTE' },
-    ] as const;
-    return pageLines(
-      page,
-      { noun: 'provider', order: 'those in trouble first' },
-      columns,
-      (provider) => rowOf(provider, options),
-      options,
-    );
+    ],
+    rowOf,
   },
 };
 

@@ -5,12 +5,14 @@ import type { CycleView, StatusView } from '../../shard/index.ts';
 import { costPartText, heldBackText, kindName, perHour, supplyGroups, wouldText } from '../../web/index.ts';
 import { age, count, countOf } from '../amounts.ts';
 import { type Fact, factLines } from './facts.ts';
-import type { Listing, OutputOptions } from './listing.ts';
+import type { Listing } from './listing.ts';
 import { notesOf } from './providers.ts';
+import type { OutputOptions } from './tables.ts';
 import { countText } from './wire-text.ts';
 
-export const STATUS: Listing<StatusView> = {
+export const STATUS: Listing<StatusView, never> = {
   noun: 'status',
+  aliases: [],
   summary: 'status of the shard on one screen',
   filters: [],
   examples: `  bigfleet get status
