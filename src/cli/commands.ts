@@ -49,6 +49,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./remote/get.ts')).getCommand(),
   },
   {
+    name: 'describe',
+    summary: 'show everything about one machine, Need, cluster or provider, with its recent events',
+    load: async () => (await import('./remote/describe.ts')).describeCommand(),
+  },
+  {
     name: 'explain',
     summary: 'explain why a Need is met or not, who uses a machine, why a pod waits, or what a word means',
     load: async () => (await import('./explain/explain.ts')).explainCommand(),

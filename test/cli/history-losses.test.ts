@@ -29,8 +29,8 @@ function aLoss(machine: string): LossView {
 }
 
 /** Output of `bigfleet history` for a journal in which one machine was preempted and others were lost. */
-function history(losses: number, ...args: readonly string[]): string {
-  return withPath((path) => {
+function history(losses: number, ...args: readonly string[]): Promise<string> {
+  return withPath(async (path) => {
     const file = fileAt(path);
     const recorded = new Recorded(file);
     recorded.cycle([]);
@@ -43,18 +43,18 @@ function history(losses: number, ...args: readonly string[]): string {
       text += more;
     };
     const io = { out, paint: noPaint, exitCode: () => {} };
-    historyCommand(io).parse([...args, '--data-dir', dirname(path)], { from: 'user' });
+    await historyCommand(io).parseAsync([...args, '--data-dir', dirname(path)], { from: 'user' });
     return text.replaceAll(/\n +/g, ' ');
   });
 }
 
 describe('bigfleet history', () => {
-  it('given a machine that was preempted, then the history of the Need that lost it names the row that got it', () => {
+  it('given a machine that was preempted, then the history of the Need that lost it names the row that got it', async () => {
     const line =
       'preempted m (spot, za) from batch/00000000aa for ml/00000000bb: priority 900 goes before 10';
-    expect(history(0, 'need', LOSER.id)).toContain(line);
-    expect(history(0, 'need', TAKER.id)).toContain(line);
-    expect(history(0, 'need', 'batch/00000000cc')).toContain('nothing about');
+    expect(await history(0, 'need', LOSER.id)).toContain(line);
+    expect(await history(0, 'need', TAKER.id)).toContain(line);
+    expect(await history(0, 'need', 'batch/00000000cc')).toContain('nothing about');
   });
 
   it.each([
@@ -63,17 +63,17 @@ describe('bigfleet history', () => {
     ['need', LOSER.id],
   ])(
     'given a machine that was lost, then the history of its %s has the loss with its error',
-    (...subject) => {
-      expect(history(1, ...subject)).toContain(
+    async (...subject) => {
+      expect(await history(1, ...subject)).toContain(
         'lost m-0 (spot, za) of p, which served batch for batch/00000000aa: the host died',
       );
     },
   );
 
-  it('given many machines that were lost together, then they are one line with their number', () => {
-    const text = history(40, 'cluster', 'batch');
+  it('given many machines that were lost together, then they are one line with their number', async () => {
+    const text = await history(40, 'cluster', 'batch');
     expect(text).toContain('lost 40 machines in zone za of p within 1 s (batch 40): the host died');
     expect(text).not.toContain('m-7');
-    expect(history(40, 'machine', 'm-7')).toContain('lost m-7');
+    expect(await history(40, 'machine', 'm-7')).toContain('lost m-7');
   });
 });

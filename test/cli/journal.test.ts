@@ -22,7 +22,7 @@ const ID = needId(keyOf(NEED));
 
 /** Runs a command on a journal with a short history of one machine, one Need and one cluster. */
 function outputOf(command: typeof historyCommand, ...args: readonly string[]) {
-  return withPath((path) => {
+  return withPath(async (path) => {
     const file = fileAt(path);
     const recorded = new Recorded(file);
     const { recorder } = recorded;
@@ -96,7 +96,7 @@ function outputOf(command: typeof historyCommand, ...args: readonly string[]) {
         code = n;
       },
     };
-    command(io).parse([...args, '--data-dir', dirname(path)], { from: 'user' });
+    await command(io).parseAsync([...args, '--data-dir', dirname(path)], { from: 'user' });
     return {
       lines: text
         .trimEnd()
@@ -115,8 +115,8 @@ function isNarrow(text: string): boolean {
 const STARTED = 'the shard started (epoch 1) and reads everything again';
 
 describe('bigfleet history', () => {
-  it('given a machine, then it prints its changes and actions with reasons', () => {
-    expect(outputOf(historyCommand, 'machine', 'm').lines).toEqual([
+  it('given a machine, then it prints its changes and actions with reasons', async () => {
+    expect((await outputOf(historyCommand, 'machine', 'm')).lines).toEqual([
       STARTED,
       'is on record: Speculative, on-demand standard in za at $1.00 an hour',
       'failed to buy m for web: its provider refused (no quota)',
@@ -127,8 +127,8 @@ describe('bigfleet history', () => {
     ]);
   });
 
-  it('given a Need, then it prints what it wanted and why it was not met', () => {
-    expect(outputOf(historyCommand, 'need', ID).lines).toEqual([
+  it('given a Need, then it prints what it wanted and why it was not met', async () => {
+    expect((await outputOf(historyCommand, 'need', ID)).lines).toEqual([
       STARTED,
       'its cluster wants cpu 4 at priority 0',
       'failed to buy m for web: its provider refused (no quota)',
@@ -139,8 +139,8 @@ describe('bigfleet history', () => {
     ]);
   });
 
-  it('given a cluster, then it prints its changes, including orders for the whole fleet', () => {
-    expect(outputOf(historyCommand, 'cluster', 'web').lines).toEqual([
+  it('given a cluster, then it prints its changes, including orders for the whole fleet', async () => {
+    expect((await outputOf(historyCommand, 'cluster', 'web')).lines).toEqual([
       STARTED,
       'its demand changed: 1 Need, before 0',
       'failed to buy m for web: its provider refused (no quota)',
@@ -153,21 +153,23 @@ describe('bigfleet history', () => {
     ]);
   });
 
-  it('given an entry longer than a line, then it continues below itself', () => {
-    const { text } = outputOf(historyCommand, 'cluster', 'web');
+  it('given an entry longer than a line, then it continues below itself', async () => {
+    const { text } = await outputOf(historyCommand, 'cluster', 'web');
     expect(isNarrow(text)).toBe(true);
     expect(text).toContain(`\n${' '.repeat('2026-03-01T12:00:00.250Z  '.length)}pod (4 cores`);
   });
 
-  it('given a range of time, then only its entries are printed', () => {
-    const { text, code } = outputOf(historyCommand, 'machine', 'm', '--to', '1970-01-01T00:00:01Z');
+  it('given a range of time, then only its entries are printed', async () => {
+    const { text, code } = await outputOf(historyCommand, 'machine', 'm', '--to', '1970-01-01T00:00:01Z');
     expect(text).toBe('The journal has nothing about machine m in that time.\n');
     expect(code).toBe(1);
-    expect(outputOf(historyCommand, 'machine', 'm', '--from', '1970-01-01T00:16:42Z').lines).toHaveLength(3);
+    expect(
+      (await outputOf(historyCommand, 'machine', 'm', '--from', '1970-01-01T00:16:42Z')).lines,
+    ).toHaveLength(3);
   });
 
-  it('given -o json, then entries have all their fields', () => {
-    const items = JSON.parse(outputOf(historyCommand, 'need', ID, '-o', 'json').text) as object[];
+  it('given -o json, then entries have all their fields', async () => {
+    const items = JSON.parse((await outputOf(historyCommand, 'need', ID, '-o', 'json')).text) as object[];
     expect(items[1]).toMatchObject({
       kind: 'need-changed',
       before: null,
@@ -175,16 +177,16 @@ describe('bigfleet history', () => {
     });
   });
 
-  it('given a text that is not the id of a Need, then it is refused', () => {
-    expect(() => outputOf(historyCommand, 'need', 'web')).toThrow(
+  it('given a text that is not the id of a Need, then it is refused', async () => {
+    await expect(outputOf(historyCommand, 'need', 'web')).rejects.toThrow(
       expect.objectContaining({ code: 'BF_USAGE' }),
     );
   });
 });
 
 describe('bigfleet replay', () => {
-  it('given a journal, then it prints for every cycle whether the replay has the same digest', () => {
-    const { lines, text, code } = outputOf(replayCommand);
+  it('given a journal, then it prints for every cycle whether the replay has the same digest', async () => {
+    const { lines, text, code } = await outputOf(replayCommand);
     expect(code).toBe(0);
     expect(text).toMatch(/^epoch 1\n/);
     expect(lines[1]).toMatch(/^cycle 1 {2}ok {2}[0-9a-f]{16} {2}1 buy$/);
@@ -192,9 +194,11 @@ describe('bigfleet replay', () => {
     expect(isNarrow(text)).toBe(true);
   });
 
-  it('given --plan without a cycle, or a cycle that is not in the journal, then it is refused', () => {
-    expect(() => outputOf(replayCommand, '--plan')).toThrow(expect.objectContaining({ code: 'BF_USAGE' }));
-    expect(() => outputOf(replayCommand, '--cycle', '77')).toThrow(
+  it('given --plan without a cycle, or a cycle that is not in the journal, then it is refused', async () => {
+    await expect(outputOf(replayCommand, '--plan')).rejects.toThrow(
+      expect.objectContaining({ code: 'BF_USAGE' }),
+    );
+    await expect(outputOf(replayCommand, '--cycle', '77')).rejects.toThrow(
       expect.objectContaining({ code: 'BF_JOURNAL_RANGE' }),
     );
   });

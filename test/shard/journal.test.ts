@@ -67,7 +67,7 @@ function verdicts(): { isSame: boolean | null; cycle: number | undefined }[] {
   }
 }
 
-function run(command: typeof replayCommand | typeof historyCommand, ...args: string[]) {
+async function run(command: typeof replayCommand | typeof historyCommand, ...args: string[]) {
   let text = '';
   let code = 0;
   const io = {
@@ -79,7 +79,7 @@ function run(command: typeof replayCommand | typeof historyCommand, ...args: str
       code = n;
     },
   };
-  command(io).parse(['--data-dir', join(dir, 'data'), ...args], { from: 'user' });
+  await command(io).parseAsync(['--data-dir', join(dir, 'data'), ...args], { from: 'user' });
   return { text, code };
 }
 
@@ -104,17 +104,19 @@ describe('the journal of a running shard', () => {
     expect(all.at(-1)!.cycle).toBeGreaterThanOrEqual(cycle!.number);
     expect(all.map(({ cycle: number }) => number)).toEqual(all.map((_, i) => i + 1));
 
-    const { text, code } = run(replayCommand, '--from', '1h');
+    const { text, code } = await run(replayCommand, '--from', '1h');
     expect(code).toBe(0);
     expect(text).toContain(`${all.length} cycles: ${all.length} the same, 0 different`);
-    const plan = JSON.parse(run(replayCommand, '--cycle', '3', '--plan').text) as object;
+    const plan = JSON.parse((await run(replayCommand, '--cycle', '3', '--plan')).text) as object;
     expect(Object.keys(plan)).toEqual(['actions', 'needs', 'claims', 'restamps', 'digest']);
 
-    const history = run(historyCommand, 'machine', anAction!.machine);
+    const history = await run(historyCommand, 'machine', anAction!.machine);
     expect(history.code).toBe(0);
     expect(history.text).toMatch(/is on record: (Idle|Speculative)/);
     expect(history.text).toContain('quarantine by ann (smells)');
-    expect(run(historyCommand, 'cluster', anAction!.cluster || 'web').text).toContain('its demand changed');
-    expect(run(historyCommand, 'machine', 'no-such').code).toBe(1);
+    expect((await run(historyCommand, 'cluster', anAction!.cluster || 'web')).text).toContain(
+      'its demand changed',
+    );
+    expect((await run(historyCommand, 'machine', 'no-such')).code).toBe(1);
   }, 180_000);
 });

@@ -1,5 +1,5 @@
-// `bigfleet explain [NEED|machine ID|pod NS/NAME|WORD]`: why a Need of a running shard is met or not, who uses a machine,
-// why a pod waits, and what a word means that any surface prints: an error code, an action, a reason, a verdict, a state.
+// `bigfleet explain [NEED|machine ID|cluster ID|pod NS/NAME|WORD]`: why a Need of a running shard is met or not, who uses
+// a machine, why a cluster has what it has, why a pod waits, and what a word means that any surface prints: an error code, an action, a reason, a verdict, a state.
 
 import { Command, Option } from 'commander';
 import { BigFleetError, printable } from '../../model/index.ts';
@@ -15,6 +15,8 @@ type Flags = ShardFlags & PodFlags;
 
 /** Followed by the id of a machine, which may look like a word. */
 const MACHINE = 'machine';
+/** Followed by the name of a cluster. */
+const CLUSTER = 'cluster';
 /** Followed by NAMESPACE/NAME. */
 const POD = 'pod';
 
@@ -26,9 +28,9 @@ export function explainCommand(io: RemoteIo = PROCESS_IO, connect?: KubeFactory)
     )
     .argument(
       '[what]',
-      'a Need such as ml/00ff00ff00, a word such as preempt or BF_USAGE, a group of words, "machine" or "pod"',
+      'a Need such as ml/00ff00ff00, a word such as preempt, a group of words, "machine", "cluster" or "pod"',
     )
-    .argument('[id]', 'after "machine": the id of a machine; after "pod": NAMESPACE/NAME')
+    .argument('[id]', 'after "machine" or "cluster": its id; after "pod": NAMESPACE/NAME')
     .option('--kubeconfig <file>', 'for a pod: the kubeconfig; otherwise as kubectl finds it')
     .option('--context <name>', 'for a pod: the context of the kubeconfig')
     .option(
@@ -50,6 +52,7 @@ ${EXIT_CODES}
 Examples:
   bigfleet explain ml/00ff00ff00         a Need: what it wants, whether it has that, and why not
   bigfleet explain machine m-17          a machine: which Needs use it, and when it is given back
+  bigfleet explain cluster web           a cluster: why it has what it has, and what is in its way
   bigfleet explain pod shop/web-1        a pod: why it waits, or where it runs
   bigfleet explain                       list all words in groups
   bigfleet explain phase2.inversion      one word
@@ -61,17 +64,26 @@ Examples:
       if (what === MACHINE && id !== undefined) return await showMachine(id, flags, io);
       if (what === MACHINE)
         throw new BigFleetError('BF_USAGE', 'Which machine? "bigfleet get machines" lists them.');
+      if (what === CLUSTER && id !== undefined) return await explainCluster(id, flags, io);
+      if (what === CLUSTER)
+        throw new BigFleetError('BF_USAGE', 'Which cluster? "bigfleet get clusters" lists them.');
       if (what === POD && id !== undefined) return await explainPod(id, flags, io, connect);
       if (what === POD) throw new BigFleetError('BF_USAGE', 'Which pod? Give NAMESPACE/NAME.');
       if (id !== undefined)
         throw new BigFleetError(
           'BF_USAGE',
-          `Only "machine" and "pod" take an id, not "${printable(what!)}".`,
+          `Only "machine", "cluster" and "pod" take an id, not "${printable(what!)}".`,
         );
       if (what !== undefined && isNeedId(what)) return await showExplanation(what, flags, io);
       const text = flags.output === 'json' ? JSON.stringify(jsonOf(what), null, 2) : textOf(what);
       io.out(`${text}\n`);
     });
+}
+
+/** Loaded here: words are explained without the tables of clusters. */
+async function explainCluster(id: string, flags: Flags, io: RemoteIo): Promise<void> {
+  const { showCluster } = await import('../remote/cluster-story.ts');
+  await showCluster(id, flags, io);
 }
 
 /** Loaded here: words and Needs are explained without the parsers of kubeconfig files and verdicts. */

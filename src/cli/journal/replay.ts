@@ -13,9 +13,10 @@ import { count, countOf } from '../amounts.ts';
 import { wholeNumber } from '../flags.ts';
 import type { Style } from '../table.ts';
 import { type JournalIo, PROCESS_IO } from './io.ts';
-import { type SpanFlags, spanOf, spanOptions, timedLines } from './times.ts';
+import { DEFAULT_DATA_DIR, dataDirOption, type SpanFlags, spanOf, spanOptions, timedLines } from './times.ts';
 
 interface Flags extends SpanFlags {
+  readonly dataDir: string;
   readonly cycle?: number;
   readonly epoch?: number;
   readonly plan?: true;
@@ -29,7 +30,8 @@ export function replayCommand(io: JournalIo = PROCESS_IO): Command {
     .option('--epoch <n>', 'with --cycle: of the start of the shard with this epoch', epochNumber)
     .option('--plan', 'with --cycle: the whole plan as JSON')
     .addOption(new Option('-o, --output <format>', 'text or json').choices(['text', 'json']).default('text'));
-  for (const option of spanOptions()) command.addOption(option);
+  for (const option of [dataDirOption().default(DEFAULT_DATA_DIR), ...spanOptions()])
+    command.addOption(option);
   return command
     .addHelpText(
       'after',

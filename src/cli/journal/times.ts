@@ -2,22 +2,27 @@
 // of time.
 
 import { Option } from 'commander';
-import { ALWAYS, type Span } from '../../shard/journal/journal-reader.ts';
+import type { Span } from '../../shard/index.ts';
 import { instant } from '../amounts.ts';
 import { timeOf } from '../flags.ts';
 import { asCalledHere } from '../invocation.ts';
 import { proseWidth, wrapped } from '../table.ts';
 
 export interface SpanFlags {
-  readonly dataDir: string;
   readonly from?: number;
   readonly to?: number;
+}
+
+/** Where a shard keeps its journal unless told otherwise. */
+export const DEFAULT_DATA_DIR = 'bigfleet-data';
+
+export function dataDirOption(): Option {
+  return new Option('--data-dir <path>', 'data directory of the shard, running or not');
 }
 
 export function spanOptions(): readonly Option[] {
   const read = (text: string): number => timeOf(text);
   return [
-    new Option('--data-dir <path>', 'data directory of the shard, running or not').default('bigfleet-data'),
     new Option('--from <time>', 'the first time, or how long ago (default: all that is kept)').argParser(
       read,
     ),
@@ -26,7 +31,7 @@ export function spanOptions(): readonly Option[] {
 }
 
 export function spanOf({ from, to }: SpanFlags): Span {
-  return { fromMs: from ?? ALWAYS.fromMs, toMs: to ?? ALWAYS.toMs };
+  return { fromMs: from ?? Number.NEGATIVE_INFINITY, toMs: to ?? Number.POSITIVE_INFINITY };
 }
 
 /** `2026-03-01T12:00:00.250Z  what happened`; a text longer than a line of the terminal continues below itself. */

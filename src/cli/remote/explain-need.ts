@@ -13,7 +13,7 @@ import { factLines, proseLines } from './facts.ts';
 import { clientOf, type RemoteIo, type ShardFlags } from './flags.ts';
 import { machineLines, machinePath, machineTable } from './machines.ts';
 import { verdictStyle } from './needs.ts';
-import { type OutputOptions, table } from './tables.ts';
+import { type OutputOptions, sectionLines, table, titled } from './tables.ts';
 import { wireWord } from './wire-text.ts';
 
 /** Machines and actions that are listed before the rest is only counted. */
@@ -37,15 +37,25 @@ export async function showMachine(id: string, flags: Flags, { out, paint }: Remo
 
 export async function showExplanation(id: string, flags: Flags, { out, paint }: RemoteIo): Promise<void> {
   const client = await clientOf(flags);
-  const slash = id.lastIndexOf('/');
-  const cluster = encodeURIComponent(id.slice(0, slash));
-  const explanation = await client.get<NeedExplanation>(
-    `/v1/needs/${cluster}/${id.slice(slash + 1).toLowerCase()}`,
-  );
+  const explanation = await explanationOf(client, id);
   if (flags.output === 'json') return out(`${JSON.stringify(explanation, null, 2)}\n`);
   const { nowMs } = await client.get<StatusView>('/v1/status');
-  const options: OutputOptions = { paint, isWide: false, nowMs };
-  const sections = [
+  const lines = await explanationLines(client, explanation, { paint, isWide: false, nowMs });
+  out(`${lines.join('\n')}\n`);
+}
+
+export async function explanationOf(client: ShardClient, id: string): Promise<NeedExplanation> {
+  const slash = id.lastIndexOf('/');
+  const cluster = encodeURIComponent(id.slice(0, slash));
+  return await client.get<NeedExplanation>(`/v1/needs/${cluster}/${id.slice(slash + 1).toLowerCase()}`);
+}
+
+export async function explanationLines(
+  client: ShardClient,
+  explanation: NeedExplanation,
+  options: OutputOptions,
+): Promise<readonly string[]> {
+  return sectionLines([
     wantSection(explanation, options),
     verdictSection(explanation, options),
     whySection(explanation, options),
@@ -68,13 +78,7 @@ export async function showExplanation(id: string, flags: Flags, { out, paint }: 
       options,
     ),
     titled('Recent actions', actionLines(explanation, options), options),
-  ];
-  const shown = sections.filter((section) => section.length > 0);
-  out(`${shown.map((section) => section.join('\n')).join('\n\n')}\n`);
-}
-
-function titled(title: string, lines: readonly string[], { paint }: OutputOptions): readonly string[] {
-  return lines.length === 0 ? [] : [paint('bold', printable(title)), ...lines];
+  ]);
 }
 
 function wantSection({ need }: NeedExplanation, options: OutputOptions): readonly string[] {

@@ -1,5 +1,6 @@
 // Tables of `bigfleet get`, `describe` and `explain`: which columns a format shows, and the lines of a page.
 
+import { printable } from '../../model/index.ts';
 import type { Page } from '../../shard/index.ts';
 import { cutText } from '../../web/index.ts';
 import { count } from '../amounts.ts';
@@ -82,4 +83,19 @@ export function csvLines<I>(
 
 function csvField(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** A section of a screen about one thing; none without lines. */
+export function titled(
+  title: string,
+  lines: readonly string[],
+  { paint }: Pick<OutputOptions, 'paint'>,
+): readonly string[] {
+  return lines.length === 0 ? [] : [paint('bold', printable(title)), ...lines];
+}
+
+/** Sections with an empty line between them. */
+export function sectionLines(sections: readonly (readonly string[])[]): readonly string[] {
+  const shown = sections.filter((section) => section.length > 0);
+  return shown.flatMap((section, i) => (i === 0 ? section : ['', ...section]));
 }

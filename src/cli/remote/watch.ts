@@ -115,7 +115,7 @@ class ChangePrinter<I> {
   readonly #layout = new TableLayout();
   #isFirst = true;
 
-  constructor(table: ItemTable<I>, flags: ListFlags, io: RemoteIo) {
+  constructor(table: ItemTable<I> & { readonly isLog?: true }, flags: ListFlags, io: RemoteIo) {
     this.#table = table;
     this.#flags = flags;
     this.#io = io;

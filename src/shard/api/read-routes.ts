@@ -5,7 +5,7 @@ import { excerpt, type Requirement } from '../../model/index.ts';
 import { freezeIdOf } from '../planning/freezes.ts';
 import { offsetPage, type PageAsk } from '../planning/queries/pages.ts';
 import { ActionLists, FreezePage, PlanView } from '../views/actions.ts';
-import { ClusterPage } from '../views/clusters.ts';
+import { ClusterPage, ClusterView } from '../views/clusters.ts';
 import { SeriesView } from '../views/events.ts';
 import { HistoryPage } from '../views/history.ts';
 import { MachinePage, MachineView } from '../views/machines.ts';
@@ -107,6 +107,18 @@ export const READ_ROUTES: readonly Route[] = [
     handle: async ({ port, query }) => {
       const list = listIn('clusters', query.order);
       return withCursor(list, await port.ask('clusters', { order: query.order, ...pageAsk(query, list) }));
+    },
+  }),
+  route({
+    ...GET,
+    path: '/v1/clusters/{id}',
+    summary: 'One cluster.',
+    params: z.object({ id: pathPart }),
+    answer: ClusterView,
+    handle: async ({ port, params: { id } }) => {
+      const { items } = await port.ask('clusters', { cluster: id, limit: 1 });
+      if (items[0] !== undefined) return items[0];
+      throw new Refusal(404, `There is no cluster ${excerpt(id)}.`);
     },
   }),
   route({

@@ -1,0 +1,124 @@
+// `bigfleet describe`, `explain cluster` and `history` over the API.
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { explainCommand } from '../../src/cli/explain/explain.ts';
+import { historyCommand } from '../../src/cli/journal/history.ts';
+import { describeCommand } from '../../src/cli/remote/describe.ts';
+import { CLUSTERS, EVENTS, FakeShard, MACHINES, UNMET } from '../../testing/support/fake-shard.ts';
+import { type Served, servedShard } from './served.ts';
+
+let served: Served;
+beforeEach(async () => {
+  served = await servedShard();
+});
+afterEach(() => served.close());
+
+const show = (...words: string[]) => served.run(describeCommand, words);
+
+describe('bigfleet describe', () => {
+  it('given a machine, then it has its facts and its events', async () => {
+    const text = await show('machine', 'm-1');
+    expect(text).toMatch(/^m-1 {2}configured\n/);
+    expect(text).toMatch(/Recent events, newest first\n.*\n +2m +action +bound m-1 to prod-eu/);
+    expect(served.shard.asked.at(-1)).toMatchObject({ name: 'history', ask: { machine: 'm-1' } });
+    expect(await show('mc/m-1')).toBe(text);
+    expect(JSON.parse(await show('machine', 'm-1', '-o', 'json'))).toMatchObject({
+      machine: MACHINES[0],
+      events: [{ id: EVENTS[0]!.id }],
+    });
+  });
+
+  it('given a Need, then it has its explanation and its events', async () => {
+    const text = await show(`need/${UNMET.id}`);
+    expect(text).toContain(`Need ${UNMET.id}`);
+    expect(text).toContain('What would help');
+    expect(served.shard.asked.at(-1)).toMatchObject({ name: 'history', ask: { need: UNMET.id } });
+  });
+
+  it('given a cluster, then it has demand, guardrails, unmet Needs and what is held back', async () => {
+    const text = await show('cl', 'ml');
+    expect(text).toMatch(/^ml {2}not connected\n/);
+    expect(text).toContain('Guardrails in force');
+    expect(text).toContain(`No machine can join: ${CLUSTERS[1]!.cannotBind}`);
+    expect(text).toMatch(/Unmet Needs\n.*\n {2}ml\/00ff00ff00/);
+    expect(text).toMatch(/Decided, and held back\n.*\n {2}buy +gpu\/8/);
+    expect(text.split('\n').filter((line) => line.length > 100)).toEqual([]);
+  });
+
+  it('given a provider, then it has its health, Failed machines and events about it', async () => {
+    const text = await show('provider', 'cloud');
+    expect(text).toMatch(/calls +7 waiting, breaker open/);
+    expect(text).toMatch(/Recent events.*\n.*\n.*log/);
+    expect(await show('provider', 'metal')).not.toContain('Recent events');
+  });
+
+  it.each([
+    [['machine', 'm-9'], 'There is no machine m-9'],
+    [['cluster', 'nowhere'], 'There is no cluster nowhere'],
+    [['provider', 'nowhere'], 'There is no provider nowhere'],
+    [['need', 'ml'], 'is not a Need, which is CLUSTER/TEN-HEX-DIGITS'],
+    [['pod', 'x'], '"pod" is none of machine, need, cluster, provider'],
+    [['machine'], 'Which machine? "bigfleet get machines" lists them'],
+  ])('given %j, then the error says what to name', async (words, message) => {
+    await expect(show(...words)).rejects.toThrow(message);
+  });
+});
+
+describe('bigfleet explain cluster', () => {
+  it('given a cluster, then it says why it has what it has', async () => {
+    const freeze = { id: 'x', who: 'ann', why: 'a look', cluster: 'ml', action: null, sinceMs: 0 };
+    const retired = { who: 'bo', why: 'closed', sinceMs: 0 };
+    const view = { ...CLUSTERS[1]!, freeze, retired, hasReported: false };
+    served.shard.answers.clusters = () => ({ items: [view], total: 1, next: null });
+    const text = await served.run(explainCommand, ['cluster', 'ml']);
+    expect(text).toContain('- All actions frozen by ann');
+    expect(text).toContain('- Retired by bo');
+    expect(text).toContain('It has not reported since the start');
+    expect(JSON.parse(await served.run(explainCommand, ['cluster', 'ml', '-o', 'json']))).toMatchObject({
+      cluster: { cluster: 'ml' },
+      unmet: { total: 1 },
+    });
+    await expect(served.run(explainCommand, ['cluster'])).rejects.toThrow('Which cluster?');
+  });
+});
+
+describe('bigfleet history over the API', () => {
+  const history = async (...words: string[]) => {
+    let code = 0;
+    const text = await served.run(
+      (io) => historyCommand({ ...io, exitCode: (given) => (code = given) }),
+      words,
+    );
+    return { text, code };
+  };
+
+  it('given a shard, then its events are printed, oldest first', async () => {
+    const shard: FakeShard = served.shard;
+    const { history: answer } = new FakeShard().answers;
+    shard.answers.history = (ask) => answer({ ...ask, machine: undefined });
+    const { text, code } = await history('machine', 'm-1', '--from', '2025-01-01');
+    expect(text.split('\n').map((line) => line.slice(26))).toEqual([
+      expect.stringContaining('bound m-1 to prod-eu'),
+      expect.stringContaining('cloud'),
+      '',
+    ]);
+    expect(code).toBe(0);
+    expect(shard.asked[0]).toMatchObject({
+      name: 'history',
+      ask: { machine: 'm-1', sinceMs: Date.UTC(2025, 0, 1) },
+    });
+  });
+
+  it('given a machine without events, then exit code 1', async () => {
+    expect(await history('machine', 'm-9')).toEqual({
+      text: 'The shard knows of nothing about machine m-9 in that time.\n',
+      code: 1,
+    });
+  });
+
+  it('given a data directory as well, then the journal in it is read', async () => {
+    await expect(history('machine', 'm-1', '--data-dir', '/nowhere')).rejects.toMatchObject({
+      code: 'BF_JOURNAL_UNREADABLE',
+    });
+  });
+});
