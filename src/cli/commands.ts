@@ -89,6 +89,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./remote/machine-orders.ts')).forgetCommand(),
   },
   {
+    name: 'drain',
+    summary: 'replace a machine by others, then drain it and give it back',
+    load: async () => (await import('./remote/machine-orders.ts')).drainCommand(),
+  },
+  {
     name: 'accept',
     summary: 'accept a quarantined List or roll-up, or let a cluster with rows set aside shrink',
     load: async () => (await import('./remote/accept.ts')).acceptCommand(),
@@ -117,6 +122,27 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'provider',
     summary: 'try out and check capacity providers',
     load: async () => (await import('./provider.ts')).providerCommand(),
+  },
+  {
+    name: 'cost',
+    summary: 'show what the fleet costs per hour, and what for',
+    load: async () => (await import('./remote/cost.ts')).costCommand(),
+  },
+  {
+    name: 'version',
+    summary: 'print the version of this program, and of the shard if one answers',
+    load: async () => (await import('./version.ts')).versionCommand(),
+  },
+  {
+    name: 'completion',
+    summary: 'print a script that completes commands, flags and names in a shell',
+    load: async () => {
+      const { completionCommand } = await import('./completion/command.ts');
+      return completionCommand(async () => {
+        const { bigfleetProgram } = await import('./program.ts');
+        return await bigfleetProgram(() => true);
+      });
+    },
   },
   {
     name: 'certs',

@@ -34,7 +34,12 @@ export function reasonsIn(
     const isFold = key.group.startsWith('fold:');
     const profile = profiles.get(keyText(key));
     if (profile === undefined && isFold) return { cause: 'excess', domain: null, goesTo: null };
-    return leavingOfRow(machine, profile, options.retiring.has(machine.id), () => verdict);
+    return leavingOfRow(
+      machine,
+      profile,
+      options.retiring.has(machine.id) ? 'replaced' : null,
+      () => verdict,
+    );
   };
   return (action) => {
     const machine = byId.get(action.machine);

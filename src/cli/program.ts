@@ -1,8 +1,8 @@
 // All commands of `bigfleet` as one tree, which main.ts runs, with the settings that all of them share: the width of
 // help and how errors are shown.
 
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError, type HelpContext, type OutputConfiguration } from 'commander';
+import { packageVersion } from '../runtime/package-version.ts';
 import { COMMANDS, type CommandEntry } from './commands.ts';
 import { invocation } from './invocation.ts';
 import { UsageError } from './report-error.ts';
@@ -24,7 +24,7 @@ export async function bigfleetProgram(isCalled: (name: string) => boolean): Prom
     .description('One autoscaler for a whole fleet of Kubernetes clusters.')
     // Options after a command are its own, also if the command above it has an option of the same name.
     .enablePositionalOptions()
-    .version(versionOfPackage(), '-V, --version', 'print the version')
+    .version(packageVersion(), '-V, --version', 'print the version')
     .addHelpText('after', HELP)
     .addHelpText('afterAll', callHint);
   for (const entry of COMMANDS)
@@ -61,11 +61,6 @@ export function calledBy(words: readonly string[]): (name: string) => boolean {
 
 function summaryOf({ name, summary }: CommandEntry): Command {
   return new Command(name).description(summary);
-}
-
-function versionOfPackage(): string {
-  const file = new URL('../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
 /** Names from the top level to this command, such as `get machines`. */

@@ -33,6 +33,7 @@ export type { RollupBase, RollupDelta } from './rollup-delta.ts';
 export { composed, FRESH, keptRows, NO_BASE, NO_ROLLUP, rowsAfter, wholeRollup } from './rollup-delta.ts';
 export type { UnclaimedWait } from './sharing-text.ts';
 export {
+  drainOrderText,
   leftOver,
   remaindersText,
   renewalText,

@@ -9,11 +9,12 @@ import { type Attributes, attributeOf } from './requirement.ts';
 /**
  *  excess       its row has enough without it
  *  replaced     cheaper machines replace it
+ *  ordered      a person has ordered to drain it
  *  work-ended   the row it was bound for is no longer reported
  *  gang-broken  its row is a gang that cannot be complete now, and keeps no machines in the domain of this one
  *  gang-moved   its row is a gang that is, or is being assembled, in another domain
  */
-type LeavingCause = 'excess' | 'replaced' | 'work-ended' | 'gang-broken' | 'gang-moved';
+type LeavingCause = 'excess' | 'replaced' | 'ordered' | 'work-ended' | 'gang-broken' | 'gang-moved';
 
 export interface Leaving {
   readonly cause: LeavingCause;
@@ -25,17 +26,17 @@ export interface Leaving {
 const EXCESS: Leaving = { cause: 'excess', domain: null, goesTo: null };
 
 /**
- * `profile` is that of the row it was bound for, undefined if the row has ended. `isRetiring`: the machine is to be replaced.
+ * `profile` is that of the row it was bound for, undefined if the row has ended. `whyRetiring`: why the machine is to be replaced, if it is.
  * `verdictOf` is called for gangs only.
  */
 export function leavingOfRow(
   machine: Attributes,
   profile: Profile | undefined,
-  isRetiring: boolean,
+  whyRetiring: 'replaced' | 'ordered' | null,
   verdictOf: () => Verdict | null,
 ): Leaving {
   if (profile === undefined) return { ...EXCESS, cause: 'work-ended' };
-  if (isRetiring) return { ...EXCESS, cause: 'replaced' };
+  if (whyRetiring !== null) return { ...EXCESS, cause: whyRetiring };
   const same = sameTermOf(profile);
   const verdict = same === undefined ? null : verdictOf();
   if (same === undefined || verdict === null) return EXCESS;

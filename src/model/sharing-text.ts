@@ -121,6 +121,11 @@ export function renewalText(
   ].join(', ');
 }
 
+/** `to be drained for 4 min, as ann ordered: disk errors`. */
+export function drainOrderText(forMs: number, who: string, why: string): string {
+  return `to be drained for ${spanText(forMs)}, as ${who} ordered: ${why}`;
+}
+
 /** `45 s`, `4 min`, `2 h 5 min`. */
 function spanText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));

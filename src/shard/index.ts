@@ -134,5 +134,6 @@ export type {
   ShardPort,
   ShortfallView,
   StatusView,
+  VersionView,
   WaitingActionView,
 } from './views.ts';

@@ -29,7 +29,14 @@ export type { MachineView } from './views/machines.ts';
 export type { NeedExplanation, NeedView, OnTheWayView, ShortfallView } from './views/needs.ts';
 export type { ProviderHealth, ProviderView, ZoneHealth } from './views/providers.ts';
 export type { Counts, NeedRef, Quantities } from './views/schema.ts';
-export type { CycleView, HardwareView, HeldBackView, ResourceView, StatusView } from './views/status.ts';
+export type {
+  CycleView,
+  HardwareView,
+  HeldBackView,
+  ResourceView,
+  StatusView,
+  VersionView,
+} from './views/status.ts';
 
 export interface MachineFilter {
   readonly id?: string;
@@ -138,7 +145,9 @@ export type Order =
   | { readonly kind: 'freeze'; readonly scope: FreezeScope; readonly who: string; readonly why: string }
   | { readonly kind: 'unfreeze'; readonly id: string; readonly who: string }
   | { readonly kind: 'quarantine'; readonly machine: string; readonly who: string; readonly why: string }
-  | ({ readonly kind: 'retry' | 'forget'; readonly machine: string } & Signed)
+  | ({ readonly kind: 'retry' | 'forget' | 'undrain'; readonly machine: string } & Signed)
+  /** Replaces a machine by others, then gives it back. */
+  | { readonly kind: 'drain'; readonly machine: string; readonly who: string; readonly why: string }
   /** Accepts a List that lost many machines. */
   | ({ readonly kind: 'accept-list'; readonly provider: string } & Signed)
   /** Lets machines of a cluster be reclaimed although rows of its demand are set aside. */

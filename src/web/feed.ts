@@ -60,7 +60,7 @@ export interface Action {
 }
 
 interface Leaving {
-  readonly cause: 'excess' | 'replaced' | 'work-ended' | 'gang-broken' | 'gang-moved';
+  readonly cause: 'excess' | 'replaced' | 'ordered' | 'work-ended' | 'gang-broken' | 'gang-moved';
   readonly domain: string | null;
   readonly goesTo: string | null;
 }

@@ -119,6 +119,7 @@ function leavingText({ cluster, from, leaving }: Decided): string {
   if (leaving?.cause === 'work-ended')
     return `the work it was bound for${from ? ` (${from.id})` : ''} has ended`;
   if (leaving?.cause === 'replaced') return 'cheaper machines replace it';
+  if (leaving?.cause === 'ordered') return 'a person ordered it to be drained';
   if (leaving?.cause === 'gang-broken')
     return `${gang} can no longer be complete${leaving.domain ? ` in ${leaving.domain}` : ''}, so no part of it stays there`;
   if (leaving?.cause === 'gang-moved') return `${gang} is now in ${leaving.goesTo}`;

@@ -61,6 +61,7 @@ type Leaving = NonNullable<NonNullable<ActionView['leaving']>>['cause'];
 export const LEAVING_CAUSES = {
   excess: { summary: 'A machine leaves its cluster because its row has enough without it.' },
   replaced: { summary: 'A machine leaves its cluster because cheaper machines replace it.' },
+  ordered: { summary: 'A machine leaves its cluster because a person ordered it to be drained.' },
   'work-ended': {
     summary: 'A machine leaves its cluster because the row it was bound for is no longer reported.',
   },

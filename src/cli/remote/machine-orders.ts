@@ -1,6 +1,7 @@
-// `bigfleet retry`, `quarantine` and `forget`: orders about single machines, sent to the shard's HTTP API by order.ts.
+// `bigfleet retry`, `quarantine`, `forget` and `drain`: orders about single machines, sent to the shard's HTTP API by order.ts.
 
 import { Command } from 'commander';
+import { BigFleetError } from '../../model/index.ts';
 import { addOrderFlags, EXIT_CODES, type OrderFlags, PROCESS_IO, type RemoteIo, WHY } from './flags.ts';
 import { order } from './order.ts';
 
@@ -35,5 +36,37 @@ function machineCommand(verb: string, summary: string, examples: string, io: Rem
     .addHelpText('after', `\n${EXIT_CODES}\n\nExamples:\n${examples}`)
     .action(async (machine: string, flags: MachineFlags) => {
       await order(`/v1/machines/${encodeURIComponent(machine)}/${verb}`, { why: flags.why }, flags, io);
+    });
+}
+
+export function drainCommand(io: RemoteIo = PROCESS_IO): Command {
+  const command = new Command('drain')
+    .description('replace a machine by others, then drain it and give it back')
+    .argument('<machine>', 'its id, as "bigfleet get machines" shows it')
+    .option('--why <text>', 'reason, shown with the machine; required unless --cancel')
+    .option('--cancel', 'take the order back');
+  return addOrderFlags(command)
+    .addHelpText(
+      'after',
+      `
+Its Needs are served by other machines first; then it is reclaimed as any other machine: freezes,
+caps and the operator's drain apply. It is Idle afterwards. A restart of the shard forgets the
+order.
+${EXIT_CODES}
+
+Examples:
+  bigfleet drain m-17 --why "disk errors"
+  bigfleet get events --machine m-17 --watch      follows it
+  bigfleet drain m-17 --cancel`,
+    )
+    .action(async (machine: string, flags: MachineFlags & { readonly cancel?: true }) => {
+      const { why, cancel } = flags;
+      if (why === undefined && cancel !== true)
+        throw new BigFleetError(
+          'BF_USAGE',
+          'Give the reason with --why, or take the order back with --cancel.',
+        );
+      const verb = cancel === true ? 'undrain' : 'drain';
+      await order(`/v1/machines/${encodeURIComponent(machine)}/${verb}`, { why }, flags, io);
     });
 }

@@ -122,6 +122,7 @@ function notesOf(machine: MachineView, nowMs: number): readonly string[] {
   if (unclaimed !== null) notes.push(unclaimed.sentence);
   // A shard of an earlier version does not say.
   if (machine.renewal != null) notes.push(machine.renewal.sentence);
+  if (machine.drainOrder != null) notes.push(machine.drainOrder.sentence);
   if (isForgotten) notes.push('forgotten');
   return notes;
 }

@@ -59,6 +59,22 @@ export const ORDER_ROUTES: readonly Route[] = [
   })),
   route({
     method: 'POST',
+    path: '/v1/machines/{id}/drain',
+    access: 'order',
+    summary: 'Replaces a Configured machine by others, then drains it, under all guardrails.',
+    params: z.object({ id: pathPart }),
+    body: z.strictObject({ who, why }),
+    answer: OrderAnswer,
+    handle: ({ port, params: { id: machine }, body: { who, why } }) =>
+      ordered(port, { kind: 'drain', machine, who, why }, () => hasMachine(port, machine)),
+  }),
+  machineOrder('undrain', 'Takes back an order to drain a machine.', (machine, by) => ({
+    kind: 'undrain',
+    machine,
+    ...by,
+  })),
+  route({
+    method: 'POST',
     path: '/v1/providers/{name}/accept-list',
     access: 'order',
     summary: 'Accepts a List that lost many machines.',
@@ -100,7 +116,7 @@ function signatureOf({ who, why }: Signed): Signature {
 }
 
 function machineOrder(
-  verb: 'retry' | 'quarantine' | 'forget',
+  verb: 'retry' | 'quarantine' | 'forget' | 'undrain',
   summary: string,
   orderOf: (machine: string, by: Signature) => Order,
 ): Route {

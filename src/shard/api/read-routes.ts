@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { excerpt, type Requirement } from '../../model/index.ts';
+import { packageVersion } from '../../runtime/package-version.ts';
 import { freezeIdOf } from '../planning/freezes.ts';
 import { offsetPage, type PageAsk } from '../planning/queries/pages.ts';
 import { ActionLists, FreezePage, PlanView } from '../views/actions.ts';
@@ -11,7 +12,7 @@ import { HistoryPage } from '../views/history.ts';
 import { MachinePage, MachineView } from '../views/machines.ts';
 import { NeedExplanation, NeedPage, ShortfallPage } from '../views/needs.ts';
 import { ProviderPage } from '../views/providers.ts';
-import { StatusView } from '../views/status.ts';
+import { StatusView, VersionView } from '../views/status.ts';
 import type { ListOrder, MachineFilter, MachineSort } from '../views.ts';
 import { type ListName, positionIn, withCursor } from './cursor.ts';
 import { filters, historyKinds, labels, order, paging, pathPart, since, sort } from './inputs.ts';
@@ -32,6 +33,16 @@ export const READ_ROUTES: readonly Route[] = [
     summary: 'Phase, last cycle, machines by state, cost, and providers.',
     answer: StatusView,
     handle: ({ port }) => port.ask('status', {}),
+  }),
+  route({
+    ...GET,
+    path: '/v1/version',
+    summary: 'Versions of BigFleet and Node that serve this API.',
+    answer: VersionView,
+    handle: async ({ port }) => {
+      const { shard } = await port.ask('status', {});
+      return { shard, version: packageVersion(), node: process.versions.node };
+    },
   }),
   route({
     ...GET,

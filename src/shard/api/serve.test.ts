@@ -74,6 +74,7 @@ describe('reading', () => {
     ['/v1/needs/prod-eu/3fa94c01de', MET_EXPLANATION],
     ['/v1/clusters', { items: CLUSTERS, total: 2 }],
     ['/v1/clusters/ml', CLUSTERS[1]],
+    ['/v1/version', { shard: STATUS.shard, version: expect.stringMatching(/^\d+\.\d+\.\d+/) as string }],
     ['/v1/providers', { items: STATUS.providers, total: 2 }],
     ['/v1/shortfalls?limit=10', { items: [SHORTFALL], total: 1 }],
     ['/v1/freezes', { items: [FREEZE], total: 1 }],

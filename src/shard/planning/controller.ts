@@ -45,6 +45,7 @@ import { MachinesOnHold } from './machines-on-hold.ts';
 import { NodeReports } from './node-reports.ts';
 import { NodeStateRouter } from './node-state-router.ts';
 import type { ControllerOptions, ControllerStore } from './options.ts';
+import { OrderedDrains } from './ordered-drains.ts';
 import { carryOut, clearDemand, logOrder } from './orders.ts';
 import { Answers } from './queries/answers.ts';
 import { ClusterCosts } from './queries/cluster-costs.ts';
@@ -110,6 +111,7 @@ export interface ControllerState {
   readonly incomplete: IncompleteDemand;
   readonly nodeFacts: ClusterNodeFacts;
   readonly retirements: Retirements;
+  readonly drains: OrderedDrains;
   phase: 'starting' | 'running' | 'stopping' | 'fenced';
 }
 
@@ -399,6 +401,7 @@ function stateOf(
     incomplete: new IncompleteDemand(),
     nodeFacts,
     retirements,
+    drains: new OrderedDrains(),
     phase: 'starting',
   };
 }

@@ -27,6 +27,7 @@ import { type Admission, countByKind } from './guardrails.ts';
 import { heldBackOf } from './held-back.ts';
 import { leavingOf } from './leaving.ts';
 import { OperatorVerdicts } from './operator-verdicts.ts';
+import { settleDrains } from './ordered-drains.ts';
 import { needRef } from './queries/need-names.ts';
 import { statusOf } from './queries/status.ts';
 import type { Shortfall } from './shortfalls.ts';
@@ -188,6 +189,8 @@ export class Cycles {
     machineFacts.committed(applied);
     machineFacts.flush();
     failpoint('cycle.committed');
+    for (const machine of settleDrains(state))
+      this.#log('info', 'drain-order-ended', { machine: excerpt(machine) });
     this.#reportRefused(applied.refused);
     this.#noteSetAside(applied.rowsSetAside);
     const nowMs = this.#now;
@@ -211,8 +214,8 @@ export class Cycles {
     metrics.phase('emit', plan + monotonicMs() - naming);
     // Before `#carryOut`, which sets targets that this cycle's snapshot does not contain, and replaces targets that end here.
     for (const key of state.ended.take()) ledger.append({ kind: 'row-ended', key });
-    for (const clock of state.onHold.observe(decision, nowMs, decided))
-      ledger.append({ kind: 'unclaimed', ...clock });
+    for (const { id, sinceMs } of state.onHold.observe(decision, nowMs, decided))
+      ledger.append({ kind: 'unclaimed', id, sinceMs: this.#heldSince(id, sinceMs) });
     const carrying = monotonicMs();
     const { admission, refused } = this.#carryOut(decision, decided);
     metrics.phase('execute', monotonicMs() - carrying);
@@ -223,6 +226,13 @@ export class Cycles {
     if (state.shortfalls.gauges.stopped === 0) state.renewals.check(nowMs, options);
     failpoint('cycle.ended');
     return admission.waiting.deferred.length > 0;
+  }
+
+  /** A hold that begins, or null for one that ends. That of a machine to be drained on order is over when it begins. */
+  #heldSince(id: string, sinceMs: number | null): number | null {
+    const { drains, parts } = this.#state;
+    if (sinceMs === null || drains.of(id) === undefined) return sinceMs;
+    return sinceMs - parts.options.economy.reclaimHoldSeconds * 1000;
   }
 
   /** Commits the pending changes. Other threads start on the next decision while the rows are written. */
@@ -303,7 +313,7 @@ export class Cycles {
       ]),
       releaseHoldSeconds: parts.options.releaseHoldSeconds,
       weights: parts.options.weights,
-      retiring: this.#state.renewals.marks(nowMs),
+      retiring: this.#state.drains.marksWith(this.#state.renewals.marks(nowMs)),
       ...parts.options.economy,
       purchaseBudget: purchaseBudgetOf(parts.options.spending, ledger),
     };
@@ -344,8 +354,11 @@ export class Cycles {
 
   /** Why machines that no row counts on leave their cluster; caches the verdict of each row. */
   #leavingOf(decision: Decision): (action: Action) => Leaving | null {
-    const { ledger, profiles, renewals } = this.#state;
-    const isRetiring = (id: string): boolean => renewals.of(id) !== undefined;
+    const { ledger, profiles, renewals, drains } = this.#state;
+    const whyRetiring = (id: string) => {
+      if (drains.of(id) !== undefined) return 'ordered';
+      return renewals.of(id) === undefined ? null : 'replaced';
+    };
     const verdicts = new Map<string, Verdict | null>();
     const verdictOf = (key: NeedKey): Verdict | null => {
       const text = keyText(key);
@@ -355,7 +368,7 @@ export class Cycles {
       verdicts.set(text, verdict);
       return verdict;
     };
-    return (action) => leavingOf(action, { isRetiring, ledger, profiles, verdictOf });
+    return (action) => leavingOf(action, { whyRetiring, ledger, profiles, verdictOf });
   }
 
   /** Updates shortfalls, their log lines, journal entries and gauges after a decision. */

@@ -18,8 +18,8 @@ import { needRef, type Profiles } from './queries/need-names.ts';
 export interface LeavingParts {
   readonly ledger: MachineLedger;
   readonly profiles: Profiles;
-  /** Whether a machine is to be replaced by cheaper ones. */
-  readonly isRetiring: (id: string) => boolean;
+  /** Why a machine is to be replaced; null if it is not. */
+  readonly whyRetiring: (id: string) => 'replaced' | 'ordered' | null;
   /** null: the key is not that of a row by itself. */
   readonly verdictOf: (key: NeedKey) => Verdict | null;
 }
@@ -33,14 +33,14 @@ export function rowOf({ cluster, stamp }: Pick<MachineStatus, 'cluster' | 'stamp
 /** null: the machine leaves for another reason, or the row it was bound for is unknown. */
 export function leavingOf(
   { kind, machine, reason }: Action,
-  { isRetiring, ledger, profiles, verdictOf }: LeavingParts,
+  { whyRetiring, ledger, profiles, verdictOf }: LeavingParts,
 ): Leaving | null {
   const isExcess = kind === 'Reclaim' || (kind === 'Preempt' && reason === 'phase2.excess');
   const { cluster, stamp } = ledger.statusOf(machine) ?? { cluster: '', stamp: null };
   const record = ledger.recordOf(machine);
   if (!isExcess || stamp === null || cluster === '' || record === null) return null;
   const key = { cluster, fingerprint: stamp.fingerprint, group: stamp.group };
-  const { cause, domain, goesTo } = leavingOfRow(record, profiles.of(key), isRetiring(machine), () =>
+  const { cause, domain, goesTo } = leavingOfRow(record, profiles.of(key), whyRetiring(machine), () =>
     verdictOf(key),
   );
   return { cause, domain: shown(domain), goesTo: shown(goesTo) };

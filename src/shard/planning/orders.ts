@@ -5,6 +5,7 @@ import { excerpt, wholeRollup } from '../../model/index.ts';
 import type { Order, OrderResult } from '../views.ts';
 import type { ControllerState } from './controller.ts';
 import { freezeIdOf, freezeName, MAX_FREEZES } from './freezes.ts';
+import { drainObstacle } from './ordered-drains.ts';
 import { MAX_RETIREMENTS } from './retirements.ts';
 
 /** Bytes kept of the author and of the reason in a log line. */
@@ -44,6 +45,12 @@ function resultOf(state: ControllerState, order: Order): OrderResult {
       );
     case 'forget':
       return forget(state, order.machine);
+    case 'drain':
+      return drain(state, order);
+    case 'undrain':
+      return state.drains.remove(order.machine)
+        ? done(`Machine ${excerpt(order.machine)} is used as before.`)
+        : refused(`Machine ${excerpt(order.machine)} is not to be drained on order.`);
     case 'lift-set-aside':
       return state.incomplete.lift(order.cluster)
         ? done(`Machines of ${excerpt(order.cluster)} may be reclaimed although rows of it are set aside.`)
@@ -166,6 +173,24 @@ function forget({ actuation, ledger }: ControllerState, machine: string): OrderR
   );
 }
 
+/** Its row acquires other machines first. A hold that runs already counts as over. */
+function drain(state: ControllerState, order: Extract<Order, { readonly kind: 'drain' }>): OrderResult {
+  const { machine, who, why } = order;
+  const { drains, ledger, parts } = state;
+  const obstacle = drainObstacle(state, machine);
+  if (obstacle !== null) return refused(obstacle);
+  const nowMs = parts.clock.now();
+  if (!drains.add(machine, { who, why, sinceMs: nowMs }))
+    return refused('As many machines as possible are to be drained on order already.');
+  if ((ledger.statusOf(machine)?.unclaimedSinceMs ?? null) !== null) {
+    const sinceMs = nowMs - parts.options.economy.reclaimHoldSeconds * 1000;
+    ledger.append({ kind: 'unclaimed', id: machine, sinceMs });
+  }
+  return done(
+    `Machine ${excerpt(machine)} is drained once others serve its Needs, under all guardrails; then it is Idle. "bigfleet quarantine" keeps it out of use, a restart of the shard forgets the order.`,
+  );
+}
+
 function about(isDone: boolean, machine: string, what: string): OrderResult {
   return isDone
     ? done(`Machine ${excerpt(machine)} ${what}.`)
@@ -184,6 +209,8 @@ function subjectOf(order: Order): Readonly<Record<string, unknown>> {
     case 'quarantine':
     case 'retry':
     case 'forget':
+    case 'drain':
+    case 'undrain':
       return { machine: excerpt(order.machine), ...whyOf(order) };
     case 'accept-list':
       return { provider: excerpt(order.provider), ...whyOf(order) };

@@ -17,9 +17,9 @@ const actionReason = z.enum([
 
 const Leaving = view('Leaving', 'Why a machine that no row counts on leaves its cluster.', {
   cause: z
-    .enum(['excess', 'replaced', 'work-ended', 'gang-broken', 'gang-moved'])
+    .enum(['excess', 'replaced', 'ordered', 'work-ended', 'gang-broken', 'gang-moved'])
     .describe(
-      '`excess`: its row has enough without it. `replaced`: cheaper machines replace it. `work-ended`: its row is no longer reported. `gang-broken`: its row is a gang that cannot be complete now. `gang-moved`: its row is a gang that is in another domain.',
+      '`excess`: its row has enough without it. `replaced`: cheaper machines replace it. `ordered`: a person ordered it to be drained. `work-ended`: its row is no longer reported. `gang-broken`: its row is a gang that cannot be complete now. `gang-moved`: its row is a gang that is in another domain.',
     ),
   domain: z.string().nullable().describe('For a gang: the domain of the machine.'),
   goesTo: z.string().nullable().describe('For a gang: its domain now.'),

@@ -96,6 +96,16 @@ export const MachineView = view('MachineView', 'A machine.', {
     })
     .nullable()
     .describe('Set for a machine that is to be replaced by cheaper ones; null for all other machines.'),
+  drainOrder: z
+    .object({
+      who: z.string(),
+      why: z.string(),
+      sinceMs: timeMs,
+      sentence: z.string().describe('Such as `to be drained for 4 min, as ann ordered: disk errors`.'),
+    })
+    .nullable()
+    .exactOptional()
+    .describe('Set for a machine that a person ordered to be drained; absent from earlier versions.'),
   held: z
     .object({
       kind: z.enum(BLOCKED_CAUSES),

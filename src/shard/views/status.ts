@@ -6,6 +6,13 @@ import { Cost, costPerHour, ownedCost } from './cost.ts';
 import { ProviderView } from './providers.ts';
 import { actionKind, Counts, count, machinesByState, timeMs, type View, view } from './schema.ts';
 
+export const VersionView = view('VersionView', 'What serves this API.', {
+  shard: z.string(),
+  version: z.string().describe('Of BigFleet.'),
+  node: z.string().describe('Of Node.'),
+});
+export type VersionView = View<typeof VersionView>;
+
 export const HeldBackView = view(
   'HeldBackView',
   'Actions that a cycle decided and did not start, for one reason.',

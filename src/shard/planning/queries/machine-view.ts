@@ -2,6 +2,7 @@
 // by machine-page.ts.
 
 import {
+  drainOrderText,
   effectiveAllocatable,
   excerpt,
   formatResources,
@@ -65,6 +66,7 @@ export function machineView(
     idleSinceMs: status.idleSinceMs,
     unclaimed: status.unclaimedSinceMs === null ? null : unclaimedView(state, id, status.unclaimedSinceMs),
     renewal: renewalView(state, id),
+    drainOrder: drainOrderView(state, id),
     held: block === null ? null : { ...block, why: excerpt(block.why, MAX_WHY_BYTES) },
     ...{ quarantine, isForgotten },
     action: action === null ? null : actionView(action),
@@ -98,6 +100,18 @@ function renewalView({ parts, renewals }: ControllerState, id: string): MachineV
   const nowMs = parts.clock.now();
   const sentence = renewalText(nowMs - sinceMs, untilMs - nowMs, savesPerHour, machines);
   return { sinceMs, untilMs, machines, savesPerHour, sentence };
+}
+
+function drainOrderView(
+  { drains, parts }: ControllerState,
+  id: string,
+): NonNullable<MachineView['drainOrder']> | null {
+  const drain = drains.of(id);
+  if (drain === undefined) return null;
+  const who = excerpt(drain.who, MAX_WHY_BYTES);
+  const why = excerpt(drain.why, MAX_WHY_BYTES);
+  const sentence = drainOrderText(parts.clock.now() - drain.sinceMs, who, why);
+  return { who, why, sinceMs: drain.sinceMs, sentence };
 }
 
 function usageView(users: readonly MachineUser[], offer: ResourceVector): NonNullable<MachineView['usage']> {

@@ -1,0 +1,64 @@
+// `bigfleet completion bash|zsh|fish`, and `completion names`, which the scripts call for names in a shard.
+
+import { Argument, Command } from 'commander';
+import { BigFleetError } from '../../model/index.ts';
+import type { Page } from '../../shard/index.ts';
+import { ShardClient } from '../remote/client.ts';
+import { PROCESS_IO, placeOf, type RemoteIo } from '../remote/flags.ts';
+import { completionScript, SHELLS, type Shell } from './script.ts';
+import { commandWords } from './words.ts';
+
+/** A person waits at the prompt. */
+const ANSWER_MS = 500;
+/** Names that are offered; a shell shows no more in any useful way. */
+const MAX_NAMES = 200;
+
+/** `program`: with every command loaded. */
+export function completionCommand(program: () => Promise<Command>, io: RemoteIo = PROCESS_IO): Command {
+  const command = new Command('completion')
+    .description('print a script that completes commands, flags and names in a shell')
+    .addArgument(new Argument('<shell>', 'of the script').choices([...SHELLS, 'names']))
+    .argument('[kind]', 'after "names": machines, clusters, needs or providers')
+    .addHelpText(
+      'after',
+      `
+Names of machines, clusters, Needs and providers are asked of the shard that commands use, if it
+answers within half a second.
+Exit code 0: done. 2: invalid arguments.
+
+Examples:
+  source <(bigfleet completion bash)                             in ~/.bashrc
+  source <(bigfleet completion zsh)                              in ~/.zshrc
+  bigfleet completion fish > ~/.config/fish/completions/bigfleet.fish`,
+    )
+    .action(async (shell: Shell | 'names', kind: string | undefined) => {
+      if (shell === 'names') return io.out((await namesOf(kind ?? '')).map((name) => `${name}\n`).join(''));
+      io.out(completionScript(shell, commandWords(await program())));
+    });
+  return command;
+}
+
+const FIELDS: Readonly<Record<string, string>> = {
+  machines: 'id',
+  needs: 'id',
+  clusters: 'cluster',
+  providers: 'name',
+};
+
+/** Empty where no shard answers: a shell shows no error while a line is typed. */
+async function namesOf(kind: string): Promise<readonly string[]> {
+  const field = FIELDS[kind];
+  if (field === undefined) return [];
+  try {
+    const { shard, credentials } = await placeOf({ shard: process.env['BIGFLEET_SHARD'] ?? '' });
+    const client = new ShardClient(shard, credentials, ANSWER_MS);
+    const page = await client.get<Page<Readonly<Record<string, unknown>>>>(`/v1/${kind}`, {
+      limit: String(MAX_NAMES),
+    });
+    // A name with other characters would have to be quoted for each shell.
+    return page.items.map((item) => String(item[field])).filter((name) => /^[\w./:@-]+$/.test(name));
+  } catch (error) {
+    if (error instanceof BigFleetError) return [];
+    throw error;
+  }
+}
