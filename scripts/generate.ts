@@ -1,6 +1,6 @@
 // `npm run generate`: all committed files that are generated: the wire types from api/proto, docs/reference/errors.md
 // from the error catalogue, docs/reference/configuration.md from the settings of a shard,
-// docs/reference/operator-configuration.md from those of the operator, docs/reference/openapi.json
+// docs/reference/operator-configuration.md from those of the operator, docs/reference/cli.md from the commands, docs/reference/openapi.json
 // and the table in docs/reference/api.md from the routes of its API, the import rules in
 // docs/internals/architecture.md, the invariants in docs/internals/robustness.md from the simulation, and the pages
 // with figures from bench/results. With --check nothing is written and any difference is an error.
@@ -18,13 +18,15 @@ import { routeTable } from '../src/shard/api/openapi.ts';
 import { apiDescription, ROUTES } from '../src/shard/api/routes.ts';
 import { configurationPage } from '../src/shard/index.ts';
 import { INVARIANTS } from '../testing/world/invariant-names.ts';
+import { cliPage } from './cli-page.ts';
 
 const GENERATED_TYPES = 'src/wire/gen';
-const PAGES: Readonly<Record<string, () => string>> = {
+const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/reference/errors.md': errorPage,
   'docs/reference/configuration.md': configurationPage,
   'docs/reference/operator-configuration.md': operatorConfigurationPage,
   'docs/reference/openapi.json': apiDescription,
+  'docs/reference/cli.md': cliPage,
   'docs/reference/api.md': () => betweenMarkers(read('docs/reference/api.md'), 'routes', routeTable(ROUTES)),
   'docs/internals/architecture.md': withImportRules,
   'docs/internals/robustness.md': withInvariants,
@@ -62,19 +64,22 @@ try {
   execFileSync('buf', ['generate', '--output', scratch], { stdio: 'inherit' });
   const fresh = join(scratch, GENERATED_TYPES);
   if (check) {
-    const stale = [
-      ...differences(fresh, GENERATED_TYPES),
-      ...Object.entries(PAGES).flatMap(([file, page]) => (page() === read(file) ? [] : [file])),
-    ];
+    const stale = [...differences(fresh, GENERATED_TYPES), ...(await stalePages())];
     for (const file of stale) console.error(`${file} is out of date: run "npm run generate".`);
     process.exitCode = stale.length === 0 ? 0 : 1;
   } else {
     rmSync(GENERATED_TYPES, { recursive: true, force: true });
     cpSync(fresh, GENERATED_TYPES, { recursive: true });
-    for (const [file, page] of Object.entries(PAGES)) writeFileSync(file, page());
+    for (const [file, page] of Object.entries(PAGES)) writeFileSync(file, await page());
   }
 } finally {
   rmSync(scratch, { recursive: true });
+}
+
+async function stalePages(): Promise<string[]> {
+  const stale: string[] = [];
+  for (const [file, page] of Object.entries(PAGES)) if ((await page()) !== read(file)) stale.push(file);
+  return stale;
 }
 
 function differences(fresh: string, committed: string): string[] {

@@ -49,7 +49,7 @@ export function addShardFlags(command: Command): Command {
 
 export function addOrderFlags(command: Command): Command {
   const who = new Option('--who <name>', 'name of the person, for the log');
-  return addShardFlags(command).addOption(who.default(whoAmI()));
+  return addShardFlags(command).addOption(who.default(whoAmI(), 'you, at this host'));
 }
 
 /** For orders that do not require a reason. */
