@@ -54,6 +54,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./remote/describe.ts')).describeCommand(),
   },
   {
+    name: 'top',
+    summary: 'watch a running shard on a live screen: states, cost, demand, actions',
+    load: async () => (await import('./top/command.ts')).topCommand(),
+  },
+  {
     name: 'explain',
     summary: 'explain why a Need is met or not, who uses a machine, why a pod waits, or what a word means',
     load: async () => (await import('./explain/explain.ts')).explainCommand(),

@@ -22,7 +22,7 @@ const KINDS = {
   cluster: ['cluster', 'clusters', 'cl'],
   provider: ['provider', 'providers', 'pv'],
 } as const;
-export type DescribedKind = keyof typeof KINDS;
+type DescribedKind = keyof typeof KINDS;
 
 const MAX_EVENTS = 15;
 
@@ -63,7 +63,7 @@ Examples:
     });
 }
 
-interface DescribedSubject {
+export interface DescribedSubject {
   readonly kind: DescribedKind;
   readonly name: string;
 }

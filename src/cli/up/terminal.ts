@@ -1,8 +1,7 @@
 // The live view of `bigfleet up` on a terminal (choose-view.ts): draws on the terminal's alternate screen, at most
-// four times a second, and handles keys. However the process ends, the terminal is restored.
+// four times a second, and handles keys. full-screen.ts restores the terminal however the process ends.
 
-import { emitKeypressEvents, type Key } from 'node:readline';
-import type { ReadStream, WriteStream } from 'node:tty';
+import type { Key } from 'node:readline';
 import type { Order, ShardPort } from '../../shard/index.ts';
 import {
   DEMO_SCENARIOS,
@@ -11,6 +10,7 @@ import {
   isFrozen,
   NOTHING_YET,
 } from '../../web/index.ts';
+import { FullScreen, type FullScreenStreams } from '../full-screen.ts';
 import { type Paint, paintFor } from '../table.ts';
 import { Follower } from './follow.ts';
 import { renderScreen } from './screen.ts';
@@ -33,10 +33,7 @@ export interface UpView {
   stop(): void;
 }
 
-export interface TerminalParts {
-  readonly input: Pick<ReadStream, 'setRawMode' | 'on' | 'off' | 'resume' | 'pause'> & NodeJS.ReadableStream;
-  readonly output: Pick<WriteStream, 'write' | 'columns' | 'rows' | 'on' | 'off' | 'writableNeedDrain'> &
-    NodeJS.WritableStream;
+export interface TerminalParts extends FullScreenStreams {
   /** Starts a demo scenario; resolves with a sentence for people. */
   readonly runScenario: (name: DemoScenarioName) => Promise<string>;
   /** `q`, Ctrl-C and Ctrl-D. */
@@ -44,18 +41,8 @@ export interface TerminalParts {
   readonly paint?: Paint;
 }
 
-const REDRAW_MS = 250;
 const NOTICE_MS = 8_000;
 const MAX_STEPS = 50;
-/** For a terminal that does not report its size. */
-const USUAL = { width: 80, height: 24 };
-
-const ENTER = '\x1b[?1049h\x1b[?25l\x1b[?7l';
-const LEAVE = '\x1b[?7h\x1b[?25h\x1b[?1049l';
-const HOME = '\x1b[H';
-const CLEAR_LINE = '\x1b[K';
-
-const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
 export class TerminalView implements UpView {
   readonly #parts: TerminalParts;
@@ -66,24 +53,17 @@ export class TerminalView implements UpView {
   #steps: readonly string[] = [];
   #notice = '';
   #noticeTimer: NodeJS.Timeout | undefined;
-  #redraw: NodeJS.Timeout | undefined;
-  #isOpen = true;
+  readonly #screen: FullScreen;
 
   constructor(parts: TerminalParts) {
     this.#parts = parts;
     this.#paint = parts.paint ?? paintFor(parts.output);
     const { input, output } = parts;
-    emitKeypressEvents(input);
-    input.setRawMode(true);
-    input.on('keypress', this.#onKey);
-    input.resume();
-    output.on('resize', this.#changed);
-    process.on('exit', this.#restore);
-    // Runs before the error is printed; text on the alternate screen would be lost.
-    process.on('uncaughtExceptionMonitor', this.#restore);
-    for (const signal of SIGNALS) process.on(signal, this.#onSignal);
-    output.write(ENTER);
-    this.#draw();
+    this.#screen = new FullScreen({
+      ...{ input, output },
+      render: (size) => this.#lines(size),
+      onKey: (text, key) => this.#onKey(text, key),
+    });
   }
 
   step(text: string): void {
@@ -101,32 +81,22 @@ export class TerminalView implements UpView {
 
   stop(): void {
     this.#follower?.stop();
-    this.#restore();
+    clearTimeout(this.#noticeTimer);
+    this.#screen.close();
   }
 
-  readonly #changed = (): void => {
-    if (!this.#isOpen) return;
-    this.#redraw ??= setTimeout(() => {
-      this.#redraw = undefined;
-      this.#draw();
-    }, REDRAW_MS);
-  };
+  readonly #changed = (): void => this.#screen.changed();
 
-  #draw(): void {
-    const { output } = this.#parts;
-    // Skip a frame while the terminal does not keep up.
-    if (output.writableNeedDrain) return;
-    const lines = renderScreen(
+  #lines(size: { readonly width: number; readonly height: number }): readonly string[] {
+    return renderScreen(
       {
         live: this.#follower?.live ?? NOTHING_YET,
         ...this.#place,
         steps: this.#steps,
         notice: this.#notice,
       },
-      { width: output.columns ?? USUAL.width, height: output.rows ?? USUAL.height, paint: this.#paint },
+      { ...size, paint: this.#paint },
     );
-    // Cleared before it is written: after a line of full width the cursor is still on its last character.
-    output.write(`${HOME}${lines.map((line) => `${CLEAR_LINE}${line}`).join('\r\n')}`);
   }
 
   readonly #onKey = (_text: string | undefined, key: Key): void => {
@@ -165,26 +135,4 @@ export class TerminalView implements UpView {
     }, NOTICE_MS).unref();
     this.#changed();
   }
-
-  /** Without another listener for the signal, re-raises it so that it ends the process as by default. */
-  readonly #onSignal = (signal: NodeJS.Signals): void => {
-    this.#restore();
-    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
-  };
-
-  readonly #restore = (): void => {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    clearTimeout(this.#redraw);
-    clearTimeout(this.#noticeTimer);
-    const { input, output } = this.#parts;
-    output.write(LEAVE);
-    input.off('keypress', this.#onKey);
-    input.setRawMode(false);
-    input.pause();
-    output.off('resize', this.#changed);
-    process.off('exit', this.#restore);
-    process.off('uncaughtExceptionMonitor', this.#restore);
-    for (const signal of SIGNALS) process.off(signal, this.#onSignal);
-  };
 }
