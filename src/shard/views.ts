@@ -5,8 +5,10 @@ import type { Requirement } from '../model/index.ts';
 import type { InspectNeedsResponse } from '../wire/gen/bigfleet/v1alpha1/shardread.ts';
 import type { Freeze, FreezeScope } from './planning/freezes.ts';
 import type { Page, PageAsk } from './planning/queries/pages.ts';
+import type { CostAspect } from './telemetry/cost-breakdown.ts';
 import type { ActionView, PlanView, WaitingActionView } from './views/actions.ts';
 import type { ClusterView } from './views/clusters.ts';
+import type { CostReport, CostSeries, MachineCounts, Remedies } from './views/costs.ts';
 import type { SeriesView, ShardEvent } from './views/events.ts';
 import type { HistoryKind, HistoryPage } from './views/history.ts';
 import type { MachineView } from './views/machines.ts';
@@ -16,6 +18,7 @@ import type { StatusView } from './views/status.ts';
 export type { Page } from './planning/queries/pages.ts';
 export type { ActionView, PlanView, WaitingActionView } from './views/actions.ts';
 export type { ClusterView, ReportsView, SetAsideView } from './views/clusters.ts';
+export type { CostGroupView, CostReport } from './views/costs.ts';
 export type {
   LossesView,
   LossKind,
@@ -45,6 +48,8 @@ export interface MachineFilter {
   readonly provider?: string;
   /** Conditions on labels, all of which it meets. */
   readonly labels?: readonly Requirement[];
+  /** Part of an id, a node name, an instance type, a zone, a capacity type or a label, in any case. */
+  readonly text?: string;
   /** Without it, forgotten machines are excluded. */
   readonly withForgotten?: boolean;
 }
@@ -123,6 +128,11 @@ export interface Questions {
   freezes: { ask: PageAsk & { id?: string | undefined }; answer: Page<Freeze> };
   /** Frames of ShardRead.InspectNeeds; '' is all clusters, 0 no limit. */
   inspect: { ask: { cluster: string; limit: number }; answer: readonly InspectNeedsResponse[] };
+  cost: { ask: PageAsk & { by: CostAspect }; answer: CostReport };
+  /** Points after `sinceMs`. */
+  costSeries: { ask: { by: CostAspect; sinceMs: number }; answer: CostSeries };
+  remedies: { ask: { limit: number }; answer: Remedies };
+  machineCounts: { ask: { by: Exclude<CostAspect, 'priority'> }; answer: MachineCounts };
   /** Text of the controller's metrics. */
   metrics: { ask: object; answer: string };
 }

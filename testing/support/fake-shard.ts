@@ -292,6 +292,7 @@ export const STATUS: StatusView = {
   sessions: 1,
   shortfalls: 1,
   escalated: 1,
+  unmetByAge: [{ priority: 'service', age: '10-59', count: 1 }],
   freezes: 1,
   supply: { cpu: { wanted: 192, configured: 63.5 }, memory: { wanted: 2 ** 40, configured: 2 ** 38 } },
   hardware: [
@@ -415,6 +416,59 @@ export function fakePage<T>(ask: PageAsk, items: readonly T[], keyOf: (item: T) 
   });
 }
 
+const COST_REPORT: Answer<'cost'> = {
+  nowMs: NOW_MS,
+  by: 'cluster',
+  cost: aCost({ serving: 12.004, joining: 0.3366, idle: 3, failed: 0.005 }),
+  ownedCost: null,
+  stranded: {
+    perHour: 3.001,
+    byHardware: [
+      { kind: 'general', servingPerHour: 12.004, usedShare: 0.75, resource: 'cpu', perHour: 3.001 },
+    ],
+  },
+  spot: {
+    ...{ machines: 1, perHour: 0.3, onDemandPerHour: 1, savesPerHour: 0.7 },
+    ...{ interruptionsPerHour: 0.1, netSavesPerHour: 0.6, unpriced: 0 },
+  },
+  forecast: {
+    monthEndMs: NOW_MS + 10 * 60 * MINUTE,
+    ...{ hoursLeft: 10, restOfMonth: 153.46, wholeMonth: 11_417.13 },
+    sinceStart: { fromMs: NOW_MS - 200 * MINUTE, dollars: 51.15 },
+  },
+  groups: {
+    items: [
+      { name: 'web', machines: 2, cost: aCost({ serving: 12.004 }) },
+      { name: '', machines: 2, cost: aCost({ joining: 0.3366, idle: 3, failed: 0.005 }) },
+    ],
+    total: 2,
+    next: null,
+  },
+};
+
+const COST_SERIES: Answer<'costSeries'> = {
+  nowMs: NOW_MS,
+  by: 'cluster',
+  stepMs: MINUTE,
+  names: ['web', '=other, "x"'],
+  points: [
+    { atMs: NOW_MS - MINUTE, perHour: 15, byName: { web: 12, '=other, "x"': 3 } },
+    { atMs: NOW_MS, perHour: 12, byName: { web: 12 } },
+  ],
+};
+
+const REMEDIES: Answer<'remedies'> = {
+  perHour: 24.6912,
+  items: [
+    {
+      ...{ need: UNMET, count: 2, like: 'm-3', instanceType: 'big', zone: 'a', capacityType: 'ON_DEMAND' },
+      ...{ pricePerHour: 12.3456, perHour: 24.6912 },
+    },
+  ],
+  total: 1,
+  withoutRemedy: 0,
+};
+
 type Answers = { [Q in QuestionName]: (ask: Questions[Q]['ask']) => Answer<Q> };
 
 export class FakeShard implements ShardPort {
@@ -456,6 +510,18 @@ export class FakeShard implements ShardPort {
     history: (ask) => recentHistory(EVENTS, ask),
     inspect: () => [],
     freezes: ({ id, ...ask }) => offsetPage(ask, id === undefined || id === FREEZE.id ? [FREEZE] : []),
+    cost: (ask) => ({ ...COST_REPORT, by: ask.by, groups: offsetPage(ask, COST_REPORT.groups.items) }),
+    costSeries: ({ by, sinceMs }) => ({
+      ...COST_SERIES,
+      by,
+      points: COST_SERIES.points.filter(({ atMs }) => atMs > sinceMs),
+    }),
+    remedies: () => REMEDIES,
+    machineCounts: ({ by }) => ({
+      by,
+      items: [{ name: 'zone-a', machines: 3, byState: { CONFIGURED: 2, IDLE: 1 } }],
+      total: 1,
+    }),
     metrics: () => '# HELP up one\nup 1\n',
   };
 

@@ -47,6 +47,7 @@ export const STATUS: StatusView = {
   sessions: 6,
   shortfalls: 5,
   escalated: 1,
+  unmetByAge: [{ priority: 'critical', age: '1-9', count: 5 }],
   freezes: 0,
   supply: {
     cpu: { wanted: 12_400, configured: 12_000 },

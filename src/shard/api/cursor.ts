@@ -27,6 +27,7 @@ const POSITIONS = {
   shortfalls: /^\d{1,9}$/,
   providers: /^\d{1,9}$/,
   waiting: /^\d{1,9}$/,
+  costs: /^\d{1,9}$/,
 } as const;
 
 function isSortedPosition(text: string): boolean {

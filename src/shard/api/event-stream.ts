@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http';
 import { plainFields } from '../../runtime/log-fields.ts';
 import type { ShardEvent, ShardPort } from '../views.ts';
 import { Refusal } from './refusal.ts';
-import type { EventsFrom } from './route.ts';
+import type { EventsFrom, EventsWanted } from './route.ts';
 
 export interface EventStreamLimits {
   readonly maxReaders: number;
@@ -25,6 +25,14 @@ export const EVENT_STREAM_LIMITS: EventStreamLimits = {
 /** Delay before a browser reconnects. */
 const RETRY_MS = 2_000;
 
+interface Reader {
+  readonly wanted: EventsWanted;
+  /** null unless past events are being read for the reader. */
+  overlap: Overlap | null;
+  /** When the last cycle was sent to it. */
+  cycleMs: number;
+}
+
 /** Events that arrive while the past ones are read for a reader; at most `maxWaitingBytes`. */
 interface Overlap {
   readonly pieces: { readonly id: string | undefined; readonly text: string }[];
@@ -34,8 +42,7 @@ interface Overlap {
 export class EventStream {
   readonly #port: ShardPort;
   readonly #limits: EventStreamLimits;
-  /** The value is null unless past events are being read for the reader. */
-  readonly #readers = new Map<ServerResponse, Overlap | null>();
+  readonly #readers = new Map<ServerResponse, Reader>();
   /** Readers refused because of `maxReaders`, and readers disconnected because of `maxWaitingBytes`. */
   refused = 0;
   slow = 0;
@@ -47,7 +54,7 @@ export class EventStream {
     this.#limits = limits;
   }
 
-  async add(reader: ServerResponse, from: EventsFrom): Promise<void> {
+  async add(reader: ServerResponse, from: EventsFrom, wanted: EventsWanted = {}): Promise<void> {
     if (this.#readers.size >= this.#limits.maxReaders) {
       this.refused++;
       throw new Refusal(503, `There are ${this.#limits.maxReaders} readers already.`);
@@ -56,24 +63,27 @@ export class EventStream {
     reader.write(`retry: ${RETRY_MS}\n\n`);
     reader.on('close', () => this.#remove(reader));
     const hasPast = from.sinceMs !== undefined || from.afterId !== undefined;
-    this.#readers.set(reader, hasPast ? { pieces: [], bytes: 0 } : null);
+    const overlap = hasPast ? { pieces: [], bytes: 0 } : null;
+    this.#readers.set(reader, { wanted, overlap, cycleMs: Number.NEGATIVE_INFINITY });
     if (this.#readers.size === 1) this.#open();
-    if (hasPast) await this.#replay(reader, from);
+    if (hasPast) await this.#replay(reader, from, wanted);
   }
 
   /** Sends past events, then those that arrived while the past ones were read. */
-  async #replay(reader: ServerResponse, from: EventsFrom): Promise<void> {
+  async #replay(reader: ServerResponse, from: EventsFrom, { kinds }: EventsWanted): Promise<void> {
     let known: ReadonlySet<string | undefined> = new Set();
     try {
       const maxBytes = Math.min(PAST.bytes, this.#limits.maxWaitingBytes / 2);
       const { items } = await this.#port.ask('events', { ...from, limit: PAST.events, maxBytes });
       known = new Set(items.map(({ id }) => id));
-      if (this.#readers.has(reader)) for (const event of items) reader.write(eventText(event));
+      const some = items.filter(({ kind }) => kinds === undefined || kinds.has(kind));
+      if (this.#readers.has(reader)) for (const event of some) reader.write(eventText(event));
     } catch {
       // The reader gets new events all the same; the status of the shard shows the failure.
     }
-    const { pieces } = this.#readers.get(reader) ?? { pieces: [] };
-    if (this.#readers.has(reader)) this.#readers.set(reader, null);
+    const state = this.#readers.get(reader);
+    const pieces = state?.overlap?.pieces ?? [];
+    if (state !== undefined) state.overlap = null;
     // A reader that does not keep up is disconnected in this loop.
     for (const { id, text } of pieces)
       if (this.#readers.has(reader) && (id === undefined || !known.has(id))) this.#sendTo(reader, text);
@@ -99,11 +109,14 @@ export class EventStream {
     clearInterval(this.#heartbeat);
   }
 
+  /** Serialised on first use: with many actions a second, most events may be wanted by no reader. */
   #publish(event: ShardEvent): void {
-    const text = eventText(event);
-    for (const [reader, overlap] of this.#readers) {
-      if (overlap === null) this.#sendTo(reader, text);
-      else this.#buffer(reader, overlap, { id: event.id, text });
+    let text: string | undefined;
+    for (const [response, reader] of this.#readers) {
+      if (!isDue(event, reader)) continue;
+      text ??= eventText(event);
+      if (reader.overlap === null) this.#sendTo(response, text);
+      else this.#buffer(response, reader.overlap, { id: event.id, text });
     }
   }
 
@@ -123,6 +136,18 @@ export class EventStream {
     this.#remove(reader);
     reader.destroy();
   }
+}
+
+/** Whether a reader wants the event now. A cycle within `paceMs` of the last one is left out: the next one is not far. */
+function isDue({ kind }: ShardEvent, reader: Reader): boolean {
+  const { kinds, paceMs = 0 } = reader.wanted;
+  if (kinds !== undefined && !kinds.has(kind)) return false;
+  if (kind !== 'cycle' || paceMs === 0) return true;
+  const nowMs = performance.now();
+  // Cycles come a little early or late; one that is due within a tenth of the pace is sent.
+  if (nowMs - reader.cycleMs < paceMs * 0.9) return false;
+  reader.cycleMs = nowMs;
+  return true;
 }
 
 /** Past events that a reader gets: the newest, and fewer bytes than `maxWaitingBytes`. */

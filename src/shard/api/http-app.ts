@@ -47,6 +47,7 @@ const MAX_REQUESTS = 64;
 const MAX_PARAM_LENGTH = 16 * 1024;
 
 const JSON_TYPE = 'application/json';
+const CSV_TYPE = 'text/csv; charset=utf-8';
 
 export async function httpApp(parts: HttpAppParts): Promise<FastifyInstance> {
   const app = fastify({
@@ -115,6 +116,8 @@ function addRoute(app: FastifyInstance, route: Route, { hooks }: HttpAppParts, a
     preValidation: async (request) => signAs(callers.get(request), route, request),
     handler: async (request, reply) => {
       const result = await answer(route, request, reply.raw);
+      if (route.csv !== undefined && wantsCsv(request))
+        return send(reply, 200, CSV_TYPE, route.csv(result as Parameters<typeof route.csv>[0]));
       if (!isTextAnswer(route.answer)) return send(reply, 200, JSON_TYPE, jsonLine(result));
       const { status = 200, text = null } = (result as TextReply) ?? {};
       if (text !== null) return send(reply, status, route.answer.contentType, text);
@@ -133,6 +136,12 @@ function signAs(caller: Caller | undefined, { body, query }: Route, request: Fas
 
 /** The parts of a request as the schemas of its route have checked them. */
 type Inputs = Pick<Parameters<Route['handle']>[0], 'params' | 'query' | 'body'>;
+
+/** By the parameter, or else by the header. */
+function wantsCsv({ query, headers }: FastifyRequest): boolean {
+  const { format } = query as { readonly format?: string };
+  return format === undefined ? /\btext\/csv\b/.test(headers.accept ?? '') : format === 'csv';
+}
 
 /** Runs handlers, at most `MAX_REQUESTS` at a time and each for at most `answerMs`. */
 function answerWithinLimits({ port, hooks, answerMs, onOverload }: HttpAppParts): Answer {

@@ -74,6 +74,11 @@ export const filters = {
     .optional()
     .describe('In upper or lower case.'),
   forgotten: flag.optional().describe('Includes forgotten machines.'),
+  text: text()
+    .optional()
+    .describe(
+      'Only machines with this text in their id, node name, instance type, zone, capacity type or a label (`key=value`), in upper or lower case.',
+    ),
   unmet: flag.optional().describe('Only Needs that are not met.'),
   freezeId: text(MAX_FREEZE_ID).optional().describe('Only this freeze, if it is in force.'),
 };
@@ -96,6 +101,38 @@ const SORTS = MACHINE_SORTS.flatMap((by) => [by, `-${by}`] as const);
 export const sort = oneOf(SORTS)
   .optional()
   .describe('With `-` before it in descending order. Not together with `order`.');
+
+/** Kinds of events on the stream. */
+const EVENT_KINDS = ['cycle', 'action-started', 'action-ended', 'loss', 'losses', 'log'];
+/** Longest `pace`. */
+const MAX_PACE_MS = 60_000;
+
+export const eventFilters = {
+  kinds: text()
+    .transform((value) => value.split(','))
+    .pipe(z.array(z.enum(EVENT_KINDS, `must be some of ${EVENT_KINDS.join(', ')}, separated by commas`)))
+    .optional()
+    .describe('Only these kinds, separated by commas.'),
+  pace: text()
+    .regex(/^\d{1,5}$/, { error: `must be a number of milliseconds up to ${MAX_PACE_MS}`, abort: true })
+    .transform(Number)
+    .pipe(z.int().max(MAX_PACE_MS, `must be a number of milliseconds up to ${MAX_PACE_MS}`))
+    .optional()
+    .describe('Least time between two `cycle` events, in milliseconds; those between are left out.'),
+};
+
+/** What machines and costs are grouped by. */
+const COST_ASPECTS = ['cluster', 'capacity-type', 'priority', 'hardware', 'zone', 'instance-type'] as const;
+const COUNT_ASPECTS = ['cluster', 'capacity-type', 'hardware', 'zone', 'instance-type'] as const;
+
+export const aspects = {
+  cost: oneOf(COST_ASPECTS).default('capacity-type').describe('By default `capacity-type`.'),
+  counts: oneOf(COUNT_ASPECTS).default('zone').describe('By default `zone`.'),
+};
+
+export const format = oneOf(['json', 'csv'])
+  .optional()
+  .describe('`csv`: the answer as CSV, as with the header `Accept: text/csv`.');
 
 /** The parameters that every list has. */
 export const paging = {

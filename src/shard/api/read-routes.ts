@@ -23,7 +23,7 @@ import { type Route, route } from './route.ts';
 /** Bytes of JSON in a page; the cursor and the rest of an answer fit besides, below a megabyte. */
 const PAGE_BYTES = 900_000;
 
-const { cluster, machine, need, provider, state, forgotten, unmet, freezeId } = filters;
+const { cluster, machine, need, provider, state, forgotten, text, unmet, freezeId } = filters;
 const GET = { method: 'GET', access: 'read' } as const;
 
 export const READ_ROUTES: readonly Route[] = [
@@ -48,10 +48,11 @@ export const READ_ROUTES: readonly Route[] = [
     ...GET,
     path: '/v1/machines',
     summary: 'Machines, by id.',
-    query: z.strictObject({ state, cluster, provider, labels, forgotten, order, sort, ...paging }),
+    query: z.strictObject({ text, state, cluster, provider, labels, forgotten, order, sort, ...paging }),
     answer: MachinePage,
     handle: async ({ port, query }) => {
       const where: MachineFilter = {
+        ...(query.text === undefined ? {} : { text: query.text }),
         ...(query.state === undefined ? {} : { state: query.state }),
         ...(query.cluster === undefined ? {} : { cluster: query.cluster }),
         ...(query.provider === undefined ? {} : { provider: query.provider }),
@@ -113,11 +114,12 @@ export const READ_ROUTES: readonly Route[] = [
     ...GET,
     path: '/v1/clusters',
     summary: 'Clusters, by name, with their sessions, demand, machines and roll-ups.',
-    query: z.strictObject({ order, ...paging }),
+    query: z.strictObject({ cluster, order, ...paging }),
     answer: ClusterPage,
     handle: async ({ port, query }) => {
       const list = listIn('clusters', query.order);
-      return withCursor(list, await port.ask('clusters', { order: query.order, ...pageAsk(query, list) }));
+      const where = { cluster: query.cluster, order: query.order };
+      return withCursor(list, await port.ask('clusters', { ...where, ...pageAsk(query, list) }));
     },
   }),
   route({

@@ -15,7 +15,14 @@ export interface RouteHooks {
   readonly unready: () => string | null | Promise<string | null>;
   readonly access: ApiAccess;
   /** Replays past events since a time or after an event id, if one is given, and then sends new ones. */
-  readonly subscribe: (reader: ServerResponse, from: EventsFrom) => Promise<void>;
+  readonly subscribe: (reader: ServerResponse, from: EventsFrom, wanted: EventsWanted) => Promise<void>;
+}
+
+/** The part of the events that a reader wants; by default all of them. */
+export interface EventsWanted {
+  readonly kinds?: ReadonlySet<string> | undefined;
+  /** Least time between two events of cycles. */
+  readonly paceMs?: number | undefined;
 }
 
 export interface EventsFrom {
@@ -68,6 +75,8 @@ interface RouteEntry<
   /** Required for POST: the JSON object that is accepted. */
   readonly body?: B;
   readonly answer: A;
+  /** The answer as CSV, for callers that accept it or send `format=csv`. */
+  readonly csv?: (reply: Reply<A>) => string;
   readonly handle: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => Promise<Reply<A>>;
 }
 

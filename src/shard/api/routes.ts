@@ -1,9 +1,10 @@
-// Every route of the API: those that read, those that order, those of callers, and below those that watch. A new route
-// is one entry in one of the lists. docs/reference/api.md has a section with an example for each. http-app.ts serves them.
+// Every route of the API: those that read, those about cost, those that order, those of callers, and below those that watch. A
+// new route is one entry in one of the lists. docs/reference/api.md has a section with an example for each. http-app.ts serves them.
 
 import * as z from 'zod';
 import { EXPOSITION_TYPE } from '../../runtime/exposition.ts';
-import { ANY_PARAMETERS, since } from './inputs.ts';
+import { COST_ROUTES } from './cost-routes.ts';
+import { ANY_PARAMETERS, eventFilters, since } from './inputs.ts';
 import { LOGIN_ROUTES } from './login-routes.ts';
 import { openApiText } from './openapi.ts';
 import { ORDER_ROUTES } from './order-routes.ts';
@@ -22,13 +23,16 @@ const WATCH_ROUTES: readonly Route[] = [
       since: since.describe(
         'First replays kept events since this time, in milliseconds since the epoch; the header Last-Event-ID takes precedence.',
       ),
+      ...eventFilters,
     }),
     answer: {
       contentType: 'text/event-stream',
       description: 'The data of each event is a `ShardEvent`.',
     },
     handle: async ({ hooks, response, query, lastEventId: afterId }) => {
-      await hooks.subscribe(response, afterId === undefined ? { sinceMs: query.since } : { afterId });
+      const { since: sinceMs, kinds, pace: paceMs } = query;
+      const from = afterId === undefined ? { sinceMs } : { afterId };
+      await hooks.subscribe(response, from, { kinds: kinds && new Set(kinds), paceMs });
       return null;
     },
   }),
@@ -76,7 +80,13 @@ const WATCH_ROUTES: readonly Route[] = [
   }),
 ];
 
-export const ROUTES: readonly Route[] = [...READ_ROUTES, ...ORDER_ROUTES, ...LOGIN_ROUTES, ...WATCH_ROUTES];
+export const ROUTES: readonly Route[] = [
+  ...READ_ROUTES,
+  ...COST_ROUTES,
+  ...ORDER_ROUTES,
+  ...LOGIN_ROUTES,
+  ...WATCH_ROUTES,
+];
 
 let description: string | undefined;
 

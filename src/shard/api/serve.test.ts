@@ -166,7 +166,7 @@ describe('reading', () => {
       'The parameter "forgotten" was given more than once.',
       'The parameter "order" must be one of name, trouble.',
       'The parameter "limit" must be a whole number from 1 to 10000.',
-      'Unknown parameters: clsuter, limt. Did you mean cluster? Did you mean limit? There are state, cluster, provider, labels, forgotten, order, sort, limit, after.',
+      'Unknown parameters: clsuter, limt. Did you mean cluster? Did you mean limit? There are text, state, cluster, provider, labels, forgotten, order, sort, limit, after.',
     ].join(' ');
     expect(await call('GET', `/v1/machines?${query}`)).toMatchObject({
       status: 400,

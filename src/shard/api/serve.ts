@@ -91,7 +91,7 @@ export async function serveApi(port: ShardPort, address: string, options: ApiOpt
     metrics: options.metrics ?? (() => port.ask('metrics', {})),
     unready: options.unready ?? (() => unreadyPhase(port)),
     access,
-    subscribe: (reader, from) => events.add(reader, from),
+    subscribe: (reader, from, wanted) => events.add(reader, from, wanted),
   };
   const tally = { connections: 0, requests: 0, malformed: 0 };
   const { server } = await httpApp({

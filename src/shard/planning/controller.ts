@@ -17,6 +17,8 @@ import { ProvidersHealth } from '../inventory/provider-health.ts';
 import { Reconcile } from '../inventory/reconcile.ts';
 import type { JournalLimits, JournalSink } from '../journal/format.ts';
 import { Recorder } from '../journal/recorder.ts';
+import { CostBreakdown } from '../telemetry/cost-breakdown.ts';
+import { CostHistory } from '../telemetry/cost-history.ts';
 import { DemandTally } from '../telemetry/demand-tally.ts';
 import { EventLog } from '../telemetry/event-log.ts';
 import { SupplyTally } from '../telemetry/machine-tally.ts';
@@ -98,6 +100,8 @@ export interface ControllerState {
   readonly demandTally: DemandTally;
   readonly supplyTally: SupplyTally;
   readonly clusterCosts: ClusterCosts;
+  readonly breakdown: CostBreakdown;
+  readonly costHistory: CostHistory;
   readonly onHold: MachinesOnHold;
   readonly renewals: ClusterRenewals;
   readonly ended: EndedRows;
@@ -292,6 +296,7 @@ function stateOf(
   const onHold = new MachinesOnHold(fleet);
   const supplyTally = new SupplyTally(fleet, { failedHosts: ledger.failedHosts, onHold, ownedPrices });
   const clusterCosts = new ClusterCosts(fleet, ownedPrices, onHold);
+  const breakdown = new CostBreakdown(fleet, { failedHosts: ledger.failedHosts, onHold });
   const metrics = new ControllerMetrics(engine.metrics, fleet, { demandTally, supplyTally, clusterCosts });
   const profiles = new Profiles(fleet);
   const health = new ProvidersHealth(ledger, () => clock.now());
@@ -389,9 +394,11 @@ function stateOf(
       demandTally,
       supplyTally,
       clusterCosts,
+      breakdown,
       onHold,
       renewals,
     },
+    costHistory: new CostHistory(breakdown, startedMs),
     guardrails: new Guardrails({ ...options.guardrails, unknownBeforeMs: startedMs }),
     shortfalls: new Shortfalls(),
     ended,

@@ -208,19 +208,25 @@ export class Cycles {
     failpoint('cycle.decided');
     const digest = recorder?.digest(decision, decided) ?? null;
     const { normalise, credit, acquire, preempt, reclaim, plan } = state.engine.lastCycle.phaseMs;
+    const emitMs = plan + monotonicMs() - naming;
     metrics.phase('phase1', normalise + credit + acquire);
     metrics.phase('phase2', preempt);
     metrics.phase('phase3', reclaim);
-    metrics.phase('emit', plan + monotonicMs() - naming);
+    metrics.phase('emit', emitMs);
     // Before `#carryOut`, which sets targets that this cycle's snapshot does not contain, and replaces targets that end here.
     for (const key of state.ended.take()) ledger.append({ kind: 'row-ended', key });
     for (const { id, sinceMs } of state.onHold.observe(decision, nowMs, decided))
       ledger.append({ kind: 'unclaimed', id, sinceMs: this.#heldSince(id, sinceMs) });
     const carrying = monotonicMs();
     const { admission, refused } = this.#carryOut(decision, decided);
-    metrics.phase('execute', monotonicMs() - carrying);
+    const startMs = monotonicMs() - carrying;
+    metrics.phase('execute', startMs);
     this.#follow(decision);
-    this.#publish(decision, { began, decided, admission, refused });
+    const phaseMs = {
+      ...{ commit: committed - began, assign: normalise + credit + acquire, preempt, reclaim },
+      ...{ plan: emitMs, start: startMs },
+    };
+    this.#publish(decision, { began, decided, admission, refused, phaseMs });
     recorder?.outcome(digest, this.#last!, this.#waiting, state.series.closed);
     // Last, so that no action waits for it. Where purchases were stopped, rows wait for the money that a renewal would spend.
     if (state.shortfalls.gauges.stopped === 0) state.renewals.check(nowMs, options);
@@ -400,6 +406,7 @@ export class Cycles {
       readonly decided: readonly Action[];
       readonly admission: Admission;
       readonly refused: readonly RefusedAction[];
+      readonly phaseMs: Readonly<Record<string, number>>;
     },
   ): void {
     const { parts, sessions, metrics, freezes, actuation, incomplete } = this.#state;
@@ -426,6 +433,7 @@ export class Cycles {
       number: ++this.#number,
       atMs: this.#now,
       durationMs,
+      phaseMs: cycle.phaseMs,
       unmet: decision.unmet.length,
       metClaimChanges,
       decided: countByKind(cycle.decided),
@@ -435,6 +443,7 @@ export class Cycles {
     };
     const status = statusOf(this.#state, this.#last, this.#served);
     metrics.health(status.providers);
+    this.#state.costHistory.sample(status);
     parts.publish({ kind: 'cycle', status });
     metrics.cycle.observe((parts.monotonicMs() - cycle.began) / 1000);
   }

@@ -58,6 +58,8 @@ export interface ShortfallGauges {
   readonly stopped: number;
   readonly byAge: Readonly<Record<AgeBucket, number>>;
   readonly byPriorityClass: Readonly<Record<PriorityClass, number>>;
+  /** By place in PRIORITY_CLASSES times the number of AGE_BUCKETS, plus place in AGE_BUCKETS. */
+  readonly byBoth: readonly number[];
 }
 
 interface Row extends Shortfall {
@@ -165,6 +167,7 @@ function noShortfalls() {
     stopped: 0,
     byAge: { '1-9': 0, '10-59': 0, '60-299': 0, '300+': 0 },
     byPriorityClass: { critical: 0, service: 0, batch: 0, other: 0 },
+    byBoth: new Array<number>(PRIORITY_CLASSES.length * AGE_BUCKETS.length).fill(0),
   };
 }
 
@@ -173,6 +176,9 @@ function count(gauges: ReturnType<typeof noShortfalls>, row: Row): void {
   gauges.total++;
   if (isEscalated) gauges.escalated++;
   if (reason === 'spend-limit') gauges.stopped++;
-  gauges.byAge[ageBucketOf(ageCycles)]++;
-  gauges.byPriorityClass[priorityClassOf(profile.priority)]++;
+  const age = ageBucketOf(ageCycles);
+  const priority = priorityClassOf(profile.priority);
+  gauges.byAge[age]++;
+  gauges.byPriorityClass[priority]++;
+  gauges.byBoth[PRIORITY_CLASSES.indexOf(priority) * AGE_BUCKETS.length + AGE_BUCKETS.indexOf(age)]!++;
 }

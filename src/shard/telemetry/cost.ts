@@ -40,6 +40,11 @@ export const PART_OF_STATE: readonly number[] = (() => {
   return places;
 })();
 
+/** Whether machines in a state have a host; a Failed one may or may not. */
+export function hasHostState(state: number): boolean {
+  return (PART_OF_STATE[state] ?? -1) !== -1 && state !== MachineState.Failed;
+}
+
 /** Places in COST_PARTS of Configured machines: those that rows count on, and those that the reclaim hold keeps. */
 export const SERVING = COST_PARTS.indexOf('serving');
 export const ON_HOLD = COST_PARTS.indexOf('onHold');

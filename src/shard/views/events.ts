@@ -79,6 +79,16 @@ export const SeriesPoint = view('SeriesPoint', 'Figures of a shard at one time.'
   unmet: count.describe('The highest value since the point before, so that a short outage shows.'),
   begun: count.describe('Actions started since the point before.'),
   failed: count.describe('Actions failed since the point before.'),
+  cycleMs: z
+    .number()
+    .exactOptional()
+    .describe('The longest cycle since the point before; absent in journals of 0.1.0.'),
+  usedShare: z
+    .record(z.string(), z.number())
+    .exactOptional()
+    .describe(
+      'By kind of hardware: the share, 0 to 1, of Configured machines that Needs count on, of the resource that is used most. Absent in journals of 0.1.0.',
+    ),
 });
 export type SeriesPoint = View<typeof SeriesPoint>;
 

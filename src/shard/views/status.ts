@@ -2,6 +2,7 @@
 // providers.
 
 import * as z from 'zod';
+import { AGE_BUCKETS, PRIORITY_CLASSES } from '../planning/shortfalls.ts';
 import { Cost, costPerHour, ownedCost } from './cost.ts';
 import { ProviderView } from './providers.ts';
 import { actionKind, Counts, count, machinesByState, timeMs, type View, view } from './schema.ts';
@@ -41,6 +42,12 @@ export const CycleView = view('CycleView', 'A cycle of the controller.', {
   durationMs: z
     .number()
     .describe('Milliseconds to apply pending events, decide, and start the admitted actions.'),
+  phaseMs: z
+    .record(z.string(), z.number())
+    .exactOptional()
+    .describe(
+      'Milliseconds of the main phases: `commit` of pending changes, `assign` machines to Needs, `preempt`, `reclaim`, `plan` and `start` actions. Absent in journals of 0.1.0.',
+    ),
   unmet: count.describe('Needs that are not met.'),
   metClaimChanges: count.describe('Met Needs that exchanged one machine for another in this cycle.'),
   decided: z.record(actionKind, count).describe('Decided actions by kind.'),
@@ -100,6 +107,9 @@ export const StatusView = view('StatusView', 'The status of a shard.', {
   sessions: count,
   shortfalls: count,
   escalated: count.describe('Shortfalls that were escalated.'),
+  unmetByAge: z
+    .array(z.object({ priority: z.enum(PRIORITY_CLASSES), age: z.enum(AGE_BUCKETS), count }))
+    .describe('Shortfalls by class of priority and by age in cycles; without those that are 0.'),
   freezes: count,
   hardware: z
     .array(HardwareView)

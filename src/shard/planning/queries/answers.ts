@@ -25,7 +25,9 @@ import type { ControllerState } from '../controller.ts';
 import type { Cycles } from '../cycles.ts';
 import { actionView } from './action-view.ts';
 import { clusterPage } from './cluster-page.ts';
+import { costReport, costSeries, remediesFor } from './cost.ts';
 import { inspectNeeds } from './inspect.ts';
+import { machineCounts } from './machine-counts.ts';
 import { machinePage } from './machine-page.ts';
 import { findNeed, needId, needRef } from './need-names.ts';
 import { explainNeed } from './need-obstacles.ts';
@@ -56,6 +58,10 @@ export class Answers {
     events: (ask) => this.#state.events.view(ask),
     history: (ask) => recentHistory(this.#state.events.view({ limit: ALL_EVENTS }).items, ask),
     freezes: (ask) => this.#freezes(ask),
+    cost: (ask) => costReport(this.#state, this.#cycles.served, ask),
+    costSeries: (ask) => costSeries(this.#state, ask),
+    remedies: (ask) => remediesFor(this.#state, this.#cycles.decision?.decided.unmet ?? [], ask),
+    machineCounts: (ask) => machineCounts(this.#state, ask),
     metrics: () => this.#state.metrics.text(),
     inspect: ({ cluster, limit }) => this.#inspect(cluster, limit),
   };

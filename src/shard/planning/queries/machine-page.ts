@@ -11,6 +11,7 @@ import {
 } from '../../../model/index.ts';
 import type { MachineSort, MachineView, Page, Questions } from '../../views.ts';
 import type { ControllerState } from '../controller.ts';
+import { textFilter } from './machine-text.ts';
 import { LISTED_LABELS, machineView } from './machine-view.ts';
 import { pageOf } from './pages.ts';
 import { stateLabel } from './status.ts';
@@ -38,9 +39,10 @@ export function machinePage(
   if (wanted === undefined) return NOTHING;
   const hidden = where.withForgotten === true ? new Set<number>() : forgottenSlots(state);
   const matches = labelFilter(state, where.labels ?? []);
+  const hasText = where.text === undefined ? () => true : textFilter(state, where.text);
   const slots = state.ledger
     .slotsOf({ ...where, state: wanted })
-    .filter((slot) => !hidden.has(slot) && matches(slot));
+    .filter((slot) => !hidden.has(slot) && matches(slot) && hasText(slot));
   if (ask.sort !== undefined) return sortedPage(state, ask, ask.sort, slots);
   if (ask.order === 'trouble' && wanted === null) return failedFirst(state, ask, slots);
   const rest = after === undefined ? slots : slots.filter(isBehind(state, after));

@@ -86,6 +86,6 @@ export function firstWithin<T>(values: readonly T[], limit: number, maxBytes: nu
 }
 
 /** What a value takes in an answer, with the comma behind it. */
-function jsonBytes(value: unknown): number {
+export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value)) + 1;
 }

@@ -16,8 +16,18 @@ function statusAt(nowMs: number, unmet = 0, costPerHour = 1): StatusView {
     costPerHour,
     cost: aCost({ serving: costPerHour }),
     machinesByState: {},
+    hardware: [
+      {
+        kind: 'general',
+        resources: {
+          cpu: { offered: 8, used: 4 },
+          memory: { offered: 8, used: 6 },
+          gpu: { offered: 0, used: 0 },
+        },
+      },
+    ],
     needs: 9,
-    cycle: { unmet },
+    cycle: { unmet, durationMs: unmet + 2 },
   } as unknown as StatusView;
 }
 
@@ -58,6 +68,16 @@ describe('the last hour of a shard', () => {
     now = cycles(series, now, 1, 7);
     now = cycles(series, now, 300);
     expect(Math.max(...series.view(now, 0).points.map(({ unmet }) => unmet))).toBe(7);
+  });
+
+  it('given cycles, then a point has the longest since the one before, and the share of the resource used most', () => {
+    const series = new Series();
+    let now = cycles(series, 0, 14);
+    now = cycles(series, now, 1, 7);
+    now = cycles(series, now, 300);
+    const { points } = series.view(now, 0);
+    expect(Math.max(...points.map(({ cycleMs }) => cycleMs ?? 0))).toBe(9);
+    expect(points.at(-1)).toMatchObject({ cycleMs: 2, usedShare: { general: 0.75 } });
   });
 
   it('given a clock that is set back, then no point is in the future', () => {

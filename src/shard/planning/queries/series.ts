@@ -53,6 +53,7 @@ class Ring {
   #counts = { begun: 0, failed: 0 };
   /** Maximum since the last point, so that a peak shorter than a step is not lost. */
   #unmet = 0;
+  #cycleMs = 0;
 
   constructor(limits: { readonly stepMs: number; readonly points: number }) {
     this.#limits = limits;
@@ -75,20 +76,42 @@ class Ring {
   sample(status: StatusView): SeriesPoint | null {
     const { nowMs } = status;
     this.#unmet = Math.max(this.#unmet, status.cycle?.unmet ?? 0);
+    this.#cycleMs = Math.max(this.#cycleMs, status.cycle?.durationMs ?? 0);
     // After the clock was set back, points in the future would block new ones until the clock reaches them.
     if ((this.#points.at(-1)?.atMs ?? nowMs) > nowMs)
       this.#points = this.#points.filter(({ atMs }) => atMs <= nowMs);
     const last = this.#points.at(-1);
     if (last !== undefined && nowMs - last.atMs < this.#limits.stepMs) return null;
-    const point = { ...gaugesOf(status), unmet: this.#unmet, ...this.#counts };
+    const cycleMs = Math.round(this.#cycleMs * 100) / 100;
+    const point = { ...gaugesOf(status), unmet: this.#unmet, ...this.#counts, cycleMs };
     this.#counts = { begun: 0, failed: 0 };
     this.#unmet = 0;
+    this.#cycleMs = 0;
     this.push(point);
     return point;
   }
 }
 
-function gaugesOf(status: StatusView): Omit<SeriesPoint, 'unmet' | 'begun' | 'failed'> {
+function gaugesOf(status: StatusView): Omit<SeriesPoint, 'unmet' | 'begun' | 'failed' | 'cycleMs'> {
   const { nowMs: atMs, costPerHour, cost, machinesByState, needs } = status;
-  return { atMs, costPerHour, costByPart: cost.byPart, machinesByState, needs };
+  return {
+    atMs,
+    costPerHour,
+    costByPart: cost.byPart,
+    machinesByState,
+    needs,
+    usedShare: usedShares(status),
+  };
+}
+
+/** By kind of hardware with serving machines: the share of the resource that is used most. */
+function usedShares({ hardware }: StatusView): NonNullable<SeriesPoint['usedShare']> {
+  return Object.fromEntries(
+    hardware.flatMap(({ kind, resources }) => {
+      const shares = Object.values(resources)
+        .filter(({ offered }) => offered > 0)
+        .map(({ used, offered }) => Math.min(1, used / offered));
+      return shares.length === 0 ? [] : [[kind, Math.round(Math.max(...shares) * 10_000) / 10_000]];
+    }),
+  );
 }

@@ -16,6 +16,7 @@ import type {
   StatusView,
 } from '../../views.ts';
 import type { ControllerState } from '../controller.ts';
+import { AGE_BUCKETS, PRIORITY_CLASSES } from '../shortfalls.ts';
 import { firstWithin } from './pages.ts';
 
 /** Bytes of JSON: keeps a status below 1 MB with any number of providers. */
@@ -32,7 +33,7 @@ export function statusOf(
   const { parts, ledger, sessions, shortfalls, freezes, demandTally, supplyTally } = state;
   const { shard, epoch, guardrails } = parts.options;
   const { fleet } = ledger;
-  const { total, escalated } = shortfalls.gauges;
+  const { total, escalated, byBoth } = shortfalls.gauges;
   const { byState, cost: micros, owned, offered } = supplyTally.total();
   const cost = costView(micros);
   const health = state.health.views(state.machineFacts.forgotten());
@@ -45,6 +46,7 @@ export function statusOf(
     needs: fleet.demand.count,
     clusters: clusterCount(fleet),
     ...{ sessions: sessions.size, shortfalls: total, escalated, freezes: freezes.list().length },
+    unmetByAge: unmetByAge(byBoth),
     supply: supplyOf(fleet, demandTally.wanted(), offered),
     hardware: served.map((each, kind) => hardwareView(fleet, kind, each, offered[kind]!)),
     providers: firstWithin(
@@ -53,6 +55,13 @@ export function statusOf(
       PROVIDER_BYTES,
     ),
   };
+}
+
+function unmetByAge(byBoth: readonly number[]): StatusView['unmetByAge'] {
+  return byBoth.flatMap((count, i) => {
+    const priority = PRIORITY_CLASSES[Math.floor(i / AGE_BUCKETS.length)]!;
+    return count === 0 ? [] : [{ priority, age: AGE_BUCKETS[i % AGE_BUCKETS.length]!, count }];
+  });
 }
 
 /** Providers with a problem sort first, because a long list is truncated; otherwise the configured order is kept. */

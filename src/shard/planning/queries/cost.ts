@@ -1,0 +1,186 @@
+// Cost of the fleet for display: by aspect, what is paid for and not used, what spot saves, the bill at the present rate,
+// and the price of what would meet unmet Needs. Used by answers.ts.
+
+import { HARDWARE, type ServedHardware } from '../../../engine/index.ts';
+import {
+  CapacityType,
+  dollarsOfMicros,
+  effectiveCost,
+  microsOf,
+  type Verdict,
+} from '../../../model/index.ts';
+import { costView, hasHostState, SERVING } from '../../telemetry/cost.ts';
+import type { CostGroups } from '../../telemetry/cost-breakdown.ts';
+import { COST_STEP_MS } from '../../telemetry/cost-history.ts';
+import type { Answer, CostGroupView, CostReport, Questions } from '../../views.ts';
+import type { ControllerState } from '../controller.ts';
+import { capacityLabel } from './action-view.ts';
+import { needRef } from './need-names.ts';
+import { jsonBytes, offsetPage } from './pages.ts';
+
+const HOUR_MS = 3_600_000;
+/** Bytes of JSON of the points of a series. */
+const SERIES_BYTES = 800_000;
+
+export function costReport(
+  state: ControllerState,
+  served: readonly ServedHardware[],
+  ask: Questions['cost']['ask'],
+): CostReport {
+  const { supplyTally, breakdown, costHistory, parts } = state;
+  const nowMs = parts.clock.now();
+  const { cost: micros, owned, offered } = supplyTally.total();
+  const cost = costView(micros);
+  return {
+    nowMs,
+    by: ask.by,
+    cost,
+    ownedCost: supplyTally.ownedPrices.areSet ? costView(owned) : null,
+    stranded: strandedOf(state, served, offered, breakdown.by('hardware', nowMs)),
+    spot: spotOf(state),
+    forecast: { ...forecastOf(nowMs, cost.perHour), sinceStart: costHistory.sinceStart },
+    groups: offsetPage(ask, groupViews(breakdown.by(ask.by, nowMs))),
+  };
+}
+
+/** The most expensive first; ties by name. */
+function groupViews(groups: CostGroups): readonly CostGroupView[] {
+  return [...groups]
+    .map(([name, { machines, cost }]) => ({ name, machines, cost: costView(cost) }))
+    .sort((a, b) => b.cost.perHour - a.cost.perHour || (a.name < b.name ? -1 : 1));
+}
+
+/** What serving machines of a kind cost, times the share that no row counts on of the resource used most. */
+function strandedOf(
+  { ledger }: ControllerState,
+  served: readonly ServedHardware[],
+  offered: readonly Float64Array[],
+  groups: CostGroups,
+): CostReport['stranded'] {
+  const { dimensions } = ledger.fleet;
+  const byHardware = served.map((each, kind) => {
+    const serving = groups.get(HARDWARE[kind]!)?.cost[SERVING] ?? 0;
+    let usedShare = 0;
+    let resource = '';
+    for (const [d, amount] of offered[kind]!.entries()) {
+      const share = amount === 0 ? 0 : Math.min(1, each.used[d]! / amount);
+      if (amount === 0 || share < usedShare || (share === usedShare && resource !== '')) continue;
+      usedShare = share;
+      resource = dimensions.nameOf(d);
+    }
+    const micros = Math.round(serving * (1 - usedShare));
+    const perHour = dollarsOfMicros(resource === '' ? 0 : micros);
+    return { kind: HARDWARE[kind]!, servingPerHour: dollarsOfMicros(serving), usedShare, resource, perHour };
+  });
+  return { perHour: byHardware.reduce((sum, { perHour }) => sum + perHour, 0), byHardware };
+}
+
+/** One pass over the stamps of spot machines: the penalty belongs to the row that each one serves. */
+function spotOf({ ledger }: ControllerState): CostReport['spot'] {
+  const { machines, classes } = ledger.fleet;
+  const onDemand = onDemandPrices(ledger.fleet);
+  const sums = { machines: 0, unpriced: 0, cost: 0, others: 0, interruptions: 0 };
+  for (let slot = 0; slot < machines.size; slot++) {
+    const c = machines.classOf[slot]!;
+    const state = machines.state[slot]!;
+    if (state === 0 || classes.capacityType[c] !== CapacityType.Spot || !hasHostState(state)) continue;
+    const { instanceType, zone } = classes.attributes[c]!;
+    const other = onDemand.get(`${instanceType}/${zone}`) ?? onDemand.get(instanceType);
+    if (other === undefined) {
+      sums.unpriced++;
+      continue;
+    }
+    const price = classes.price[c]!;
+    const penalty = machines.stamps.interruptionDollars[machines.stamp[slot]!]!;
+    const weighed = effectiveCost(price, classes.probability[c]!, penalty);
+    sums.machines++;
+    sums.cost += microsOf(price);
+    sums.others += microsOf(other);
+    sums.interruptions += Number.isFinite(weighed) ? microsOf(weighed - price) : 0;
+  }
+  const saves = sums.others - sums.cost;
+  return {
+    machines: sums.machines,
+    perHour: dollarsOfMicros(sums.cost),
+    onDemandPerHour: dollarsOfMicros(sums.others),
+    savesPerHour: dollarsOfMicros(saves),
+    interruptionsPerHour: dollarsOfMicros(sums.interruptions),
+    netSavesPerHour: dollarsOfMicros(saves - sums.interruptions),
+    unpriced: sums.unpriced,
+  };
+}
+
+/** The lowest on-demand price by instance type, and by instance type and zone. */
+function onDemandPrices({ classes }: ControllerState['ledger']['fleet']): ReadonlyMap<string, number> {
+  const prices = new Map<string, number>();
+  for (const [c, attributes] of classes.attributes.entries()) {
+    if (attributes === undefined || classes.capacityType[c] !== CapacityType.OnDemand) continue;
+    for (const name of [attributes.instanceType, `${attributes.instanceType}/${attributes.zone}`])
+      prices.set(name, Math.min(prices.get(name) ?? Number.POSITIVE_INFINITY, classes.price[c]!));
+  }
+  return prices;
+}
+
+function forecastOf(nowMs: number, perHour: number) {
+  const now = new Date(nowMs);
+  const monthStartMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
+  const monthEndMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
+  const hoursLeft = (monthEndMs - nowMs) / HOUR_MS;
+  const cents = (dollars: number): number => Math.round(dollars * 100) / 100;
+  return {
+    monthEndMs,
+    hoursLeft,
+    restOfMonth: cents(hoursLeft * perHour),
+    wholeMonth: cents(((monthEndMs - monthStartMs) / HOUR_MS) * perHour),
+  };
+}
+
+export function costSeries(
+  { costHistory, parts }: ControllerState,
+  { by, sinceMs }: Questions['costSeries']['ask'],
+): Answer<'costSeries'> {
+  const points = thinned(costHistory.points(by, sinceMs));
+  const last = points.at(-1)?.byName ?? {};
+  const names = new Set(points.flatMap(({ byName }) => Object.keys(byName)));
+  return {
+    nowMs: parts.clock.now(),
+    by,
+    stepMs: COST_STEP_MS,
+    names: [...names].sort((a, b) => (last[b] ?? 0) - (last[a] ?? 0) || (a < b ? -1 : 1)),
+    points,
+  };
+}
+
+/** Every n-th point, counted from the last, if the names are so long that all points would exceed `SERIES_BYTES`. */
+function thinned<T>(points: readonly T[]): readonly T[] {
+  const bytes = points.reduce((sum, point) => sum + jsonBytes(point), 0);
+  const step = Math.ceil(bytes / SERIES_BYTES);
+  return step <= 1 ? points : points.filter((_, i) => (points.length - 1 - i) % step === 0);
+}
+
+/** `unmet`: verdicts in rank order. */
+export function remediesFor(
+  { ledger }: ControllerState,
+  unmet: readonly Verdict[],
+  { limit }: Questions['remedies']['ask'],
+): Answer<'remedies'> {
+  const items: Answer<'remedies'>['items'][number][] = [];
+  let micros = 0;
+  let total = 0;
+  for (const { key, priority, unmet: detail } of unmet) {
+    const extra = detail?.extraSupply ?? null;
+    const record = extra === null ? null : ledger.recordOf(extra.like);
+    if (extra === null || record === null) continue;
+    total++;
+    const each = microsOf(record.pricePerHour);
+    micros += extra.count * each;
+    if (items.length >= limit) continue;
+    items.push({
+      ...{ need: needRef(key, priority), count: extra.count, like: extra.like },
+      ...{ instanceType: record.instanceType, zone: record.zone },
+      capacityType: capacityLabel(record.capacityType),
+      ...{ pricePerHour: record.pricePerHour, perHour: dollarsOfMicros(extra.count * each) },
+    });
+  }
+  return { perHour: dollarsOfMicros(micros), items, total, withoutRemedy: unmet.length - total };
+}
