@@ -22,8 +22,8 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () =>
       (await import('./shard.ts')).shardCommand(async (config, io) => {
         const { startShard } = await import('../shard/index.ts');
-        const { loginPages } = await import('../web/index.ts');
-        return await startShard(config, { ...io, loginPages: loginPages() });
+        const { loginPages, pageServer } = await import('../web/index.ts');
+        return await startShard(config, { ...io, loginPages: loginPages(), pages: pageServer() });
       }),
   },
   {

@@ -142,11 +142,17 @@ export interface Plan {
 export interface Point {
   readonly atMs: number;
   readonly costPerHour: number;
+  /** Missing from points of earlier versions, like the two last fields. */
+  readonly costByPart?: Counts;
   readonly machinesByState: Counts;
   readonly needs: number;
   readonly unmet: number;
   readonly begun: number;
   readonly failed: number;
+  /** The longest cycle since the previous point. */
+  readonly cycleMs?: number;
+  /** By kind of hardware: share of serving machines that Needs count on. */
+  readonly usedShare?: Counts;
 }
 
 interface Provider {
@@ -209,6 +215,8 @@ export interface Status {
     readonly admitted: Counts;
     /** What it decided and did not begin, by reason. Missing from shards of an earlier version. */
     readonly heldBack?: readonly HeldBack[];
+    /** Milliseconds by phase. Missing from shards of an earlier version. */
+    readonly phaseMs?: Counts;
   } | null;
   readonly machines: number;
   readonly machinesByState: Counts;
@@ -220,6 +228,12 @@ export interface Status {
   readonly sessions: number;
   readonly shortfalls: number;
   readonly escalated: number;
+  /** Shortfalls by class of priority and age in cycles. Missing from shards of an earlier version. */
+  readonly unmetByAge?: readonly {
+    readonly priority: string;
+    readonly age: string;
+    readonly count: number;
+  }[];
   readonly freezes: number;
   readonly hardware: readonly Hardware[];
   readonly providers: readonly Provider[];
@@ -265,34 +279,12 @@ export interface FailedMachine {
   readonly lastError: string;
 }
 
-/** A machine that a reader asked about. */
-export interface AskedMachine {
-  readonly id: string;
-  readonly state: string;
-  readonly cluster: string;
-  readonly pricePerHour: number;
-  readonly lastError: string;
-  readonly usage: { readonly sentence: string } | null;
-  readonly unclaimed: { readonly sentence: string } | null;
-  /** A shard of an earlier version does not say. */
-  readonly renewal?: { readonly sentence: string } | null;
-  readonly held: { readonly why: string } | null;
-}
-
-/** A Need that a reader asked about. */
-export interface AskedNeed {
-  readonly need: { readonly id: string; readonly isMet: boolean; readonly why: string };
-  readonly sentence: string;
-  readonly remainders: { readonly sentence: string };
-  readonly obstacles: readonly { readonly sentence: string }[];
-  readonly advice: readonly string[];
-  readonly remarks: readonly string[];
-}
-
 export interface Freeze {
   readonly id: string;
   readonly who: string;
   readonly why: string;
+  readonly sinceMs?: number;
+  readonly untilMs?: number | null;
 }
 
 /** Events of a shard of an earlier version have neither an id nor a time. */

@@ -28,7 +28,8 @@ export {
 } from './live.ts';
 export { loginPages } from './login-pages.ts';
 export { healthText, lossesText, lossText, SHOWN_ELSEWHERE } from './loss-text.ts';
-export { PAGE_POLICY, pageFiles, pageServer } from './page-files.ts';
+export { pageFiles } from './page-files.ts';
+export { PAGE_POLICY, pageServer } from './page-server.ts';
 export { heldOnPurpose, kindName, wouldText } from './plan-text.ts';
 export type { DemoScenarioName, Mood } from './sentences.ts';
 export {

@@ -164,14 +164,14 @@ export function latestSentences(
   const all = events.filter(({ isLoss }) => isLoss === true);
   const freshMs = (status?.nowMs ?? 0) - FRESH_LOSS_MS;
   const fresh = all.slice(0, MAX_FRESH_LOSSES).filter(({ atMs }) => status !== null && atMs >= freshMs);
-  const rest = [...all.slice(fresh.length).map(lossOf), ...newestActions(actions)];
+  const rest: TimedSentence[] = [...all.slice(fresh.length).map(lossOf), ...newestActions(actions)];
   return [...fresh.map(lossOf), ...rest.sort(newestFirst)].slice(0, most);
 }
 
 /** Sentences on actions, newest first, by when they ended or, if they have not, began. */
-export function newestActions(actions: readonly Action[]): readonly TimedSentence[] {
+export function newestActions(actions: readonly Action[]): readonly (TimedSentence & Pick<Action, 'id'>)[] {
   return actions
-    .map((action): TimedSentence => ({ atMs: action.endedMs ?? action.startedMs, ...actionText(action) }))
+    .map((action) => ({ id: action.id, atMs: action.endedMs ?? action.startedMs, ...actionText(action) }))
     .sort(newestFirst);
 }
 

@@ -1,69 +1,96 @@
-// Serves the files of the web page for `bigfleet up` (cli/up/up.ts). In a checkout the scripts are TypeScript and their
-// types are stripped here; the published package has them built. Nothing is loaded from other hosts.
+// The files of the dashboard by path: the page, its style, its scripts, and the modules of the three libraries that it
+// uses. In a checkout the scripts are TypeScript and their types are stripped here; the published package has them
+// built. Nothing is loaded from other hosts. page-server.ts answers requests with them.
 
-import { readFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { existsSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
+import { posix } from 'node:path';
 
 export interface PageFile {
   readonly type: string;
   readonly body: string;
 }
 
-/** Scripts and styles come from the server of the page and are never inline; nothing may frame the page. */
-export const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+export interface PageOptions {
+  /** The page belongs to a demo, which has `/up/stories`; other shards do not, and a request for it would fail. */
+  readonly isDemo?: boolean;
+}
 
-/** The modules of the page's script. feed.ts is missing: it has only types. */
-const SCRIPTS = [
-  'answer-text',
-  'figures',
-  'cost-text',
-  'supply-text',
-  'series',
-  'plan-text',
-  'loss-text',
-  'sentences',
-  'live',
-  'tree',
-  'history-view',
-  'view',
-  'page/dom',
-  'page/main',
-];
+/**
+ * Modules of libraries by the name that scripts import, with their files below node_modules. Browsers resolve no such
+ * names, and an import map would be an inline script, so the names are replaced by paths when a file is read.
+ */
+const VENDOR: Readonly<Record<string, string>> = {
+  preact: 'preact/dist/preact.mjs',
+  'preact/hooks': 'preact/hooks/dist/hooks.mjs',
+  htm: 'htm/dist/htm.mjs',
+  'htm/preact': 'htm/preact/index.mjs',
+  uplot: 'uplot/dist/uPlot.esm.js',
+};
+
+const TYPES = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  script: 'text/javascript; charset=utf-8',
+};
 
 const isSource = import.meta.url.endsWith('.ts');
 
 /** Every file of the page by its path. */
-export function pageFiles(): ReadonlyMap<string, PageFile> {
+export function pageFiles({ isDemo = false }: PageOptions = {}): ReadonlyMap<string, PageFile> {
+  const scripts = new Map<string, PageFile>();
+  addScript('page/main', scripts);
+  for (const [name, file] of Object.entries(VENDOR))
+    scripts.set(vendorPath(name), { type: TYPES.script, body: withPaths(vendorText(file)) });
   return new Map<string, PageFile>([
-    ['/', { type: 'text/html; charset=utf-8', body: textOf('page/index.html') }],
-    ['/assets/page/page.css', { type: 'text/css; charset=utf-8', body: textOf('page/page.css') }],
-    ['/assets/page/icon.svg', { type: 'image/svg+xml', body: textOf('page/icon.svg') }],
-    ...SCRIPTS.map((name): [string, PageFile] => [
-      `/assets/${name}.js`,
-      { type: 'text/javascript; charset=utf-8', body: scriptOf(name) },
-    ]),
+    ['/', { type: TYPES.html, body: pageHtml([...scripts.keys()], isDemo) }],
+    ['/assets/page/page.css', { type: TYPES.css, body: textOf('page/page.css') }],
+    ['/assets/vendor/uplot.css', { type: TYPES.css, body: vendorText('uplot/dist/uPlot.min.css') }],
+    ['/assets/page/icon.svg', { type: TYPES.svg, body: textOf('page/icon.svg') }],
+    ...scripts,
   ]);
 }
 
-/** Answers a request for a file of the page; false if it is for none. */
-export function pageServer(): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const files = pageFiles();
-  return ({ url = '' }, response) => {
-    const file = files.get(url.split('?', 1)[0]!);
-    if (file === undefined) return false;
-    response.writeHead(200, {
-      'content-type': file.type,
-      'cache-control': 'no-cache',
-      'content-security-policy': PAGE_POLICY,
-      'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
-    });
-    response.end(file.body);
-    return true;
-  };
+/** The page names its modules, so that the browser requests all of them at once and not level by level. */
+function pageHtml(scripts: readonly string[], isDemo: boolean): string {
+  const links = scripts.map((path) => `<link rel="modulepreload" href="${path}" />`).join('\n    ');
+  const html = textOf('page/index.html').replace('<!-- modules -->', links);
+  return isDemo ? html.replace('<html ', '<html data-demo ') : html;
+}
+
+/** Adds a script and those that it imports. */
+function addScript(name: string, scripts: Map<string, PageFile>): void {
+  const path = `/assets/${name}.js`;
+  if (scripts.has(path)) return;
+  const body = withPaths(scriptOf(name));
+  scripts.set(path, { type: TYPES.script, body });
+  for (const [, imported] of body.matchAll(/\bfrom '(\.[^']+)\.js'/g))
+    addScript(posix.join(posix.dirname(name), imported!), scripts);
+}
+
+function withPaths(script: string): string {
+  return script.replaceAll(/\b(from\s*)(["'])([a-z/]+)\2/g, (found, from: string, _, name: string) =>
+    name in VENDOR ? `${from}'${vendorPath(name)}'` : found,
+  );
+}
+
+function vendorPath(name: string): string {
+  return `/assets/vendor/${name.replace('/', '-')}.js`;
+}
+
+/** Reads a file of a library from the nearest node_modules that has it: npm may have hoisted it. */
+function vendorText(file: string): string {
+  let folder = new URL('.', import.meta.url);
+  for (;;) {
+    const place = new URL(`node_modules/${file}`, folder);
+    // The maps of the sources are not served.
+    if (existsSync(place))
+      return readFileSync(place, 'utf8').replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n');
+    const parent = new URL('..', folder);
+    if (parent.href === folder.href) throw new Error(`The package of ${file} is not installed.`);
+    folder = parent;
+  }
 }
 
 export function textOf(name: string): string {

@@ -179,10 +179,10 @@ function isFree(port: number): Promise<boolean> {
 
 /** Serves the web page and its buttons for demo scenarios. */
 function pagesWith(runScenario: (name: DemoScenarioName) => Promise<string>) {
-  const page = pageServer();
+  const page = pageServer({ isDemo: true });
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const { method, url = '' } = request;
-    if (method === 'GET' && url !== '/up/stories') return page(request, response);
+    if (method === 'GET' && url !== '/up/stories') return await page(request, response);
     const name = url.slice('/up/stories/'.length);
     const known = DEMO_SCENARIOS.find((each) => each.name === name);
     if (method === 'POST' && known === undefined) return false;

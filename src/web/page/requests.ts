@@ -1,0 +1,88 @@
+// What the pages ask and order of the shard: a hook that keeps an answer current, and the orders of buttons.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { post, read, remove } from './api.ts';
+import { store } from './store.ts';
+
+/** Author of orders from the page, for the log of the shard. */
+const WHO = 'web page';
+/** A page waits this many times as long as its last answer took, so that it uses a small part of the shard's time. */
+const REST = 10;
+
+/** Sends an order and shows its answer. `who` and the reason are recorded by the shard. */
+export async function order(path: string, why?: string): Promise<void> {
+  const signed = path.startsWith('/v1/') ? { who: WHO, why: why ?? 'button on the page' } : {};
+  await shown(() => post<{ message?: string }>(path, signed));
+}
+
+export async function freeze(scope: { cluster?: string; action?: string }, why: string): Promise<void> {
+  await shown(() => post<{ message?: string }>('/v1/freezes', { ...scope, who: WHO, why }));
+}
+
+export async function unfreeze(id: string): Promise<void> {
+  const path = `/v1/freezes/${encodeURIComponent(id)}?who=${encodeURIComponent(WHO)}`;
+  await shown(() => remove<{ message?: string }>(path));
+}
+
+async function shown(send: () => Promise<{ message?: string }>): Promise<void> {
+  try {
+    store.notify((await send()).message ?? 'Done.');
+  } catch (error) {
+    store.notify(error instanceof TypeError ? 'The shard did not answer.' : (error as Error).message);
+  }
+}
+
+export interface Data<T> {
+  /** undefined before the first answer; afterwards the last one, also while a new one is being read. */
+  readonly value: T | undefined;
+  /** Why the last request failed; '' if it did not. */
+  readonly error: string;
+}
+
+/** The answer to a GET, read again with every update of the store, at the pace that the shard can keep; null: none. */
+export function useData<T>(path: string | null): Data<T> {
+  const [data, setData] = useState<Data<T> & { readonly path: string | null }>({
+    ...{ value: undefined, error: '', path: null },
+  });
+  const [tick, setTick] = useState(0);
+  const pace = useRef({ path: '' as string | null, isBusy: false, nextMs: 0 });
+  useEffect(() => store.listen(() => setTick(store.state.tick)), []);
+  // An update of the store asks for a new answer.
+  useEffect(() => {
+    const { current } = pace;
+    const isNew = current.path !== path;
+    if (path === null || (!isNew && (current.isBusy || Date.now() < current.nextMs))) return;
+    const startedMs = Date.now();
+    current.path = path;
+    current.isBusy = true;
+    const settle = (change: Data<T>): void => {
+      // The page may have moved on to another place meanwhile.
+      if (current.path !== path) return;
+      current.isBusy = false;
+      current.nextMs = Date.now() + REST * (Date.now() - startedMs);
+      setData({ ...change, path });
+    };
+    read<T>(path).then(
+      (value) => settle({ value, error: '' }),
+      (error: Error) => settle({ value: data.path === path ? data.value : undefined, error: error.message }),
+    );
+  }, [path, tick]);
+  return data.path === path || path === null ? data : { value: data.value, error: '' };
+}
+
+let paths: Promise<ReadonlySet<string>> | undefined;
+
+/** Whether this shard has a route: shards of other versions may lack it, and asking for it would be an error. */
+export function useRoute(path: string): boolean {
+  const [has, setHas] = useState(false);
+  useEffect(() => {
+    paths ??= read<{ paths: object }>('/v1/openapi.json').then((api) => new Set(Object.keys(api.paths)));
+    paths.then(
+      (known) => setHas(known.has(path)),
+      () => {
+        paths = undefined;
+      },
+    );
+  }, [path]);
+  return has;
+}

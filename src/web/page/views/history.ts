@@ -1,0 +1,56 @@
+// A list of what happened, newest first, to all things or to one. Read from the history of the shard; a shard without
+// that route answers with the actions that it remembers.
+
+import type { Action } from '../../feed.ts';
+import type { HistoryEvent, Page } from '../../feed-details.ts';
+import { moment } from '../../figures.ts';
+import { historyLine } from '../../history-text.ts';
+import { namesOf } from '../../linked-text.ts';
+import { newestActions } from '../../live.ts';
+import { html, type VNode } from '../html.ts';
+import { Linked } from '../linked.ts';
+import { Lines, Section } from '../parts.ts';
+import { useData, useRoute } from '../requests.ts';
+
+interface HistoryProps {
+  /** `machine`, `need` or `cluster`, as the route has them. */
+  readonly query: Readonly<Record<string, string>>;
+  readonly nowMs: number;
+  readonly title: string;
+}
+
+const LIMIT = '30';
+
+export function History({ query, nowMs, title }: HistoryProps): VNode {
+  const has = useRoute('/v1/history');
+  const search = new URLSearchParams({ ...query, limit: LIMIT });
+  const past = useData<Page<HistoryEvent>>(has ? `/v1/history?${search}` : null);
+  const fallback = has || query['need'] !== undefined ? null : `/v1/actions?${search}`;
+  const actions = useData<{ actions: Page<Action> }>(fallback);
+  const lines = has
+    ? historyLines(past.value?.items ?? [], nowMs)
+    : actionLines(actions.value?.actions.items ?? [], nowMs);
+  return html`<${Section} id="history-section" title=${title} kind="wide">
+    <${Lines} id="history" lines=${lines} empty="Nothing is known." />
+  <//>`;
+}
+
+export function historyLines(events: readonly HistoryEvent[], nowMs: number) {
+  return events.map((event) => {
+    const { mood, text, names } = historyLine(event);
+    return {
+      mood,
+      text: html`<time>${moment(event.atMs, nowMs)}</time> <${Linked} text=${text} names=${names} />${
+        event.cycle === null ? null : html` <small>cycle ${event.cycle}</small>`
+      }`,
+    };
+  });
+}
+
+function actionLines(actions: readonly Action[], nowMs: number) {
+  const named = new Map(actions.map((action) => [action.id, action]));
+  return newestActions(actions).map(({ id, mood, text, atMs }) => ({
+    mood,
+    text: html`<time>${moment(atMs, nowMs)}</time> <${Linked} text=${text} names=${namesOf(named.get(id)!)} />`,
+  }));
+}

@@ -1,0 +1,95 @@
+// The list of machines: searched, filtered, sorted and paged by the shard.
+
+import type { MachineRow, Page } from '../../feed-details.ts';
+import { counted, perHour } from '../../figures.ts';
+import { linkTo, type Place } from '../../place.ts';
+import { STATES } from '../../sentences.ts';
+import { apiPath, Filters, Pager } from '../filters.ts';
+import { html, type VNode } from '../html.ts';
+import { ClusterLink, MachineLink, NeedLink, Quiet, Section, StateChip, Table } from '../parts.ts';
+import { type Data, useData, useRoute } from '../requests.ts';
+
+const LIMIT = '50';
+const NAMES = ['text', 'state', 'cluster', 'provider', 'labels', 'sort', 'after'];
+
+export function Machines({ place }: { readonly place: Place }): VNode {
+  const hasHistory = useRoute('/v1/history');
+  const path = apiPath('/v1/machines', place.query, NAMES, { limit: LIMIT });
+  return machinesView({ place, machines: useData<Page<MachineRow>>(path), hasLabels: hasHistory });
+}
+
+interface View {
+  readonly place: Place;
+  readonly machines: Data<Page<MachineRow>>;
+  /** The shard can select by labels and sort. */
+  readonly hasLabels: boolean;
+}
+
+const STATE_CHOICES = [
+  ['', 'all states'] as const,
+  ...STATES.map(({ state, label }) => [state, label] as const),
+];
+
+const SORTS = [
+  ['', 'name'],
+  ['price', 'price, lowest first'],
+  ['-price', 'price, highest first'],
+  ['state', 'state'],
+  ['zone', 'zone'],
+  ['type', 'type'],
+  ['cluster', 'cluster'],
+] as const;
+
+export function machinesView({ place, machines: { value, error }, hasLabels }: View): VNode {
+  return html`<${Section} id="machines-list" title="Machines" kind="wide">
+    <${Filters} place=${place} filters=${[
+      { name: 'text', label: 'Search', hint: 'name, type, zone, key=value' },
+      { name: 'state', label: 'State', choices: STATE_CHOICES },
+      { name: 'cluster', label: 'Cluster', hint: 'all' },
+      { name: 'provider', label: 'Provider', hint: 'all' },
+      ...(hasLabels
+        ? [
+            { name: 'labels', label: 'Labels', hint: 'rack in (r1,r2),!gpu' },
+            { name: 'sort', label: 'Order', choices: SORTS },
+          ]
+        : []),
+    ]} />
+    ${error === '' ? null : html`<p class="failed">${error}</p>`}
+    ${value === undefined ? html`<${Quiet}>Loading.<//>` : html`<${MachineTable} machines=${value.items} />`}
+    ${
+      value === undefined
+        ? null
+        : html`<${Pager} place=${place} next=${value.next} text=${value.total === null ? '' : counted(value.total, 'machine')} />`
+    }
+  <//>`;
+}
+
+export function MachineTable({ machines }: { readonly machines: readonly MachineRow[] }): VNode {
+  return html`<${Table} id="machine-rows" titles=${['Machine', 'State', 'Cluster', 'Type', 'Zone', 'Capacity', '#Price', 'Serves', 'Remark']}
+    empty="No machine matches."
+    rows=${machines.map((machine) => [
+      html`<${MachineLink} id=${machine.id} />`,
+      html`<${StateChip} state=${machine.state} />`,
+      html`<${ClusterLink} name=${machine.cluster} />`,
+      html`<a href=${linkTo('machines', [], { text: `type=${machine.instanceType}` })}>${machine.instanceType}</a>`,
+      html`<a href=${linkTo('machines', [], { text: `zone=${machine.zone}` })}>${machine.zone}</a>`,
+      capacityText(machine.capacityType),
+      perHour(machine.pricePerHour),
+      machine.need === null ? '' : html`<${NeedLink} id=${machine.need.id} />`,
+      html`<span class=${machine.lastError === '' ? '' : 'failed'}>${remarkOn(machine)}</span>`,
+    ])} />`;
+}
+
+/** `on-demand`. */
+export function capacityText(capacityType: string): string {
+  return capacityType.toLowerCase().replaceAll('_', '-');
+}
+
+/** The most important thing to know about a machine besides its state. */
+function remarkOn(machine: MachineRow): string {
+  if (machine.isForgotten) return 'forgotten';
+  if (machine.quarantine !== null) return `quarantined by ${machine.quarantine.by}`;
+  if (machine.lastError !== '') return machine.lastError;
+  if (machine.held !== null) return machine.held.why;
+  return machine.drain?.sentence ?? machine.unclaimed?.sentence ?? machine.renewal?.sentence ?? '';
+}

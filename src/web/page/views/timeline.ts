@@ -1,0 +1,87 @@
+// What happened and why, newest first, filterable; an entry leads to the machine, the Need, the cluster and the cycle. A
+// shard without a history route shows the actions and events that the page has received.
+
+import type { HistoryEvent, Page } from '../../feed-details.ts';
+import { count, moment } from '../../figures.ts';
+import type { Live } from '../../live.ts';
+import { latestSentences } from '../../live.ts';
+import { linkTo, type Place } from '../../place.ts';
+import { apiPath, Filters, Pager } from '../filters.ts';
+import { html, type VNode } from '../html.ts';
+import { Lines, Quiet, Section } from '../parts.ts';
+import { useData, useRoute } from '../requests.ts';
+import { historyLines } from './history.ts';
+
+const LIMIT = '100';
+const NAMES = ['kind', 'machine', 'need', 'cluster', 'since', 'until', 'after'];
+const SHOWN = 100;
+
+const KINDS = [
+  ['', 'everything'],
+  ['action', 'actions'],
+  ['loss', 'losses'],
+  ['waiting', 'held back'],
+  ['need', 'Needs met and unmet'],
+  ['log', 'warnings and orders'],
+] as const;
+
+const SPANS = [
+  ['', 'all of it'],
+  ['15m', '15 minutes'],
+  ['1h', 'the last hour'],
+  ['24h', 'the last day'],
+] as const;
+const SPAN_MS: Readonly<Record<string, number>> = { '15m': 900_000, '1h': 3_600_000, '24h': 86_400_000 };
+
+interface TimelineProps {
+  readonly place: Place;
+  readonly live: Live;
+}
+
+export function Timeline({ place, live }: TimelineProps): VNode {
+  const has = useRoute('/v1/history');
+  const nowMs = live.status?.nowMs ?? 0;
+  const query = { ...place.query, ...sinceOf(place.query['span'], nowMs) };
+  const path = apiPath('/v1/history', query, NAMES, { limit: LIMIT });
+  const past = useData<Page<HistoryEvent>>(has && nowMs > 0 ? path : null);
+  const { cycle } = place.query;
+  const items = (past.value?.items ?? []).filter(
+    (event) => cycle === undefined || String(event.cycle) === cycle,
+  );
+  return html`<${Section} id="timeline-section" title="What happened, and why" kind="wide">
+    <${Filters} place=${place} filters=${[
+      { name: 'kind', label: 'Show', choices: KINDS },
+      { name: 'span', label: 'Of', choices: SPANS },
+      { name: 'machine', label: 'Machine', hint: 'all' },
+      { name: 'need', label: 'Need', hint: 'cluster/0123456789' },
+      { name: 'cluster', label: 'Cluster', hint: 'all' },
+    ]} />
+    ${past.error === '' ? null : html`<p class="failed">${past.error}</p>`}
+    ${has ? html`<${Lines} id="timeline" lines=${historyLines(items, nowMs)} empty="Nothing matches." />` : html`<${Received} live=${live} />`}
+    ${has && past.value !== undefined ? html`<${Pager} place=${place} next=${past.value.next} text=${`${count(items.length)} shown`} />` : null}
+    <${Replay} />
+  <//>`;
+}
+
+/** A whole minute, so that the address of the request changes once a minute and not with every update. */
+function sinceOf(span: string | undefined, nowMs: number): { readonly since?: string } {
+  const ms = SPAN_MS[span ?? ''];
+  return ms === undefined ? {} : { since: String(Math.floor((nowMs - ms) / 60_000) * 60_000) };
+}
+
+function Received({ live }: { readonly live: Live }): VNode {
+  const nowMs = live.status?.nowMs ?? 0;
+  const lines = latestSentences(live, SHOWN).map(({ mood, text, atMs }) => ({
+    mood,
+    text: html`<time>${moment(atMs, nowMs)}</time> ${text}`,
+  }));
+  return html`<${Lines} id="timeline" lines=${lines} empty="Nothing has happened yet." />`;
+}
+
+function Replay(): VNode {
+  return html`<${Quiet}>
+    The journal has the inputs of every cycle: <code>bigfleet history</code> reads it, and
+    <code>bigfleet replay</code> decides a past cycle again. The plan of the last one is on the
+    <a href=${linkTo('overview')}>overview</a>.
+  <//>`;
+}

@@ -1,0 +1,137 @@
+// Questions of the what-if box and the answers of `/v1/whatif`, as sentences. Runs in a browser.
+
+import type { NeedRefView } from './feed-details.ts';
+import { count, counted, perHour } from './figures.ts';
+import { kindName } from './plan-text.ts';
+
+/** What the box can change; the route accepts more. */
+export const CHANGES = [
+  { name: 'without-spot', label: 'spot machines disappear' },
+  { name: 'without-zone', label: 'a zone disappears', field: 'zone' },
+  { name: 'without-provider', label: 'a provider disappears', field: 'provider' },
+  { name: 'spot-price', label: 'spot prices are multiplied by', field: 'factor' },
+  { name: 'demand', label: 'demand is multiplied by', field: 'factor' },
+  { name: 'priority', label: 'the priority is', field: 'priority' },
+  { name: 'stock', label: 'more machines: count:type', field: 'such as 20:m6i.4xlarge' },
+] as const;
+
+export type ChangeName = (typeof CHANGES)[number]['name'];
+
+/** What a question is about: nothing is the whole fleet. */
+export interface WhatIfAbout {
+  readonly need?: string;
+  readonly cluster?: string;
+}
+
+/** The body of the question; a text if the value of the change cannot be read. */
+export function questionOf(name: ChangeName, value: string, about: WhatIfAbout): object | string {
+  const number = Number(value);
+  const isNumber = value.trim() !== '' && Number.isFinite(number);
+  const which = about.need === undefined ? clusterOf(about) : { need: about.need };
+  const spot = { capacityType: 'spot' };
+  switch (name) {
+    case 'without-spot':
+      return { changes: { without: [spot] } };
+    case 'without-zone':
+      return value === '' ? 'Name a zone.' : { changes: { without: [{ zone: value }] } };
+    case 'without-provider':
+      return value === '' ? 'Name a provider.' : { changes: { without: [{ provider: value }] } };
+    case 'spot-price':
+      return isNumber && number >= 0
+        ? { changes: { prices: [{ match: spot, times: number }] } }
+        : 'Give a factor, such as 2.';
+    case 'demand':
+      return isNumber && number >= 0
+        ? { changes: { demand: [{ ...which, times: number }] } }
+        : 'Give a factor, such as 1.5.';
+    case 'priority':
+      return isNumber
+        ? { changes: { priorities: [{ ...which, set: number }] } }
+        : 'Give a priority, such as 1000.';
+    case 'stock': {
+      const [, machines, instanceType] = /^(\d+):(.+)$/.exec(value.trim()) ?? [];
+      return instanceType === undefined
+        ? 'Give a count and an instance type, such as 20:m6i.4xlarge.'
+        : { changes: { stock: [{ count: Number(machines), instanceType }] } };
+    }
+  }
+}
+
+function clusterOf({ cluster }: WhatIfAbout): object {
+  return cluster === undefined ? {} : { cluster };
+}
+
+interface Counted<T> {
+  readonly total: number;
+  readonly items: readonly T[];
+}
+
+interface VerdictChange {
+  readonly need: NeedRefView;
+  readonly why: string | null;
+}
+
+interface WhatIfCost {
+  readonly perHour: number;
+  readonly afterActions: number;
+}
+
+/** The part of the answer that the box shows. */
+export interface WhatIfAnswer {
+  readonly unmatched: readonly string[];
+  readonly actions: {
+    readonly now: Readonly<Record<string, number>>;
+    readonly then: Readonly<Record<string, number>>;
+  };
+  readonly cost: { readonly now: WhatIfCost; readonly then: WhatIfCost };
+  readonly verdicts: {
+    readonly now: { readonly met: number; readonly unmet: number };
+    readonly then: { readonly met: number; readonly unmet: number };
+    readonly unmet: Counted<VerdictChange>;
+    readonly met: Counted<VerdictChange>;
+  };
+  readonly disruption: {
+    readonly now: { readonly preempted: number; readonly drained: number; readonly lost: number };
+    readonly then: { readonly preempted: number; readonly drained: number; readonly lost: number };
+  };
+  readonly settled: {
+    readonly cycles: number;
+    readonly isQuiet: boolean;
+    readonly bought: number;
+    readonly cost: WhatIfCost;
+    readonly verdicts: { readonly met: number; readonly unmet: number };
+  } | null;
+}
+
+/** Sentences about the differences to now, the most important first. */
+export function answerTexts({
+  unmatched,
+  actions,
+  cost,
+  verdicts,
+  disruption,
+  settled,
+}: WhatIfAnswer): readonly string[] {
+  const kinds = [...new Set([...Object.keys(actions.now), ...Object.keys(actions.then)])];
+  const moves = kinds
+    .filter((kind) => (actions.then[kind] ?? 0) !== (actions.now[kind] ?? 0))
+    .map(
+      (kind) =>
+        `${kindName(kind)} ${count(actions.then[kind] ?? 0)} instead of ${count(actions.now[kind] ?? 0)}`,
+    );
+  const lost = disruption.then.lost - disruption.now.lost;
+  return [
+    unmatched.length === 0 ? '' : 'The change matches nothing in this fleet.',
+    verdicts.then.unmet === verdicts.now.unmet && verdicts.unmet.total === 0
+      ? `As many Needs would be met as now: ${count(verdicts.now.met)}.`
+      : `${count(verdicts.then.unmet)} Needs would not be met, instead of ${count(verdicts.now.unmet)} now.`,
+    `It would cost ${perHour(cost.then.afterActions)} after the actions, instead of ${perHour(cost.now.afterActions)}.`,
+    moves.length === 0
+      ? 'The next cycle would do the same as now.'
+      : `The next cycle would ${moves.join(', ')}.`,
+    lost > 0 ? `${counted(lost, 'machine')} in use would be lost.` : '',
+    settled === null
+      ? ''
+      : `After ${counted(settled.cycles, 'cycle')}${settled.isQuiet ? '' : ', not settled yet'}: ${count(settled.verdicts.unmet)} Needs not met, ${counted(settled.bought, 'machine')} bought, ${perHour(settled.cost.perHour)}.`,
+  ].filter((text) => text !== '');
+}
