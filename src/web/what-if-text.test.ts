@@ -27,17 +27,24 @@ describe('questions of the what-if box', () => {
   });
 });
 
+/** A literal with `then` would look like a promise. */
+function compared<T>(now: T, then: T): { readonly now: T; readonly then: T } {
+  return Object.fromEntries([
+    ['now', now],
+    ['then', then],
+  ]) as unknown as { readonly now: T; readonly then: T };
+}
+
 const ANSWER: WhatIfAnswer = {
   unmatched: [],
-  actions: { now: { Provision: 1 }, then: { Provision: 4, Delete: 0 } },
-  cost: { now: { perHour: 10, afterActions: 11 }, then: { perHour: 8, afterActions: 20 } },
+  actions: compared<Readonly<Record<string, number>>>({ Provision: 1 }, { Provision: 4, Delete: 0 }),
+  cost: compared({ perHour: 10, afterActions: 11 }, { perHour: 8, afterActions: 20 }),
   verdicts: {
-    now: { met: 9, unmet: 1 },
-    then: { met: 7, unmet: 3 },
+    ...compared({ met: 9, unmet: 1 }, { met: 7, unmet: 3 }),
     unmet: { total: 2, items: [] },
     met: { total: 0, items: [] },
   },
-  disruption: { now: { preempted: 0, drained: 0, lost: 0 }, then: { preempted: 0, drained: 0, lost: 5 } },
+  disruption: compared({ preempted: 0, drained: 0, lost: 0 }, { preempted: 0, drained: 0, lost: 5 }),
   settled: null,
 };
 

@@ -29,6 +29,8 @@ export interface DemoSize {
   readonly machines: number;
   /** Port of the page; a free one by default. */
   readonly port?: number;
+  /** How many times as fast the clouds and clusters are; 1 by default. */
+  readonly speed?: number;
 }
 
 /** A directory for demos, deleted by `remove`. */
@@ -37,8 +39,11 @@ export function demoDirectory(): { readonly path: string; readonly remove: () =>
   return { path: join(folder, 'up'), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-export async function startDemo(dir: string, { clusters, machines, port }: DemoSize): Promise<Demo> {
-  const size = ['--clusters', String(clusters), '--machines', String(machines)];
+export async function startDemo(
+  dir: string,
+  { clusters, machines, port, speed = 1 }: DemoSize,
+): Promise<Demo> {
+  const size = ['--clusters', String(clusters), '--machines', String(machines), '--speed', String(speed)];
   const args = ['up', '--plain', '--dir', dir, '--port', String(port ?? (await freePort())), ...size];
   const child = spawn(process.execPath, ['src/cli/main.ts', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const lines: string[] = [];

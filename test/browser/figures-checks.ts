@@ -2,8 +2,9 @@
 // smoke.test.ts and `npm run verify:web`.
 
 import assert from 'node:assert/strict';
-import type { AskedMachine, AskedNeed, Status } from '../../src/web/feed.ts';
-import { machinesIn, STATES } from '../../src/web/index.ts';
+import type { Status } from '../../src/web/feed.ts';
+import type { CostReport, MachineRow, NeedDetail } from '../../src/web/feed-details.ts';
+import { count, machinesIn, perHour, STATES } from '../../src/web/index.ts';
 import type { Reading } from './reading.ts';
 import type { Stage } from './stage.ts';
 
@@ -50,6 +51,7 @@ export async function figuresAreThoseOfTheApi(stage: Stage): Promise<void> {
 
 /** Clusters with their needs and shortages match an API answer that did not change around the read. */
 export async function clustersAreThoseOfTheApi(stage: Stage): Promise<void> {
+  await stage.goTo('#/clusters?order=name');
   await stage.until('the clusters are those of the API', async () => {
     const before = await stage.recorded.clusters();
     // Longer than a page takes from an event to its rendering.
@@ -69,36 +71,71 @@ export async function clustersAreThoseOfTheApi(stage: Stage): Promise<void> {
       figures(after),
     );
   });
+  await stage.goTo('#/');
 }
 
 export async function nothingToComplainAbout(stage: Stage): Promise<void> {
   assert.deepEqual(stage.complaints, []);
 }
 
-/** Asked about a machine and a Need, the page shows the sentences of the API. */
+/** Searched for by name, a machine and a Need have the sentences of the API, and links to each other. */
 export async function answersAreThoseOfTheApi(stage: Stage): Promise<void> {
-  const { page, demo } = stage;
-  const read = async <T>(path: string): Promise<T> => (await (await fetch(`${demo.url}${path}`)).json()) as T;
-  const ask = async (name: string, has: (lines: readonly string[]) => Promise<boolean>): Promise<void> => {
-    await stage.until(`the answer about ${name} is that of the API`, async ({ answer }) => {
-      await page.fill('#asked', name);
-      await page.press('#asked', 'Enter');
-      return answer.some(({ text }) => text.includes(name)) && (await has(answer.map(({ text }) => text)));
-    });
-  };
+  const { page } = stage;
+  const read = <T>(path: string): Promise<T> => stage.recorded.get<T>(path);
   interface Listed {
     readonly items: readonly { readonly id: string }[];
   }
   await stage.until('machines serve', ({ machines }) => (machines['serving'] ?? 0) > 0);
-  const [machine] = (await read<Listed>('/v1/machines?state=configured&limit=1')).items;
   const [need] = (await read<Listed>('/v1/needs?limit=1')).items;
-  await ask(machine!.id, async (lines) => {
-    const view = await read<AskedMachine>(`/v1/machines/${machine!.id}`);
-    return lines.includes(view.usage?.sentence ?? view.unclaimed?.sentence ?? '');
+  const [machine] = (await read<Listed>('/v1/machines?state=configured&limit=1')).items;
+  await page.keyboard.press('/');
+  await page.keyboard.type(need!.id);
+  await page.keyboard.press('Enter');
+  await stage.until('the Need has the sentence of the API', async () => {
+    const { sentence } = await read<NeedDetail>(`/v1/needs/${need!.id}`);
+    return (await textOf(stage, '#need-sentence')).toLowerCase() === `${sentence}.`.toLowerCase();
   });
-  await ask(need!.id, async ([line]) => {
-    const { sentence } = await read<AskedNeed>(`/v1/needs/${need!.id}`);
-    return line === `${need!.id}: ${sentence}`;
+  await stage.record('need');
+  await page.fill('#search', machine!.id);
+  await page.press('#search', 'Enter');
+  await page.click(`#machine-rows a >> text="${machine!.id}"`);
+  await stage.until('the machine has the sentence of the API', async () => {
+    const { usage, unclaimed } = await read<MachineRow>(`/v1/machines/${machine!.id}`);
+    return (await textOf(stage, '.lead')) === `${usage?.sentence ?? unclaimed?.sentence}.`;
   });
-  await stage.record('answer');
+  await stage.record('machine');
+  await page.goBack();
+  await stage.until('the way back leads to the list', async () => (await page.$('#machine-rows')) !== null);
+  await stage.goTo('#/');
+}
+
+async function textOf({ page }: Stage, selector: string): Promise<string> {
+  return await page.evaluate<string>(
+    `(document.querySelector(${JSON.stringify(selector)})?.textContent ?? '').replace(/\\s+/g, ' ').trim()`,
+  );
+}
+
+/** Costs by cluster, as on the page of costs, are those of the API, and can be loaded as CSV. */
+export async function costsAreThoseOfTheApi(stage: Stage): Promise<void> {
+  const { page } = stage;
+  await stage.goTo('#/cost?by=cluster');
+  await stage.until('the costs are those of the API', async () => {
+    const { groups } = await stage.recorded.get<CostReport>('/v1/cost?by=cluster&limit=50');
+    const shown = await page.evaluate<readonly (readonly string[])[]>(
+      `[...document.querySelectorAll('#cost-groups tr')].map((tr) => [...tr.cells].slice(0, 3).map((cell) => cell.textContent.trim()))`,
+    );
+    return isEqual(
+      shown,
+      groups.items.map(({ name, machines, cost }) => [
+        name === '' ? 'no cluster' : name,
+        count(machines),
+        perHour(cost.perHour),
+      ]),
+    );
+  });
+  const link = await page.getAttribute('a[download^="cost-by-"]', 'href');
+  const csv = await (await fetch(`${stage.demo.url}${link}`)).text();
+  assert.match(csv, /^name,machines,perHour,/);
+  await stage.record('cost');
+  await stage.goTo('#/');
 }

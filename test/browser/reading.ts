@@ -1,4 +1,4 @@
-// The visible content of the page, read from the document at one moment: figures as numbers, lines with their CSS
+// The visible content of a page, read from the document at one moment: figures as numbers, lines with their CSS
 // classes. Only the structure of the page is known here (ids, rows, classes), not its sentences. Used by stage.ts.
 
 import type { Page } from 'playwright-core';
@@ -35,15 +35,15 @@ export interface Reading {
   readonly partCents: readonly number[];
   readonly supply: readonly SupplyLine[];
   readonly actions: readonly Line[];
-  readonly answer: readonly Line[];
   readonly events: readonly Line[];
-  readonly shortfalls: readonly Line[];
+  /** What needs attention now. */
+  readonly attention: readonly Line[];
   readonly plan: readonly Line[];
   readonly clusters: readonly ClusterLine[];
   readonly providers: readonly Line[];
-  /** Points of the curves of the last hour, by row. */
+  /** Names of the plots, and the number of points of each. */
+  readonly plots: readonly string[];
   readonly points: readonly number[];
-  readonly history: readonly string[];
   readonly isFrozen: boolean;
   readonly scenarios: readonly string[];
 }
@@ -75,7 +75,7 @@ const READER = `(() => {
       const said = tr.querySelector('span');
       return { cssClass: said?.className ?? '', text: text(tr), needs: (text(said).match(/[\\d,]+/g) ?? []).map(number) };
     }),
-    actions: lines('actions'), answer: lines('answer'), events: lines('events'), shortfalls: lines('shortfalls'), plan: lines('plan'),
+    actions: lines('actions'), events: lines('events'), attention: lines('attention'), plan: lines('plan'),
     clusters: all('#clusters tr').map((tr) => {
       const [cluster, needs, unmet] = [...tr.cells];
       return { cluster: cluster.textContent, needs: number(text(needs)), unmet: number(text(unmet)),
@@ -83,9 +83,8 @@ const READER = `(() => {
     }),
     providers: all('#providers tr').map((tr) => ({
       cssClass: tr.querySelector('.failed') === null ? '' : 'failed', text: text(tr) })),
-    points: all('#history tr').map((tr) => all('polyline', tr)
-      .reduce((sum, line) => sum + line.getAttribute('points').split(' ').filter((point) => point !== '').length, 0)),
-    history: all('#history tr').map(text),
+    plots: all('figure.plot').map((plot) => plot.getAttribute('aria-label')),
+    points: all('figure.plot').map((plot) => Number(plot.dataset.points)),
     isFrozen: document.querySelector('button[data-freeze=off]') !== null,
     scenarios: all('button[data-scenario]').map((button) => button.dataset.scenario),
   };

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import type { ShardEvent, Status } from '../../src/web/feed.ts';
+import { aRow, BareOperator } from '../hostile/operator.ts';
 import type { Line, Reading } from './reading.ts';
 import type { Stage } from './stage.ts';
 
@@ -121,6 +122,74 @@ export async function failuresAreShownAsSuch(stage: Stage): Promise<void> {
   }
 }
 
+/** A zone is broken on the page of controls, and the page shows what is lost, and later that all is well again. */
+export async function outageAndRecoveryAreSeen(stage: Stage): Promise<void> {
+  const failing = async (): Promise<boolean> =>
+    (await status(stage)).providers.some(({ health }) => health.state !== 'fine');
+  await stage.goTo('#/controls');
+  await stage.page.click('button[data-break=zone-outage]');
+  await stage.until('the page has an answer', ({ notice }) => /zone/i.test(notice));
+  await stage.goTo('#/');
+  await stage.until('the cloud needs attention', async ({ attention }) => {
+    return (await failing()) && attention.some(({ cssClass }) => cssClass === 'failed');
+  });
+  await stage.record('outage');
+  await stage.until(
+    'the fleet has recovered',
+    ({ headline, machines }) => /All [\d,]+ Needs .* met/.test(headline) && machines['failed'] === 0,
+    RECOVERY_MS,
+  );
+  await stage.record('recovered');
+}
+
+/** Time in which a fast demo restores a zone, and the shard what was lost. */
+const RECOVERY_MS = 180_000;
+
+/** A Need that is not met says why, and what would help; its page is opened from the list. */
+export async function unmetNeedIsExplained(stage: Stage): Promise<void> {
+  const { page } = stage;
+  const operator = new BareOperator(stage.demo.sessions);
+  try {
+    operator.hello(WANTING);
+    const wanted = new Map([['cpu', '4000']]);
+    operator.rollup(WANTING, [aRow(PRIORITY, { aggregateResources: wanted, minUnit: wanted })]);
+    await operator.acked('rollup');
+    await stage.goTo(`#/needs?unmet=true&cluster=${WANTING}`);
+    await page.click(`#needs a >> text=${WANTING}/`);
+    await stage.until('the page says why, and what would help', async () => {
+      const [why, advice] = [await page.textContent('#why-lines'), await page.$('#advice')];
+      return why !== null && why.length > 20 && advice !== null;
+    });
+    await stage.record('unmet-need');
+    await whatIfIsAnswered(stage);
+  } finally {
+    operator.close();
+  }
+  await stage.goTo('#/');
+}
+
+const WANTING = 'wanting';
+/** Above all work of the demo. */
+const PRIORITY = 3_000_000;
+
+/** Where the shard has the route, the box decides without spot and shows the differences. */
+async function whatIfIsAnswered(stage: Stage): Promise<void> {
+  const { paths } = await stage.recorded.get<{ paths: object }>('/v1/openapi.json');
+  if (!('/v1/whatif' in paths)) return;
+  await stage.page.click('#what-if-form button');
+  await stage.until('there is an answer', async () => (await stage.page.$('#what-if-answer')) !== null);
+  await stage.record('what-if');
+}
+
+/** The timeline has what the demo did, and its filter is kept in the address. */
+export async function timelineIsFiltered(stage: Stage): Promise<void> {
+  await stage.goTo('#/timeline');
+  const entries = (): Promise<number> => stage.page.locator('#timeline > li:not(.quiet)').count();
+  await stage.until('there are entries', async () => (await entries()) > 0);
+  await stage.record('timeline');
+  await stage.goTo('#/');
+}
+
 /** While the fleet is frozen the page shows it, offers to lift the freeze, and lists decisions as not carried out. */
 export async function freezeIsSeenAndEnds(stage: Stage): Promise<void> {
   await press(stage, '[data-freeze=on]');
@@ -132,6 +201,11 @@ export async function freezeIsSeenAndEnds(stage: Stage): Promise<void> {
     ['fleet'],
   );
   await stage.record('frozen');
+  await stage.goTo('#/controls');
+  await stage.until('the freeze is listed with its author', async () =>
+    /whole fleet.*web page/.test((await stage.page.textContent('#freezes')) ?? ''),
+  );
+  await stage.goTo('#/');
   await press(stage, '[data-freeze=off]');
   await stage.until(
     'the page offers to freeze',

@@ -32,9 +32,12 @@ export class Stage {
     page.on('pageerror', (error) => this.complaints.push(`thrown: ${error.message}`));
     page.on('requestfailed', (request) => {
       const why = request.failure()?.errorText ?? '';
-      // A reload closes the event stream of the page before it.
-      if (request.url().includes('/v1/events') && why === 'net::ERR_ABORTED') return;
+      // A reload ends the event stream and the requests of the page before it.
+      if (why === 'net::ERR_ABORTED') return;
       this.complaints.push(`failed: ${request.url()}: ${why}`);
+    });
+    page.on('request', (request) => {
+      if (!request.url().startsWith(demo.url)) this.complaints.push(`elsewhere: ${request.url()}`);
     });
     page.on('response', (response) => {
       if (response.status() >= 400) this.complaints.push(`${response.status()}: ${response.url()}`);
@@ -47,6 +50,11 @@ export class Stage {
     await stage.page.goto(demo.url);
     await stage.until('the page shows machines', ({ machines }) => Object.keys(machines).length > 0);
     return stage;
+  }
+
+  /** Goes to a page of the dashboard, such as `#/needs?unmet=true`, as a link does. */
+  async goTo(hash: string): Promise<void> {
+    await this.page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
   }
 
   async read(): Promise<Reading> {

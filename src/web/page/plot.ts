@@ -75,7 +75,7 @@ export function Plot({ label, timesMs, series, isStacked = false, format }: Plot
   return html`<figure class="plot" aria-label=${label} data-points=${timesMs.length}>
     <div ref=${place} class="canvas" aria-hidden="true"></div>
     <ul ref=${legend} class="legend">
-      ${series.map((each) => html`<li><i class=${each.kind}></i>${each.label} <b>${shownValue(each)}</b></li>`)}
+      ${series.map((each) => html`<li><i class=${each.kind}></i>${each.label} <span class="value">${shownValue(each)}</span></li>`)}
       <li class="quiet">${at === null || timesMs[shown] === undefined ? '' : timeOfDay(timesMs[shown])}</li>
     </ul>
   </figure>`;

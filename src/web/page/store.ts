@@ -34,8 +34,8 @@ export class Store {
   readonly #listeners = new Set<() => void>();
   #receivedMs = Date.now();
   #toldMs = 0;
-  #telling: number | undefined;
-  #notice: number | undefined;
+  #telling: ReturnType<typeof setTimeout> | undefined;
+  #notice: ReturnType<typeof setTimeout> | undefined;
   #isPolling = false;
 
   get state(): PageState {

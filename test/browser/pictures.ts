@@ -1,0 +1,55 @@
+// Pictures of the dashboard for the documentation, taken by `npm run verify:web -- --pictures`, which writes them to
+// docs/pictures. What they show is that of a demo at that moment; docs/operate/dashboard.md has them.
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { aRow, BareOperator } from '../hostile/operator.ts';
+import type { Stage } from './stage.ts';
+
+const PICTURES = join('docs', 'pictures');
+/** Wide enough for two columns, small enough for a page of text. */
+const SIZE = { width: 1280, height: 860 };
+const PHONE = { width: 390, height: 844 };
+/** Time for plots and lists to be drawn. */
+const SETTLE_MS = 2_500;
+const CLUSTER = 'research';
+const PRIORITY = 5_000;
+
+export async function takePictures(stage: Stage): Promise<void> {
+  const { page } = stage;
+  mkdirSync(PICTURES, { recursive: true });
+  const operator = new BareOperator(stage.demo.sessions);
+  const take = async (name: string, hash: string): Promise<void> => {
+    await stage.goTo(hash);
+    await page.waitForTimeout(SETTLE_MS);
+    await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+  };
+  try {
+    operator.hello(CLUSTER);
+    const wanted = new Map([['cpu', '4000']]);
+    operator.rollup(CLUSTER, [aRow(PRIORITY, { aggregateResources: wanted, minUnit: wanted })]);
+    await operator.acked('rollup');
+    await stage.until('the Need is known', ({ attention }) =>
+      attention.some(({ text }) => text.includes(CLUSTER)),
+    );
+    interface Listed {
+      readonly items: readonly { readonly id: string }[];
+    }
+    const first = async (path: string) => (await stage.recorded.get<Listed>(path)).items[0]!.id;
+    await page.setViewportSize(SIZE);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await take('overview', '#/');
+    await take('need', `#/need/${await first(`/v1/needs?cluster=${CLUSTER}&limit=1`)}`);
+    await take('cost', '#/cost?by=cluster');
+    await take('machines', '#/machines');
+    await take('machine', `#/machine/${await first('/v1/machines?state=configured&limit=1')}`);
+    await take('timeline', '#/timeline');
+    await take('controls', '#/controls');
+    await page.setViewportSize(PHONE);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await take('overview-phone', '#/');
+  } finally {
+    operator.close();
+    await page.emulateMedia({ colorScheme: null });
+  }
+}
