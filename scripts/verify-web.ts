@@ -77,7 +77,6 @@ async function verified(chromium: string): Promise<number> {
   try {
     console.log(`The page is at ${demo.url}, in ${chromium} ${browser.version()}.`);
     const stage = await Stage.open(browser, demo);
-    if (TAKES_PICTURES) await takePictures(stage);
     const restart = async (): Promise<Demo> => {
       demo = await startDemo(directory.path, { ...SIZE, port: Number(new URL(demo.url).port) });
       return demo;
@@ -85,7 +84,9 @@ async function verified(chromium: string): Promise<number> {
     // After all others, since the browser reports failed requests while the shard is down.
     const last: Check = ['a restart of the shard is shown', (each) => history.restartIsSeen(each, restart)];
     let failures = 0;
-    for (const check of [...CHECKS, last]) if (!(await passes(check, stage))) failures++;
+    for (const check of CHECKS) if (!(await passes(check, stage))) failures++;
+    if (TAKES_PICTURES) await takePictures(stage);
+    if (!(await passes(last, stage))) failures++;
     await stage.close();
     return failures + (await fastFailures(browser));
   } finally {

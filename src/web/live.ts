@@ -48,12 +48,6 @@ export interface Live {
   readonly plan: Plan | null;
 }
 
-/** Data that events do not carry; views poll it. Of the freezes, only whether the whole fleet is frozen. */
-export type Details = Pick<
-  Live,
-  'shortfalls' | 'clusters' | 'clustersTotal' | 'failed' | 'failedTotal' | 'freezes' | 'plan'
->;
-
 export const MAX_ACTIONS = 200;
 export const MAX_EVENTS = 100;
 /** Shortfalls that a view has room for. */

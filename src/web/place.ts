@@ -13,7 +13,7 @@ export interface Place {
 /** `#/need/web/00ff00ff00?from=x`. */
 export function placeOf(hash: string): Place {
   const text = hash.replace(/^#?\/?/, '');
-  const [path = '', search = ''] = splitOnce(text, '?');
+  const [path, search] = splitOnce(text, '?');
   const [page = '', ...parts] = path.split('/').map(decoded);
   return {
     page: page === '' ? 'overview' : page,
@@ -31,7 +31,7 @@ export function linkTo(
   const given = Object.entries(query).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '',
   );
-  const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+  const search = given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
   const path = [page === 'overview' && parts.length === 0 ? '' : page, ...parts].map(encodeURIComponent);
   return `#/${path.join('/')}${search}`;
 }

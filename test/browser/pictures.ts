@@ -17,6 +17,8 @@ const PRIORITY = 5_000;
 
 export async function takePictures(stage: Stage): Promise<void> {
   const { page } = stage;
+  await stage.goTo('#/');
+  await stage.until('machines serve', ({ machines }) => (machines['serving'] ?? 0) > 0);
   mkdirSync(PICTURES, { recursive: true });
   const operator = new BareOperator(stage.demo.sessions);
   const take = async (name: string, hash: string): Promise<void> => {

@@ -13,7 +13,7 @@ import { noCost, ON_HOLD, PART_OF_STATE, SERVING } from './cost.ts';
 export type CostAspect = 'cluster' | 'capacity-type' | 'priority' | 'hardware' | 'zone' | 'instance-type';
 
 /** Machines that have a host, and what they cost. */
-export interface CostGroup {
+interface CostGroup {
   machines: number;
   /** Micro-dollars per hour by index in COST_PARTS. */
   readonly cost: Float64Array;

@@ -12,7 +12,7 @@ export interface Filter {
   readonly hint?: string;
 }
 
-export function go(page: string, parts: readonly string[], query: Place['query']): void {
+function go(page: string, parts: readonly string[], query: Place['query']): void {
   location.hash = linkTo(page, parts, query);
 }
 

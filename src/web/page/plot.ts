@@ -6,7 +6,7 @@ import uPlot from 'uplot';
 import { timeOfDay } from '../figures.ts';
 import { html, type VNode } from './html.ts';
 
-export interface PlotSeries {
+interface PlotSeries {
   readonly label: string;
   /** A class that sets the colour. */
   readonly kind: string;

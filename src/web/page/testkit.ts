@@ -15,7 +15,7 @@ function* walk(tree: unknown): Generator<Node | string> {
     for (const each of tree) yield* walk(each);
     return;
   }
-  if (typeof tree !== 'object') {
+  if (typeof tree === 'string' || typeof tree === 'number') {
     yield String(tree);
     return;
   }

@@ -6,7 +6,7 @@ import { count, counted, measured, quantityValue, resourceName, span } from '../
 import type { Place } from '../../place.ts';
 import { apiPath, Filters, Pager } from '../filters.ts';
 import { html, type VNode } from '../html.ts';
-import { Bar, ClusterLink, NeedLink, Quiet, Section, Table } from '../parts.ts';
+import { Bar, NeedLink, Quiet, Section, Table } from '../parts.ts';
 import { type Data, useData } from '../requests.ts';
 
 const LIMIT = '50';
@@ -77,8 +77,4 @@ export function quantitiesText(quantities: Readonly<Record<string, string>>): st
       return resource === 'cpu' ? text : `${text} ${resourceName(resource)}`;
     })
     .join(', ');
-}
-
-export function clusterOf(id: string): VNode {
-  return html`<${ClusterLink} name=${id.slice(0, id.lastIndexOf('/'))} />`;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Action } from '../../feed.ts';
 import type { ClusterRow, CostReport, MachineRow, NeedDetail, NeedRow } from '../../feed-details.ts';
 import { placeOf } from '../../place.ts';
 import { linksOf, textOf, valuesOf } from '../testkit.ts';
@@ -6,8 +7,8 @@ import { clustersView, clusterView } from './clusters.ts';
 import { freezesView } from './controls.ts';
 import { costView } from './cost.ts';
 import { historyLines } from './history.ts';
-import { machineView } from './machine.ts';
-import { machinesView } from './machines.ts';
+import { boughtAt, machineView } from './machine.ts';
+import { countsView, machinesView } from './machines.ts';
 import { needView } from './need.ts';
 import { needsView } from './needs.ts';
 import { answerView } from './what-if.ts';
@@ -161,11 +162,30 @@ describe('machines', () => {
     expect(valuesOf(more)).toHaveProperty('labels');
   });
 
+  it('given counts by zone, then each zone leads to a search for it, and states without machines are left out', () => {
+    const items = [{ name: 'a', machines: 3, byState: { IDLE: 1, CONFIGURED: 2 } }];
+    const view = countsView({ by: 'zone', counts: { items, total: 1 } });
+    expect(linksOf(view)).toEqual(['#/machines?text=zone%3Da']);
+    expect(textOf(view)).toContain('zone Machines serving idle');
+  });
+
   it('given one machine, then it has who counts on it and what is left over', () => {
     const text = textOf(machineView({ id: 'gpu/7', nowMs: NOW_MS, machine: { value: MACHINE, error: '' } }));
     expect(text).toContain(`${ID} takes 6 cpu.`);
     expect(text).toContain('Left over: 2 cores .');
     expect(text).toContain('rack r1');
+  });
+
+  it('given one that was bought twice, then its cost is counted from the last time', () => {
+    const ACTION = { kind: 'Provision', outcome: 'success' } as Action;
+    const hour = 3_600_000;
+    const actions = [1, 2].map((hours) => ({ ...ACTION, endedMs: NOW_MS - hours * hour }));
+    const boughtMs = boughtAt([...actions, { ...ACTION, outcome: null, endedMs: null }]);
+    expect(boughtMs).toBe(NOW_MS - hour);
+    const machine = { value: MACHINE, error: '' };
+    expect(textOf(machineView({ id: 'gpu/7', nowMs: NOW_MS, machine, boughtMs }))).toContain('$1.50 since');
+    expect(boughtAt([])).toBeNull();
+    expect(textOf(machineView({ id: 'gpu/7', nowMs: NOW_MS, machine }))).not.toContain('Cost so far');
   });
 
   it('given a machine that does not exist, then the refusal is shown', () => {
