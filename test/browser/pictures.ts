@@ -12,6 +12,8 @@ const SIZE = { width: 1280, height: 860 };
 const PHONE = { width: 390, height: 844 };
 /** Time for plots and lists to be drawn. */
 const SETTLE_MS = 2_500;
+/** Time for the plots to have something to show: costs have a point a minute. */
+const HISTORY_MS = 150_000;
 const CLUSTER = 'research';
 const PRIORITY = 5_000;
 
@@ -19,6 +21,8 @@ export async function takePictures(stage: Stage): Promise<void> {
   const { page } = stage;
   await stage.goTo('#/');
   await stage.until('machines serve', ({ machines }) => (machines['serving'] ?? 0) > 0);
+  await page.click('button[data-scenario=deploy-burst]');
+  await page.waitForTimeout(HISTORY_MS);
   mkdirSync(PICTURES, { recursive: true });
   const operator = new BareOperator(stage.demo.sessions);
   const take = async (name: string, hash: string): Promise<void> => {

@@ -82,7 +82,7 @@ interface GroupsProps {
 
 function Groups({ place, by, report: { groups, cost } }: GroupsProps): VNode {
   const download = `/v1/cost?by=${by}&limit=10000&format=csv`;
-  return html`<${Section} id="cost-groups-section" title="By" kind="wide"
+  return html`<${Section} id="cost-groups-section" title=${`By ${titleOf(by).toLowerCase()}`} kind="wide"
     aside=${html`<a href=${download} download=${`cost-by-${by}.csv`}>CSV</a>`}>
     <${Filters} place=${{ ...place, query: { by, ...place.query } }} filters=${[{ name: 'by', label: 'By', choices: ASPECTS }]} />
     <${Table} id="cost-groups" titles=${[titleOf(by), '#Machines', '#Cost', '', '#Share', '#A month', 'Of which']} empty="Nothing costs anything."

@@ -70,7 +70,9 @@ function About({ detail, nowMs }: { readonly detail: NeedDetail; readonly nowMs:
       ['Domain', need.domain],
       [
         'Requirements',
-        html`<ul class="plain">${need.requirements.map((each) => html`<li><code>${each}</code></li>`)}</ul>`,
+        need.requirements.length === 0
+          ? ''
+          : html`<ul class="plain">${need.requirements.map((each) => html`<li><code>${each}</code></li>`)}</ul>`,
       ],
     ]} />
   <//>`;

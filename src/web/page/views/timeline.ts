@@ -71,7 +71,8 @@ function sinceOf(span: string | undefined, nowMs: number): { readonly since?: st
 
 function Received({ live }: { readonly live: Live }): VNode {
   const nowMs = live.status?.nowMs ?? 0;
-  const lines = latestSentences(live, SHOWN).map(({ mood, text, atMs }) => ({
+  const newest = latestSentences(live, SHOWN).toSorted((a, b) => b.atMs - a.atMs);
+  const lines = newest.map(({ mood, text, atMs }) => ({
     mood,
     text: html`<time>${moment(atMs, nowMs)}</time> ${text}`,
   }));
