@@ -7,11 +7,18 @@ const ROOMS = {
   fleet: ['collections', 'model'],
   engine: ['collections', 'model', 'runtime', 'fleet'],
   provider: ['collections', 'model', 'runtime', 'wire'],
-  shard: ['collections', 'model', 'runtime', 'fleet', 'engine', 'wire', 'provider'],
+  whatif: ['collections', 'model', 'runtime', 'fleet', 'engine', 'scenario'],
+  shard: [
+    ...['collections', 'model', 'runtime', 'fleet', 'engine', 'wire', 'provider'],
+    ...['scenario', 'whatif'],
+  ],
   coordinator: ['collections', 'model', 'runtime', 'wire'],
   operator: ['collections', 'model', 'runtime', 'wire'],
   scenario: ['collections', 'model', 'runtime', 'fleet', 'engine', 'provider'],
-  demo: ['collections', 'model', 'runtime', 'wire', 'fleet', 'engine', 'provider', 'shard', 'scenario'],
+  demo: [
+    ...['collections', 'model', 'runtime', 'wire', 'fleet', 'engine', 'provider', 'shard'],
+    ...['scenario', 'whatif'],
+  ],
   // The dashboard knows the read API alone.
   web: ['wire'],
   cli: [
@@ -27,7 +34,7 @@ const ROOMS = {
       'coordinator',
       'operator',
     ],
-    ...['scenario', 'demo', 'web'],
+    ...['scenario', 'whatif', 'demo', 'web'],
   ],
 };
 
@@ -43,7 +50,9 @@ const SIDE_DOORS = [
   '^src/shard/planning/freezes\\.ts$',
   '^src/shard/config/index\\.ts$',
   '^src/shard/journal/(format|history|journal-reader|replay)\\.ts$',
-  '^src/scenario/(offerings-file|plan-json|scenario)\\.ts$',
+  '^src/scenario/(document|economy-options|enum-names|offerings-file|plan-json|scenario|scenario-write)\\.ts$',
+  '^src/shard/planning/queries/need-names\\.ts$',
+  '^src/whatif/(request|answer)\\.ts$',
   '^src/operator/kube/index\\.ts$',
   '^src/operator/verdicts/explain-pod\\.ts$',
   '^src/web/figures\\.ts$',

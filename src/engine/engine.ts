@@ -4,14 +4,16 @@
 // shard's controller (planning/cycles.ts), journal replay, `bigfleet decide` and public.ts.
 
 import type { FleetView } from '../fleet/index.ts';
-import type {
-  Action,
-  DecisionOptions,
-  Explanation,
-  MachineUser,
-  NeedKey,
-  Plan,
-  Verdict,
+import {
+  type Action,
+  BUCKET_LARGEST,
+  type DecisionOptions,
+  dollarsOfBucket,
+  type Explanation,
+  type MachineUser,
+  type NeedKey,
+  type Plan,
+  type Verdict,
 } from '../model/index.ts';
 import { NONE } from './assign/ranked-rows.ts';
 import { LanesAbandoned } from './assign/serve.ts';
@@ -129,6 +131,25 @@ export class Decision {
   /** Slots of the machines that are on hold after this cycle and whose clock runs; none without a reclaim hold. */
   slotsOnHold(): number[] {
     return onHold(this.#current);
+  }
+
+  /**
+   * Expected dollars per hour lost by interruptions: over all claimed machines, probability times the penalty of the row that
+   * claims it. Pinned has no upper bound and counts as the largest bucket.
+   */
+  get riskPerHour(): number {
+    const cycle = this.#current;
+    const { classes, machines } = cycle.fleet;
+    const most = dollarsOfBucket(BUCKET_LARGEST);
+    let risk = 0;
+    for (let slot = 0; slot < machines.size; slot++) {
+      const claimant = cycle.claims.claimedBy[slot]! - 1;
+      if (claimant === NONE) continue;
+      const probability = classes.probability[machines.classOf[slot]!]!;
+      if (probability > 0)
+        risk += probability * Math.min(cycle.profileOf(claimant).interruptionDollars, most);
+    }
+    return risk;
   }
 
   /** Since when each machine of `slotsOnHold` is unclaimed, by id. */

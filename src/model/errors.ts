@@ -267,6 +267,16 @@ export const ERRORS = {
     summary: 'The journal of a shard does not reach back to what was asked for.',
     remedy: 'Ask for a later time, or keep more of it: journal.maxBytes and journal.maxAge.',
   },
+  BF_WHATIF_UNKNOWN: {
+    summary: 'A what-if question names an instance type that the fleet does not have.',
+    remedy:
+      'Stock is added like machines that exist; name one of their types, or add a machine to an exported scenario.',
+  },
+  BF_WHATIF_BUSY: {
+    summary: 'The shard cannot answer a what-if question at this moment.',
+    remedy:
+      'It answers one at a time, and first has to copy its fleet, some seconds for a large one; ask again soon.',
+  },
   BF_DATA_DIR: {
     summary: 'The directory for the state of a shard cannot be made or written to.',
     remedy: 'Give a directory that this user may write to with --data-dir, or --dir of "bigfleet up".',

@@ -3,6 +3,8 @@
 
 export { ACTION_WORDS, actionKindOf } from './action.ts';
 export { dollarsOfMicros, drainGraceSeconds, microsOf, RECLAIM_GRACE_SECONDS, victimScore } from './cost.ts';
+export type { CostPart, CostView } from './cost-parts.ts';
+export { COST_PARTS, costView, noCost, ON_HOLD, PART_OF_STATE, SERVING } from './cost-parts.ts';
 export type { MachineUser } from './decision.ts';
 export { DEFAULT_ECONOMY_OPTIONS, MAX_CLAIMANTS, NO_REMAINDERS, WIRE_UNMET_REASON } from './decision.ts';
 export { revivedError } from './errors.ts';

@@ -43,15 +43,26 @@ const SECONDS = parsed(
   (value) => `Expected seconds of at least 0 or a duration such as 10m, found ${describe(value)}.`,
 );
 
+const SHARING = choice(['on', 'off']);
+const POOL_ORDER = choice(['coverage', 'price']);
+
 /** Fields of `options`. */
 export const ECONOMY_FIELDS = {
-  sharing: given(choice(['on', 'off']), DEFAULTS.sharing),
+  sharing: given(SHARING, DEFAULTS.sharing),
   reclaimHold: given(SECONDS, DEFAULTS.reclaimHoldSeconds),
-  poolOrder: given(choice(['coverage', 'price']), DEFAULTS.poolOrder),
+  poolOrder: given(POOL_ORDER, DEFAULTS.poolOrder),
   accelerators: given(ACCELERATORS, {
     accelerators: DEFAULTS.accelerators,
     ignoredAccelerators: DEFAULTS.ignoredAccelerators,
   }),
+};
+
+/** The same fields where one that is not given leaves an option as it is. */
+export const ECONOMY_OVERRIDES = {
+  sharing: given(SHARING, null),
+  reclaimHold: given(SECONDS, null),
+  poolOrder: given(POOL_ORDER, null),
+  accelerators: given(ACCELERATORS, null),
 };
 
 type Fields = z.output<z.ZodObject<typeof ECONOMY_FIELDS>>;

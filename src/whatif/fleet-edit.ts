@@ -1,0 +1,77 @@
+// Changes of a fleet that are undone afterwards. The fleet is the caller's own copy; nothing else may write it in between.
+// The state of a machine or of a cluster's demand before its first change is kept, and `undo` writes it back.
+
+import type { ClassFacts, Fleet, LedgerRecord, MachineStatus } from '../fleet/index.ts';
+import { type Need, wholeRollup } from '../model/index.ts';
+
+interface Reported {
+  readonly needs: readonly Need[];
+  readonly version: number;
+}
+
+export class FleetEdit {
+  readonly fleet: Fleet;
+  /** By id: the record before; null: there was none. */
+  readonly #machines = new Map<string, LedgerRecord | null>();
+  /** By cluster. */
+  readonly #demand = new Map<string, Reported>();
+
+  constructor(fleet: Fleet) {
+    this.fleet = fleet;
+  }
+
+  /** Several writes of machines at once. Slots of removed machines are not reused within one batch. */
+  batch(change: () => void): void {
+    this.fleet.machines.batch(change);
+  }
+
+  remove(slot: number): void {
+    this.#remember(slot);
+    this.fleet.machines.remove(this.fleet.machines.idOf(slot));
+  }
+
+  update(slot: number, changes: Partial<MachineStatus>, facts?: ClassFacts): void {
+    this.#remember(slot);
+    this.fleet.machines.update(slot, changes, facts);
+  }
+
+  /** Adds a machine with an id that is not in use. */
+  add(machine: LedgerRecord): void {
+    if (!this.#machines.has(machine.id)) this.#machines.set(machine.id, null);
+    this.fleet.machines.put(machine);
+  }
+
+  /** The clock of the reclaim hold; no run of the fleet depends on it. */
+  setUnclaimedSince(slot: number, sinceMs: number | null): void {
+    this.#remember(slot);
+    this.fleet.machines.setUnclaimedSince(slot, sinceMs);
+  }
+
+  replaceNeeds(cluster: string, needs: readonly Need[]): void {
+    const { clusters, demand } = this.fleet;
+    const number = clusters.find(cluster);
+    if (!this.#demand.has(cluster))
+      this.#demand.set(cluster, { needs: demand.needsOf(number), version: demand.versionOf(number) });
+    demand.replace(cluster, needs);
+  }
+
+  undo(): void {
+    const { machines, demand } = this.fleet;
+    machines.batch(() => {
+      for (const [id, before] of this.#machines) {
+        if (before === null) machines.remove(id);
+        else machines.put(before);
+      }
+    });
+    for (const [cluster, { needs, version }] of this.#demand)
+      demand.apply(wholeRollup(cluster, needs, version));
+    this.#machines.clear();
+    this.#demand.clear();
+  }
+
+  #remember(slot: number): void {
+    const { machines } = this.fleet;
+    const id = machines.idOf(slot);
+    if (!this.#machines.has(id)) this.#machines.set(id, machines.recordAt(slot));
+  }
+}

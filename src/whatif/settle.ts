@@ -1,0 +1,238 @@
+// Cycles until a fleet is quiet: accepts a plan, completes its moves at once, and decides again. Where nothing is left to
+// do but to wait for the end of a hold, time moves on to it. Used by what-if.ts.
+
+import type { Decision, Engine } from '../engine/index.ts';
+import type { Fleet } from '../fleet/index.ts';
+import {
+  type Action,
+  type ActionKind,
+  type CapacityType,
+  type DecisionOptions,
+  dollarsOfBucket,
+  MachineState,
+  type NeedKey,
+  type Profile,
+  type Stamp,
+} from '../model/index.ts';
+import type { FleetEdit } from './fleet-edit.ts';
+
+export interface SettledFleet {
+  /** Valid until the fleet changes. */
+  readonly decision: Decision;
+  readonly nowMs: number;
+  readonly cycles: number;
+  readonly isQuiet: boolean;
+  /** Actions of all cycles. */
+  readonly counts: Readonly<Record<ActionKind, number>>;
+}
+
+/** At most `limit` cycles after the first decision, which the fleet has not changed since. */
+export function settle(
+  edit: FleetEdit,
+  engine: Engine,
+  first: Decision,
+  {
+    nowMs: startMs,
+    options: startOptions,
+    limit,
+  }: { nowMs: number; options: DecisionOptions; limit: number },
+): SettledFleet {
+  const { fleet } = edit;
+  const profiles = new Profiles(fleet);
+  const counts = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };
+  let nowMs = startMs;
+  let options = startOptions;
+  let decision = first;
+  for (let cycles = 0; ; cycles++) {
+    const isAtRest = isQuiet(decision) && !hasMoves(fleet);
+    const nextMs = isAtRest ? nextExpiry(fleet, decision, nowMs, options) : nowMs;
+    if (nextMs === null) return { decision, nowMs, cycles, isQuiet: true, counts };
+    if (cycles === limit) return { decision, nowMs, cycles, isQuiet: false, counts };
+    for (const { kind } of decision.eachAction()) counts[kind]++;
+    accept(edit, decision, profiles, nowMs);
+    options = { ...options, retiring: stillMarked(fleet, options.retiring) };
+    nowMs = nextMs;
+    decision = engine.decide(nowMs, options);
+  }
+}
+
+function isQuiet(decision: Decision): boolean {
+  return decision.actionCount === 0 && decision.restamps().size === 0 && decision.retargets().size === 0;
+}
+
+/** States that a machine leaves without another action. */
+const MOVING: ReadonlySet<number> = new Set([
+  MachineState.Creating,
+  MachineState.Configuring,
+  MachineState.Draining,
+  MachineState.Deleting,
+]);
+
+function hasMoves({ machines }: Fleet): boolean {
+  for (let slot = 0; slot < machines.size; slot++) if (MOVING.has(machines.state[slot]!)) return true;
+  return false;
+}
+
+/** When the next reclaim hold or release hold ends; null: no machine waits for one. */
+function nextExpiry(
+  { machines, classes }: Fleet,
+  decision: Decision,
+  nowMs: number,
+  { reclaimHoldSeconds, releaseHoldSeconds }: DecisionOptions,
+): number | null {
+  let next = Number.POSITIVE_INFINITY;
+  const consider = (sinceMs: number, seconds: number): void => {
+    const endMs = sinceMs + seconds * 1000;
+    // A machine whose hold has ended and that has no action is kept for another reason.
+    if (endMs > nowMs) next = Math.min(next, endMs);
+  };
+  for (const sinceMs of decision.onHold().values()) consider(sinceMs, reclaimHoldSeconds);
+  for (let slot = 0; slot < machines.size; slot++) {
+    if (machines.state[slot] !== MachineState.Idle || Number.isNaN(machines.idleSinceMs[slot]!)) continue;
+    const type = classes.capacityType[machines.classOf[slot]!] as CapacityType;
+    const seconds = releaseHoldSeconds.get(type) ?? 0;
+    if (seconds > 0) consider(machines.idleSinceMs[slot]!, seconds);
+  }
+  return next === Number.POSITIVE_INFINITY ? null : next;
+}
+
+/** The fleet once every action of a plan has been carried out. */
+function accept(edit: FleetEdit, decision: Decision, profiles: Profiles, nowMs: number): void {
+  const { machines, keys, demand } = edit.fleet;
+  const actions = decision.actions();
+  const restamps = decision.restamps();
+  const retargets = decision.retargets();
+  const onHold = decision.onHold();
+  const moved = new Set(actions.map(({ machine }) => machine));
+  const slotOf = (id: string): number => machines.slotOf(id)!;
+  for (let slot = 0; slot < machines.size; slot++) {
+    if (machines.state[slot] !== MachineState.Configured) continue;
+    const since = onHold.size === 0 ? undefined : onHold.get(machines.idOf(slot));
+    const before = machines.unclaimedSinceMs[slot]!;
+    if (since === undefined ? !Number.isNaN(before) : since !== before)
+      edit.setUnclaimedSince(slot, since ?? null);
+  }
+  edit.batch(() => {
+    for (const [id, key] of restamps) {
+      const stamp = machines.statusOf(slotOf(id)).stamp ?? NO_STAMP;
+      edit.update(slotOf(id), { stamp: { ...stamp, fingerprint: key.fingerprint, group: key.group } });
+    }
+    for (const [id, key] of retargets) edit.update(slotOf(id), { target: key });
+    for (let slot = 0; slot < machines.size; slot++) {
+      if (MOVING.has(machines.state[slot]!) && !moved.has(machines.idOf(slot))) arrive(edit, slot, nowMs);
+    }
+    for (const action of actions) carryOut(edit, slotOf(action.machine), action, profiles, nowMs);
+  });
+  edit.batch(() => {
+    for (let slot = 0; slot < machines.size; slot++) {
+      const target = machines.target[slot]!;
+      if (target === 0 || demand.hasKey(target) || profiles.isFold(keys.keyOf(target))) continue;
+      edit.update(slot, { target: null });
+    }
+  });
+}
+
+const NO_STAMP: Stamp = {
+  priority: null,
+  interruptionPenaltyDollars: 0,
+  reclamationPenaltyDollars: 0,
+  fingerprint: '',
+  group: '',
+};
+
+function carryOut(
+  edit: FleetEdit,
+  slot: number,
+  { kind, cluster, need }: Action,
+  profiles: Profiles,
+  nowMs: number,
+): void {
+  switch (kind) {
+    case 'Bootstrap':
+      edit.update(slot, {
+        ...{ state: MachineState.Configured, cluster, target: null, idleSinceMs: null },
+        ...{ stamp: profiles.stampFor(need!), unclaimedSinceMs: null, use: undefined },
+      });
+      break;
+    case 'Provision':
+      edit.update(slot, { ...idle(nowMs), target: need });
+      break;
+    case 'Preempt':
+    case 'Reclaim':
+      edit.update(slot, { ...idle(nowMs), target: need });
+      break;
+    case 'Delete':
+      edit.update(slot, { ...idle(nowMs), state: MachineState.Speculative, target: null, idleSinceMs: null });
+  }
+}
+
+/** Ends a move that was under way. */
+function arrive(edit: FleetEdit, slot: number, nowMs: number): void {
+  const { state, cluster, stamp } = edit.fleet.machines.statusOf(slot);
+  if (state === MachineState.Deleting)
+    edit.update(slot, { ...idle(nowMs), state: MachineState.Speculative, target: null, idleSinceMs: null });
+  // The cluster it was to join may be unknown, so that the move is rolled back.
+  else if (state === MachineState.Configuring && cluster !== '')
+    edit.update(slot, { state: MachineState.Configured, stamp, target: null });
+  else edit.update(slot, idle(nowMs));
+}
+
+/** Unbound. The target is kept, so that the machine goes to the row it was acquired for. */
+function idle(nowMs: number) {
+  return {
+    ...{ state: MachineState.Idle, cluster: '', stamp: null, idleSinceMs: nowMs },
+    ...{ unclaimedSinceMs: null, use: undefined },
+  };
+}
+
+/** The mark of a machine that is to be replaced ends when the machine leaves its cluster. */
+function stillMarked({ machines }: Fleet, retiring: ReadonlySet<string>): ReadonlySet<string> {
+  if (retiring.size === 0) return retiring;
+  const isMarked = (id: string): boolean => {
+    const slot = machines.slotOf(id);
+    return slot !== undefined && machines.state[slot] === MachineState.Configured;
+  };
+  const kept = new Set([...retiring].filter(isMarked));
+  return kept.size === retiring.size ? retiring : kept;
+}
+
+/** Profiles of rows and folds. Rows do not change while a fleet settles. */
+class Profiles {
+  readonly #fleet: Fleet;
+  /** By cluster: profiles of folds by number of their key. */
+  readonly #folds = new Map<string, ReadonlyMap<number, Profile>>();
+
+  constructor(fleet: Fleet) {
+    this.#fleet = fleet;
+  }
+
+  isFold(key: NeedKey): boolean {
+    return this.#foldsOf(key.cluster).has(this.#fleet.keys.find(key));
+  }
+
+  stampFor(key: NeedKey): Stamp {
+    const { demand, keys } = this.#fleet;
+    const profile = demand.needOf(key)?.profile ?? this.#foldsOf(key.cluster).get(keys.find(key))!;
+    return {
+      priority: profile.priority,
+      interruptionPenaltyDollars: dollarsOfBucket(profile.interruptionBucket),
+      reclamationPenaltyDollars: dollarsOfBucket(profile.reclamationBucket),
+      fingerprint: key.fingerprint,
+      group: key.group,
+    };
+  }
+
+  #foldsOf(cluster: string): ReadonlyMap<number, Profile> {
+    const known = this.#folds.get(cluster);
+    if (known !== undefined) return known;
+    const { clusters, demand } = this.#fleet;
+    const { offset, length } = demand.rowsOf(clusters.find(cluster));
+    const folds = new Map<number, Profile>();
+    for (let row = offset; row < offset + length; row++) {
+      if (demand.same[row] === 0) continue;
+      folds.set(demand.foldKey[row]!, demand.profiles.entryOf(demand.foldProfile[row]!).profile);
+    }
+    this.#folds.set(cluster, folds);
+    return folds;
+  }
+}
