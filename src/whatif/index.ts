@@ -3,6 +3,7 @@
 export type { WhatIfAction, WhatIfAnswer, WhatIfCost, WhatIfVerdict } from './answer.ts';
 export type { World } from './change-fleet.ts';
 export type { Changes, WhatIfRequest } from './changes.ts';
+export { whatIfOn } from './on-input.ts';
 export { CHANGES, WHAT_IF_REQUEST } from './request.ts';
 export type { MachineFacts } from './selection.ts';
 export { WhatIf } from './what-if.ts';

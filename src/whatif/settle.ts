@@ -49,8 +49,9 @@ export function settle(
     if (nextMs === null) return { decision, nowMs, cycles, isQuiet: true, counts };
     if (cycles === limit) return { decision, nowMs, cycles, isQuiet: false, counts };
     for (const { kind } of decision.eachAction()) counts[kind]++;
+    const marked = clustersOf(fleet, options.retiring);
     accept(edit, decision, profiles, nowMs);
-    options = { ...options, retiring: stillMarked(fleet, options.retiring) };
+    options = { ...options, retiring: stillIn(fleet, marked) };
     nowMs = nextMs;
     decision = engine.decide(nowMs, options);
   }
@@ -185,15 +186,21 @@ function idle(nowMs: number) {
   };
 }
 
-/** The mark of a machine that is to be replaced ends when the machine leaves its cluster. */
-function stillMarked({ machines }: Fleet, retiring: ReadonlySet<string>): ReadonlySet<string> {
-  if (retiring.size === 0) return retiring;
-  const isMarked = (id: string): boolean => {
+/** By id: the cluster of each of these machines that is Configured. */
+function clustersOf({ machines }: Fleet, ids: ReadonlySet<string>): ReadonlyMap<string, number> {
+  const clusters = new Map<string, number>();
+  for (const id of ids) {
     const slot = machines.slotOf(id);
-    return slot !== undefined && machines.state[slot] === MachineState.Configured;
-  };
-  const kept = new Set([...retiring].filter(isMarked));
-  return kept.size === retiring.size ? retiring : kept;
+    if (slot !== undefined && machines.state[slot] === MachineState.Configured)
+      clusters.set(id, machines.cluster[slot]!);
+  }
+  return clusters;
+}
+
+/** The mark of a machine that is to be replaced ends when the machine leaves its cluster. */
+function stillIn(fleet: Fleet, marked: ReadonlyMap<string, number>): ReadonlySet<string> {
+  const now = clustersOf(fleet, new Set(marked.keys()));
+  return new Set([...now].filter(([id, cluster]) => marked.get(id) === cluster).map(([id]) => id));
 }
 
 /** Profiles of rows and folds. Rows do not change while a fleet settles. */
