@@ -44,6 +44,14 @@ export const COMMANDS: readonly CommandEntry[] = [
       (await import('./decide.ts')).decideCommand(async () => (await import('./decider.ts')).DECIDER),
   },
   {
+    name: 'whatif',
+    summary: 'compare what is decided now with a changed fleet, demand or policy; nothing is executed',
+    load: async () =>
+      (await import('./whatif/command.ts')).whatIfCommand(
+        async () => (await import('./whatif/answerer.ts')).ANSWERER,
+      ),
+  },
+  {
     name: 'get',
     summary: 'show the current state of a running shard',
     load: async () => (await import('./remote/get.ts')).getCommand(),

@@ -162,7 +162,9 @@ function parsed(content: string): unknown {
 }
 
 function refusalOf(status: number, value: unknown): BigFleetError {
-  const { error } = value as { error?: { message?: unknown } };
+  const { error } = value as { error?: { message?: unknown; code?: unknown } };
+  const code = error?.code;
   const message = typeof error?.message === 'string' ? error.message : `It answered with status ${status}.`;
+  if (status === 503 && code === 'busy') return new BigFleetError('BF_WHATIF_BUSY', message);
   return new BigFleetError(status === 400 ? 'BF_USAGE' : 'BF_SHARD_REFUSED', message);
 }
