@@ -23,16 +23,35 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** The scenario as JSON, one machine or Need per line. */
 export function writeScenario(input: DecisionInput, engine: EngineOptions = DEFAULT_ENGINE_OPTIONS): string {
-  const lines = (items: readonly Json[]): string =>
-    items.length === 0 ? '[]' : `[\n${items.map((item) => `    ${JSON.stringify(item)}`).join(',\n')}\n  ]`;
-  return [
-    '{',
-    `  "now": ${JSON.stringify(timeText(input.nowMs))},`,
-    `  "options": ${JSON.stringify(optionsJson(input.options, engine))},`,
-    `  "machines": ${lines(input.machines.map(machineJson))},`,
-    `  "needs": ${lines(input.needs.map(needJson))}`,
-    '}\n',
-  ].join('\n');
+  return [...scenarioPieces(input, engine)].join('');
+}
+
+/** A decision's input whose lists are read once. */
+export interface ScenarioInput extends Pick<DecisionInput, 'nowMs' | 'options'> {
+  readonly machines: Iterable<LedgerMachine>;
+  readonly needs: Iterable<Need>;
+}
+
+/** The text of `writeScenario` in pieces of a line: a large fleet is too long for one text. */
+export function* scenarioPieces(
+  input: ScenarioInput,
+  engine: EngineOptions = DEFAULT_ENGINE_OPTIONS,
+): Generator<string> {
+  yield `{\n  "now": ${JSON.stringify(timeText(input.nowMs))},\n`;
+  yield `  "options": ${JSON.stringify(optionsJson(input.options, engine))},\n  "machines": `;
+  yield* lines(input.machines, machineJson);
+  yield ',\n  "needs": ';
+  yield* lines(input.needs, needJson);
+  yield '\n}\n';
+}
+
+function* lines<T>(items: Iterable<T>, jsonOf: (item: T) => Json): Generator<string> {
+  let start = '[\n';
+  for (const item of items) {
+    yield `${start}    ${JSON.stringify(jsonOf(item))}`;
+    start = ',\n';
+  }
+  yield start === '[\n' ? '[]' : '\n  ]';
 }
 
 function optionsJson(options: DecisionOptions, engine: EngineOptions): Json {

@@ -2,9 +2,11 @@
 // are the schemas in views/, whose types are exported here, so that importing a type does not load zod.
 
 import type { Requirement } from '../model/index.ts';
+import type { WhatIfAnswer, WhatIfRequest } from '../whatif/index.ts';
 import type { InspectNeedsResponse } from '../wire/gen/bigfleet/v1alpha1/shardread.ts';
 import type { Freeze, FreezeScope } from './planning/freezes.ts';
 import type { Page, PageAsk } from './planning/queries/pages.ts';
+import type { ReplicaPart } from './planning/replica-feed.ts';
 import type { CostAspect } from './telemetry/cost-breakdown.ts';
 import type { ActionView, PlanView, WaitingActionView } from './views/actions.ts';
 import type { ClusterView } from './views/clusters.ts';
@@ -133,6 +135,8 @@ export interface Questions {
   costSeries: { ask: { by: CostAspect; sinceMs: number }; answer: CostSeries };
   remedies: { ask: { limit: number }; answer: Remedies };
   machineCounts: { ask: { by: Exclude<CostAspect, 'priority'> }; answer: MachineCounts };
+  /** The next part of a replica of the ledger; null: parts were dropped, and the replica must begin again. */
+  replica: { ask: { isFirst: boolean }; answer: ReplicaPart | null };
   /** Text of the controller's metrics. */
   metrics: { ask: object; answer: string };
 }
@@ -203,4 +207,11 @@ export interface ShardPort {
   order(order: Order): Promise<OrderResult>;
   /** The returned function ends the subscription. */
   listen(listener: (event: ShardEvent) => void): () => void;
+}
+
+/** What-if questions about a shard. They throw BF_WHATIF_BUSY where the caller should ask again. */
+export interface WhatIfPort {
+  whatIf(request: WhatIfRequest): Promise<WhatIfAnswer>;
+  /** Writes the fleet as a scenario, in pieces. */
+  export(write: (piece: string) => Promise<void>): Promise<void>;
 }

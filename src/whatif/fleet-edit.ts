@@ -1,5 +1,6 @@
 // Changes of a fleet that are undone afterwards. The fleet is the caller's own copy; nothing else may write it in between.
-// The state of a machine or of a cluster's demand before its first change is kept, and `undo` writes it back.
+// The state of a machine or of a cluster's demand before its first change is kept, and `undo` writes it back. Every machine
+// keeps its slot.
 
 import type { ClassFacts, Fleet, LedgerRecord, MachineStatus } from '../fleet/index.ts';
 import { type Need, wholeRollup } from '../model/index.ts';
@@ -11,8 +12,11 @@ interface Reported {
 
 export class FleetEdit {
   readonly fleet: Fleet;
-  /** By id: the record before; null: there was none. */
-  readonly #machines = new Map<string, LedgerRecord | null>();
+  /** By slot: the record before. */
+  readonly #machines = new Map<number, LedgerRecord>();
+  readonly #removed = new Set<number>();
+  /** Ids that were not in use before. */
+  readonly #added = new Set<string>();
   /** By cluster. */
   readonly #demand = new Map<string, Reported>();
 
@@ -20,14 +24,15 @@ export class FleetEdit {
     this.fleet = fleet;
   }
 
-  /** Several writes of machines at once. Slots of removed machines are not reused within one batch. */
+  /** Several writes of machines at once. */
   batch(change: () => void): void {
     this.fleet.machines.batch(change);
   }
 
   remove(slot: number): void {
     this.#remember(slot);
-    this.fleet.machines.remove(this.fleet.machines.idOf(slot));
+    this.#removed.add(slot);
+    this.fleet.machines.hide(slot);
   }
 
   update(slot: number, changes: Partial<MachineStatus>, facts?: ClassFacts): void {
@@ -37,7 +42,7 @@ export class FleetEdit {
 
   /** Adds a machine with an id that is not in use. */
   add(machine: LedgerRecord): void {
-    if (!this.#machines.has(machine.id)) this.#machines.set(machine.id, null);
+    this.#added.add(machine.id);
     this.fleet.machines.put(machine);
   }
 
@@ -58,20 +63,21 @@ export class FleetEdit {
   undo(): void {
     const { machines, demand } = this.fleet;
     machines.batch(() => {
-      for (const [id, before] of this.#machines) {
-        if (before === null) machines.remove(id);
-        else machines.put(before);
+      for (const id of this.#added) machines.remove(id);
+      for (const [slot, before] of this.#machines) {
+        if (this.#removed.has(slot)) machines.reveal(slot, before);
+        else machines.update(slot, before, before);
       }
     });
     for (const [cluster, { needs, version }] of this.#demand)
       demand.apply(wholeRollup(cluster, needs, version));
     this.#machines.clear();
+    this.#removed.clear();
+    this.#added.clear();
     this.#demand.clear();
   }
 
   #remember(slot: number): void {
-    const { machines } = this.fleet;
-    const id = machines.idOf(slot);
-    if (!this.#machines.has(id)) this.#machines.set(id, machines.recordAt(slot));
+    if (!this.#machines.has(slot)) this.#machines.set(slot, this.fleet.machines.recordAt(slot));
   }
 }

@@ -342,12 +342,25 @@ export class MachineTable {
   remove(id: string): void {
     const slot = this.#ids.slotOf(id);
     if (slot === undefined) return;
+    this.hide(slot);
+    this.#ids.remove(slot);
+  }
+
+  /** Removes a machine for a while: its id keeps the slot, and only `reveal` may write it. */
+  hide(slot: number): void {
     this.#displace(slot);
     this.#leaveClass(slot, null);
     this.#write(slot, NOTHING);
     this.#writeUse(slot, 0);
     this.state[slot] = 0;
-    this.#ids.remove(slot);
+  }
+
+  /** Brings a hidden machine back. */
+  reveal(slot: number, machine: LedgerRecord): void {
+    this.classOf[slot] = this.classes.join(machine);
+    this.#write(slot, machine);
+    this.#writeUse(slot, nodeUseNumber(machine.use));
+    this.#place(slot);
   }
 
   /** Number of machines with the key as stamp or target, in any state. */

@@ -53,6 +53,7 @@ import { Answers } from './queries/answers.ts';
 import { ClusterCosts } from './queries/cluster-costs.ts';
 import { Profiles } from './queries/need-names.ts';
 import { Series } from './queries/series.ts';
+import type { ReplicaFeed } from './replica-feed.ts';
 import { Retirements } from './retirements.ts';
 import { Shortfalls } from './shortfalls.ts';
 
@@ -62,6 +63,8 @@ export interface ControllerParts {
   readonly monotonicMs: () => number;
   readonly emit: (effect: Effect) => void;
   readonly publish: (event: ShardEvent) => void;
+  /** Called when a cycle starts and when it has ended. */
+  readonly onCycle?: ((isRunning: boolean) => void) | undefined;
   readonly store: ControllerStore;
   readonly options: ControllerOptions;
   /** History from earlier processes. */
@@ -116,6 +119,8 @@ export interface ControllerState {
   readonly nodeFacts: ClusterNodeFacts;
   readonly retirements: Retirements;
   readonly drains: OrderedDrains;
+  /** Not null while another thread keeps a replica of the ledger. */
+  replica: ReplicaFeed | null;
   phase: 'starting' | 'running' | 'stopping' | 'fenced';
 }
 
@@ -409,6 +414,7 @@ function stateOf(
     nodeFacts,
     retirements,
     drains: new OrderedDrains(),
+    replica: null,
     phase: 'starting',
   };
 }

@@ -159,7 +159,10 @@ export class Cycles {
     this.#dueMs = Number.POSITIVE_INFINITY;
     const { monotonicMs, options } = this.#state.parts;
     const began = monotonicMs();
+    const { onCycle } = this.#state.parts;
+    onCycle?.(true);
     const hasMore = this.#cycle(began);
+    onCycle?.(false);
     this.#endedMs = this.#now;
     this.#verdicts.decided();
     // The interval runs from start to start, so that the length of a cycle does not add to it.
@@ -185,6 +188,7 @@ export class Cycles {
     this.#decision = null;
     profiles.forget();
     const applied = this.#commit();
+    this.#feedReplica(applied);
     const committed = monotonicMs();
     machineFacts.committed(applied);
     machineFacts.flush();
@@ -239,6 +243,12 @@ export class Cycles {
     const { drains, parts } = this.#state;
     if (sinceMs === null || drains.of(id) === undefined) return sinceMs;
     return sinceMs - parts.options.economy.reclaimHoldSeconds * 1000;
+  }
+
+  #feedReplica(applied: AppliedChanges): void {
+    const { replica } = this.#state;
+    if (replica?.isUnused(this.#now) === true) this.#state.replica = null;
+    else replica?.committed(applied);
   }
 
   /** Commits the pending changes. Other threads start on the next decision while the rows are written. */

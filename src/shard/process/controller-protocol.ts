@@ -30,6 +30,7 @@ export interface ControllerEnvironment {
   readonly monotonicMs: () => number;
   readonly emit: (effect: Effect) => void;
   readonly publish: (event: ShardEvent) => void;
+  readonly onCycle?: ((isRunning: boolean) => void) | undefined;
 }
 
 /** Plain data that a controller is created from; copied to its thread. */
@@ -51,6 +52,8 @@ export interface ControllerThreadStart {
   /** URL of a module with a `makeController`, so that tests can run another one (testing/support/thread-controller.ts). */
   readonly factory: string;
   readonly setup: ControllerSetup;
+  /** Shared with threads that stand back while a cycle runs; see `Pacing`. */
+  readonly pacing?: Int32Array | undefined;
 }
 
 type Demand = Extract<ControllerEvent, { readonly kind: 'demand' }>;

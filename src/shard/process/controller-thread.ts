@@ -30,6 +30,7 @@ export interface ControllerThreadParts {
   readonly factory: URL;
   /** The controller has failed and its thread has ended. The process must end; by default the error is thrown uncaught. */
   readonly onFailure?: (error: Error) => void;
+  readonly pacing?: Int32Array | undefined;
 }
 
 export class ControllerThread implements ShardPort {
@@ -45,12 +46,12 @@ export class ControllerThread implements ShardPort {
   #phase: 'starting' | 'up' | 'gone' = 'starting';
   #stopped: PromiseWithResolvers<void> | null = null;
 
-  private constructor({ setup, factory, onFailure }: ControllerThreadParts) {
+  private constructor({ setup, factory, onFailure, pacing }: ControllerThreadParts) {
     this.#onFailure = onFailure ?? raise;
     this.#channel = new WorkerChannel({
       name: 'controller',
       module: moduleBeside(import.meta.url, 'controller-worker'),
-      start: { factory: factory.href, setup },
+      start: { factory: factory.href, setup, pacing },
       youngGenerationMb: YOUNG_GENERATION_MB,
       pace: { turnMs: TURN_MS, onHandled: () => this.#handled() },
       onItem: (item) => this.#receive(item),

@@ -14,12 +14,13 @@ import type {
   ToController,
 } from './controller-protocol.ts';
 import { DemandReceiver } from './demand-codec.ts';
+import { Pacing } from './what-if-protocol.ts';
 
 /** Poll interval for in-flight work of a controller that stops. */
 const IDLE_POLL_MS = 10;
 
 const port = new WorkerPort<ControllerThreadStart, FromController, ToController>(chunksOf);
-const { factory, setup } = port.start;
+const { factory, setup, pacing } = port.start;
 const demand = new DemandReceiver();
 let isStopping = false;
 let isClosed = false;
@@ -52,6 +53,11 @@ function reply(
   }
 }
 
+function pace(pacing: Int32Array, isRunning: boolean): void {
+  Atomics.store(pacing, Pacing.Running, isRunning ? 1 : 0);
+  if (!isRunning) Atomics.notify(pacing, Pacing.Running);
+}
+
 async function stop(controller: DecisionController, withinMs: number): Promise<void> {
   if (isStopping) return;
   isStopping = true;
@@ -73,6 +79,7 @@ const controller = await makeController(
     monotonicMs: () => performance.now(),
     emit: (effect) => port.queue({ kind: 'effect', effect }),
     publish: (event) => port.queue({ kind: 'shard-event', event }),
+    onCycle: pacing && ((isRunning) => pace(pacing, isRunning)),
   },
   setup,
 );

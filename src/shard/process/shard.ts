@@ -29,6 +29,7 @@ import { PacedController } from './paced-controller.ts';
 import { ProviderCalls, type ProviderEnd, shardClient } from './provider-calls.ts';
 import type { EndReason, RunningShard, ShardIo, StartShard } from './running.ts';
 import { ShardFacade } from './shard-facade.ts';
+import { WhatIfService } from './what-if-service.ts';
 
 /** Longest wait at stop for in-flight work of the controller, such as calls to providers. */
 const STOP_MS = 5000;
@@ -98,7 +99,8 @@ async function assemble(config: ShardConfig, parts: Parts, pages: ShardPages): P
   // The store opens while the controller starts.
   const opening = parts.add(DemandStoreThread.open(directory.demandFile), closeOpened);
   opening.catch(() => {});
-  const controller = parts.add(await startController(config, directory, fail), (it) => it.stop());
+  const pacing = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const controller = parts.add(await startController(config, directory, pacing, fail), (it) => it.stop());
   controller.listen((event) => {
     if (event.kind === 'log') log(event.level, event.event, event.fields);
   });
@@ -141,7 +143,8 @@ async function assemble(config: ShardConfig, parts: Parts, pages: ShardPages): P
   controller.onEffect((effect) => carryOut(effect, { sessions, providers, onStop }));
   const port = new ShardFacade(controller, sessions, config.journal.isEnabled ? directory.journalFile : null);
   const { address, reads } = await serveSessions(config, sessions, port, parts);
-  const api = await serveHttp({ config, port, sessions, controller, paced, reads, pages }, parts);
+  const whatIf = parts.add(new WhatIfService(controller, pacing), (it) => it.close());
+  const api = await serveHttp({ config, port, whatIf, sessions, controller, paced, reads, pages }, parts);
   // Added last, so that it stops first, while the sessions can still execute effects of in-flight work.
   parts.add(controller, (it) => it.stop(STOP_MS));
   const addresses = { sessions: address, api: api.address };
@@ -169,6 +172,7 @@ async function shutDown(
 function startController(
   config: ShardConfig,
   { controllerFile: file, journalFile, epoch }: DataDir,
+  pacing: Int32Array,
   onFailure: (error: unknown) => void,
 ): Promise<ControllerThread> {
   const options = controllerOptionsOf(config, epoch, randomInt(2 ** 31));
@@ -178,6 +182,7 @@ function startController(
   return ControllerThread.start({
     setup,
     factory: moduleBeside(import.meta.url, 'controller-factory'),
+    pacing,
     onFailure,
   });
 }
@@ -236,6 +241,7 @@ async function serveSessions(
 interface HttpParts {
   readonly config: ShardConfig;
   readonly port: ShardFacade;
+  readonly whatIf: WhatIfService;
   readonly sessions: Sessions;
   readonly controller: ControllerThread;
   readonly paced: PacedController;
@@ -244,7 +250,7 @@ interface HttpParts {
 }
 
 async function serveHttp(given: HttpParts, parts: Parts): Promise<ApiServer> {
-  const { config, port, sessions, controller, paced, reads, pages } = given;
+  const { config, port, whatIf, sessions, controller, paced, reads, pages } = given;
   const metrics = new SessionMetrics();
   let phase: StatusView['phase'] = 'starting';
   controller.listen((event) => {
@@ -254,6 +260,7 @@ async function serveHttp(given: HttpParts, parts: Parts): Promise<ApiServer> {
   lag.enable();
   const options: ApiOptions = {
     tls: config.apiTls,
+    whatIf,
     insecure: config.insecure,
     metrics: async () => {
       const readers = { ...api.counters, inspect_refused: reads.refused, inspect_slow: reads.stalled };

@@ -23,6 +23,7 @@ import type { ActionRecord } from '../../actuation/action-records.ts';
 import type { Answer, NeedExplanation, Page, QuestionName, Questions } from '../../views.ts';
 import type { ControllerState } from '../controller.ts';
 import type { Cycles } from '../cycles.ts';
+import { ReplicaFeed } from '../replica-feed.ts';
 import { actionView } from './action-view.ts';
 import { clusterPage } from './cluster-page.ts';
 import { costReport, costSeries, remediesFor } from './cost.ts';
@@ -63,6 +64,7 @@ export class Answers {
     remedies: (ask) => remediesFor(this.#state, this.#cycles.decision?.decided.unmet ?? [], ask),
     machineCounts: (ask) => machineCounts(this.#state, ask),
     metrics: () => this.#state.metrics.text(),
+    replica: ({ isFirst }) => this.#replica(isFirst),
     inspect: ({ cluster, limit }) => this.#inspect(cluster, limit),
   };
 
@@ -73,6 +75,16 @@ export class Answers {
 
   to<Q extends QuestionName>(name: Q, ask: Ask<Q>): Answer<Q> {
     return this.#answerers[name](ask);
+  }
+
+  #replica(isFirst: boolean): Answer<'replica'> {
+    const { ledger, parts } = this.#state;
+    const nowMs = parts.clock.now();
+    if (isFirst) this.#state.replica = new ReplicaFeed(ledger, nowMs);
+    const { decision, last } = this.#cycles;
+    const decided =
+      decision === null || last === null ? null : { options: decision.options, atMs: last.atMs };
+    return this.#state.replica?.next(nowMs, decided) ?? null;
   }
 
   #needs(ask: Ask<'needs'>): Page<ReturnType<typeof needView>> {

@@ -1,0 +1,31 @@
+// Messages between the main thread (what-if-thread.ts) and the thread that answers what-if questions (what-if-worker.ts).
+
+import type { Traffic } from '../../runtime/message-exchange.ts';
+import type { WhatIfRequest } from '../../whatif/index.ts';
+import type { ReplicaPart } from '../planning/replica-feed.ts';
+
+/** Entries of the shared block that says when the controller is in a cycle. */
+export const Pacing = {
+  /** 1 while a cycle runs. */
+  Running: 0,
+} as const;
+
+export interface WhatIfThreadStart {
+  /** See `Pacing`. */
+  readonly pacing: Int32Array;
+}
+
+export interface ToWhatIf extends Traffic {
+  readonly item: { readonly kind: 'part'; readonly part: ReplicaPart };
+  readonly request:
+    | { readonly kind: 'ask'; readonly request: WhatIfRequest }
+    /** The next piece of the export; `isFirst` begins one. */
+    | { readonly kind: 'export'; readonly isFirst: boolean };
+  /** A WhatIfAnswer or null; a text or null. */
+  readonly answer: unknown;
+}
+
+export interface FromWhatIf extends Traffic {
+  readonly item: never;
+  readonly request: never;
+}

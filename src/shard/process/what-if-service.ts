@@ -1,0 +1,138 @@
+// What-if questions of a running shard: one at a time, on a thread of their own that keeps a replica of the ledger. The thread
+// is started by the first question and ends when none was asked for a while, because the replica takes about as much memory
+// as the ledger. Made by shard.ts; the API asks it.
+
+import { BigFleetError } from '../../model/index.ts';
+import { moduleBeside } from '../../runtime/module-path.ts';
+import { WorkerChannel } from '../../runtime/worker-channel.ts';
+import type { WhatIfAnswer, WhatIfRequest } from '../../whatif/index.ts';
+import type { ControllerPort } from '../events.ts';
+import type { WhatIfPort } from '../views.ts';
+import type { FromWhatIf, ToWhatIf, WhatIfThreadStart } from './what-if-protocol.ts';
+
+/** The replica is dropped when no question was asked for this long. */
+const UNUSED_MS = 300_000;
+/** Time between two parts of a new replica, so that the controller has time for other events. */
+const PART_GAP_MS = 4;
+/** Longest wait for a new replica before the caller is told to ask again. */
+const COPY_MS = 500;
+/** Parts of a replica that is up to date hold what changed, and few slices of machines that were added. */
+const MOST_PARTS = 16;
+
+export class WhatIfService implements WhatIfPort {
+  readonly #controller: ControllerPort;
+  readonly #pacing: Int32Array;
+  #thread: Thread | null = null;
+  #isBusy = false;
+
+  constructor(controller: ControllerPort, pacing: Int32Array) {
+    this.#controller = controller;
+    this.#pacing = pacing;
+  }
+
+  whatIf(request: WhatIfRequest): Promise<WhatIfAnswer> {
+    return this.#alone(async (thread) => {
+      const answer = await thread.channel.request({ kind: 'ask', request });
+      if (answer === null) throw busy('The shard has not decided yet.');
+      return answer as WhatIfAnswer;
+    });
+  }
+
+  async export(write: (piece: string) => Promise<void>): Promise<void> {
+    await this.#alone(async (thread) => {
+      for (let isFirst = true; ; isFirst = false) {
+        const piece = (await thread.channel.request({ kind: 'export', isFirst })) as string | null;
+        if (piece === null && isFirst) throw busy('The shard has not decided yet.');
+        if (piece === null) return;
+        await write(piece);
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#end();
+  }
+
+  async #alone<T>(run: (thread: Thread) => Promise<T>): Promise<T> {
+    if (this.#isBusy) throw busy('Another question is being answered.');
+    this.#isBusy = true;
+    try {
+      const thread = this.#thread ?? this.#start();
+      clearTimeout(thread.unused);
+      await this.#bringUpToDate(thread);
+      return await run(thread);
+    } finally {
+      this.#isBusy = false;
+      const thread = this.#thread;
+      if (thread !== null) thread.unused = setTimeout(() => void this.#end(), UNUSED_MS).unref();
+    }
+  }
+
+  /** A new replica is copied in the background, whether or not the caller waits for it. */
+  async #bringUpToDate(thread: Thread): Promise<void> {
+    thread.copying ??= this.#copy(thread).catch(() => this.#end());
+    let timer: NodeJS.Timeout | undefined;
+    const isCopied = await Promise.race([
+      thread.copying.then(() => true),
+      new Promise<boolean>((resolve) => {
+        timer = setTimeout(() => resolve(false), COPY_MS);
+      }),
+    ]);
+    clearTimeout(timer);
+    if (!isCopied || this.#thread !== thread) throw busy('The fleet is being copied.');
+    for (let parts = 0; parts < MOST_PARTS; parts++) if (await this.#part(thread, false)) return;
+  }
+
+  async #copy(thread: Thread): Promise<void> {
+    for (let isFirst = true; ; isFirst = false) {
+      if (await this.#part(thread, isFirst)) return;
+      if (this.#thread !== thread) return;
+      await new Promise((resolve) => setTimeout(resolve, PART_GAP_MS));
+    }
+  }
+
+  /** Passes on a part; returns whether the replica has the whole ledger. */
+  async #part(thread: Thread, isFirst: boolean): Promise<boolean> {
+    const part = await this.#controller.ask('replica', { isFirst });
+    if (part === null) {
+      await this.#end();
+      throw busy('The fleet has to be copied again.');
+    }
+    thread.channel.post({ kind: 'part', part });
+    return part.isWhole;
+  }
+
+  #start(): Thread {
+    const channel = new WorkerChannel<WhatIfThreadStart, ToWhatIf, FromWhatIf>({
+      name: 'what-if',
+      module: moduleBeside(import.meta.url, 'what-if-worker'),
+      start: { pacing: this.#pacing },
+      onItem: () => {},
+      // The next question starts another thread; the shard does not depend on this one.
+      onFailure: () => {
+        this.#thread = null;
+      },
+    });
+    channel.unref();
+    this.#thread = { channel, copying: null, unused: undefined };
+    return this.#thread;
+  }
+
+  async #end(): Promise<void> {
+    const thread = this.#thread;
+    this.#thread = null;
+    clearTimeout(thread?.unused);
+    await thread?.channel.close();
+  }
+}
+
+interface Thread {
+  readonly channel: WorkerChannel<WhatIfThreadStart, ToWhatIf, FromWhatIf>;
+  /** Settled once the first whole copy was sent. */
+  copying: Promise<void> | null;
+  unused: NodeJS.Timeout | undefined;
+}
+
+function busy(message: string): BigFleetError {
+  return new BigFleetError('BF_WHATIF_BUSY', message);
+}

@@ -1,0 +1,51 @@
+// The thread that answers what-if questions (worker side; started by what-if-thread.ts). It keeps a replica of the ledger, and
+// stands back while the controller is in a cycle.
+
+import { WorkerPort } from '../../runtime/worker-port.ts';
+import { scenarioPieces } from '../../scenario/scenario-write.ts';
+import { FleetReplica } from './fleet-replica.ts';
+import { type FromWhatIf, Pacing, type ToWhatIf, type WhatIfThreadStart } from './what-if-protocol.ts';
+
+/** Longest wait for the end of a cycle: a cycle that hangs must not hang this thread too. */
+const LONGEST_PAUSE_MS = 2_000;
+/** Characters of a piece of an export. */
+const PIECE = 1 << 18;
+
+const port = new WorkerPort<WhatIfThreadStart, FromWhatIf, ToWhatIf>();
+const { pacing } = port.start;
+const replica = new FleetReplica();
+let pieces: Iterator<string> | null = null;
+
+function pause(): void {
+  if (Atomics.load(pacing, Pacing.Running) === 1) Atomics.wait(pacing, Pacing.Running, 1, LONGEST_PAUSE_MS);
+}
+
+/** The next piece; null: the export has ended, or nothing was decided yet. */
+function nextPiece(isFirst: boolean): string | null {
+  if (isFirst) {
+    const found = replica.export();
+    pieces = found === null ? null : scenarioPieces(found);
+  }
+  let text = '';
+  while (pieces !== null && text.length < PIECE) {
+    const { done, value } = pieces.next();
+    if (done === true) pieces = null;
+    else text += value;
+  }
+  return text === '' ? null : text;
+}
+
+port.listen({
+  onItem: ({ part }) => {
+    pause();
+    replica.apply(part);
+  },
+  onRequest: (request, answer, refuse) => {
+    try {
+      pause();
+      answer(request.kind === 'ask' ? replica.ask(request.request, pause) : nextPiece(request.isFirst));
+    } catch (error) {
+      refuse(error);
+    }
+  },
+});
