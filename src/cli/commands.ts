@@ -52,6 +52,11 @@ export const COMMANDS: readonly CommandEntry[] = [
       ),
   },
   {
+    name: 'export',
+    summary: 'write the fleet of a running shard as a scenario file, for decide and whatif',
+    load: async () => (await import('./remote/export.ts')).exportCommand(),
+  },
+  {
     name: 'get',
     summary: 'show the current state of a running shard',
     load: async () => (await import('./remote/get.ts')).getCommand(),

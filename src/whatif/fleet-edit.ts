@@ -78,6 +78,11 @@ export class FleetEdit {
   }
 
   #remember(slot: number): void {
-    if (!this.#machines.has(slot)) this.#machines.set(slot, this.fleet.machines.recordAt(slot));
+    if (this.#machines.has(slot) || this.#isAdded(slot)) return;
+    this.#machines.set(slot, this.fleet.machines.recordAt(slot));
+  }
+
+  #isAdded(slot: number): boolean {
+    return this.#added.size > 0 && this.#added.has(this.fleet.machines.idOf(slot));
   }
 }

@@ -522,6 +522,7 @@ export class FakeShard implements ShardPort {
       items: [{ name: 'zone-a', machines: 3, byState: { CONFIGURED: 2, IDLE: 1 } }],
       total: 1,
     }),
+    replica: () => null,
     metrics: () => '# HELP up one\nup 1\n',
   };
 

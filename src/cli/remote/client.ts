@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { BigFleetError, printable } from '../../model/index.ts';
 import { tlsAdvice } from '../../wire/grpc/tls-advice.ts';
 import { isLoopback, type TlsFiles } from '../../wire/grpc/tls-files.ts';
@@ -57,19 +58,44 @@ export class ShardClient {
     return this.#call<T>('DELETE', path, query);
   }
 
-  async #call<T>(method: string, path: string, query: Query, body?: object): Promise<T> {
+  /** An answer that is read piece by piece. Asks again while the shard is busy with its copy of the fleet. */
+  async open(path: string): Promise<AsyncIterable<Uint8Array>> {
+    return await whileBusy(async () => {
+      const response = await this.#respond('GET', this.#urlOf(path, {}), undefined);
+      if (response.statusCode === 200) return response;
+      const value = parsed(await text(response));
+      if (value === undefined) throw this.#unreachable('what answers is not a shard');
+      throw refusalOf(response.statusCode ?? 0, value);
+    });
+  }
+
+  #urlOf(path: string, query: Query): URL {
     const url = new URL(this.#base.pathname.replace(/\/+$/, '') + path, this.#base);
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, value);
     }
-    const { status, content } = await this.#send(method, url, body);
+    return url;
+  }
+
+  async #call<T>(method: string, path: string, query: Query, body?: object): Promise<T> {
+    const response = await this.#respond(method, this.#urlOf(path, query), body);
+    const status = response.statusCode ?? 0;
+    const content = await this.#textOf(response);
     const value = parsed(content);
     if (value === undefined) throw this.#unreachable('what answers is not a shard');
     if (status === 200) return value as T;
     throw refusalOf(status, value);
   }
 
-  async #send(method: string, url: URL, body: object | undefined) {
+  async #textOf(response: IncomingMessage): Promise<string> {
+    try {
+      return await text(response);
+    } catch (cause) {
+      throw this.#unreachable(whyOf(cause), cause);
+    }
+  }
+
+  async #respond(method: string, url: URL, body: object | undefined): Promise<IncomingMessage> {
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
     const headers = {
       connection: 'close',
@@ -78,7 +104,7 @@ export class ShardClient {
     };
     const options = { method, headers, timeout: this.#answerMs, agent: false, ...pemOf(this.#tls) };
     try {
-      const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      return await new Promise<IncomingMessage>((resolve, reject) => {
         const request = send(url, options, resolve);
         request.on('timeout', () =>
           request.destroy(new Error(`no answer within ${this.#answerMs / 1000} s`)),
@@ -86,7 +112,6 @@ export class ShardClient {
         request.on('error', reject);
         request.end(body === undefined ? undefined : JSON.stringify(body));
       });
-      return { status: response.statusCode ?? 0, content: await text(response) };
     } catch (cause) {
       const why = whyOf(cause);
       const advice = await tlsAdvice(why, {
@@ -104,6 +129,26 @@ export class ShardClient {
   #unreachable(why: string, cause?: unknown): BigFleetError {
     const detail = `No shard at ${printable(this.#base.href.replace(/\/$/, ''))}: ${printable(why)}.`;
     return new BigFleetError('BF_SHARD_UNREACHABLE', detail, { cause });
+  }
+}
+
+/** Longest wait for a shard that copies its fleet, and between two tries. */
+const LONGEST_WAIT_MS = 120_000;
+const RETRY_MS = 1000;
+
+/** Repeats a question that the shard is too busy for. `wait` is for tests. */
+export async function whileBusy<T>(
+  ask: () => Promise<T>,
+  wait: (ms: number) => Promise<unknown> = delay,
+): Promise<T> {
+  for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
+    try {
+      return await ask();
+    } catch (error) {
+      const isBusy = error instanceof BigFleetError && error.code === 'BF_WHATIF_BUSY';
+      if (!isBusy || waitedMs >= LONGEST_WAIT_MS) throw error;
+      await wait(RETRY_MS);
+    }
   }
 }
 

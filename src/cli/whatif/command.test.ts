@@ -20,7 +20,6 @@ async function run(args: readonly string[], files: Readonly<Record<string, strin
     out: (text) => {
       out += text;
     },
-    err: () => {},
     wait: async () => {},
     paint: noPaint,
   });

@@ -18,6 +18,7 @@ import type { WhatIfAnswer } from '../../whatif/answer.ts';
 import type { WhatIfRequest } from '../../whatif/index.ts';
 import { WHAT_IF_REQUEST } from '../../whatif/request.ts';
 import { wholeNumber } from '../flags.ts';
+import { whileBusy } from '../remote/client.ts';
 import { addShardFlags, clientOf, type ShardFlags } from '../remote/flags.ts';
 import { type Paint, paintFor } from '../table.ts';
 import { type ChangeFlags, changeDocument } from './flags.ts';
@@ -27,7 +28,6 @@ export interface WhatIfIo {
   /** The text of a file; `-` is standard input. */
   readonly read: (file: string) => Promise<string>;
   readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
   readonly wait: (ms: number) => Promise<void>;
   readonly paint: Paint;
 }
@@ -35,7 +35,6 @@ export interface WhatIfIo {
 const PROCESS_IO: WhatIfIo = {
   read: (file) => (file === '-' ? text(process.stdin) : readFile(file, 'utf8')),
   out: (text) => process.stdout.write(text),
-  err: (text) => process.stderr.write(text),
   wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   paint: paintFor(process.stdout),
 };
@@ -138,22 +137,9 @@ async function askFile(
   return answerer(input, request);
 }
 
-/** Longest wait until a shard has copied its fleet, and between two tries. */
-const LONGEST_WAIT_MS = 120_000;
-const RETRY_MS = 1000;
-
-async function askShard(flags: Flags, body: object, io: WhatIfIo): Promise<WhatIfAnswer> {
+function askShard(flags: Flags, body: object, io: WhatIfIo): Promise<WhatIfAnswer> {
   const client = clientOf(flags);
-  for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
-    try {
-      return await client.post<WhatIfAnswer>('/v1/whatif', body);
-    } catch (error) {
-      const isBusy = error instanceof BigFleetError && error.code === 'BF_WHATIF_BUSY';
-      if (!isBusy || waitedMs >= LONGEST_WAIT_MS) throw error;
-      if (waitedMs === 0 && process.stderr.isTTY) io.err('Waiting for the shard …\n');
-      await io.wait(RETRY_MS);
-    }
-  }
+  return whileBusy(() => client.post<WhatIfAnswer>('/v1/whatif', body), io.wait);
 }
 
 async function readText(file: string, io: WhatIfIo): Promise<string> {

@@ -31,11 +31,16 @@ export class Refusal extends Error {
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: RefusalStatus, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    status: RefusalStatus,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+    code: string = CODES[status],
+  ) {
     super(excerpt(message, MAX_MESSAGE_BYTES));
     this.name = 'Refusal';
     this.status = status;
-    this.code = CODES[status];
+    this.code = code;
     this.headers = headers;
   }
 }

@@ -1,4 +1,4 @@
-// Every route of the API: those that read, those about cost, those that order, those of callers, and below those that watch. A
+// Every route of the API: those that read, those about cost, those that order, what-if questions, those of callers, and below those that watch. A
 // new route is one entry in one of the lists. docs/reference/api.md has a section with an example for each. http-app.ts serves them.
 
 import * as z from 'zod';
@@ -10,6 +10,7 @@ import { openApiText } from './openapi.ts';
 import { ORDER_ROUTES } from './order-routes.ts';
 import { READ_ROUTES } from './read-routes.ts';
 import { type Route, route } from './route.ts';
+import { WHAT_IF_ROUTES } from './what-if-routes.ts';
 
 const PLAIN_TYPE = 'text/plain; charset=utf-8';
 
@@ -85,6 +86,7 @@ export const ROUTES: readonly Route[] = [
   ...COST_ROUTES,
   ...ORDER_ROUTES,
   ...LOGIN_ROUTES,
+  ...WHAT_IF_ROUTES,
   ...WATCH_ROUTES,
 ];
 
