@@ -55,6 +55,11 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     file: 'ladder/speedup.ts',
     about: 'the speed-up by a second thread, compared with a plain parallel loop',
   },
+  whatif: {
+    file: 'whatif/main.ts',
+    about: 'what-if questions: how long an answer takes, and what it does to the live cycle',
+    flags: AS_A_CONTROLLER,
+  },
 };
 
 const HELP = `usage: npm run --silent bench -- NAME [options]

@@ -8,6 +8,7 @@ import {
   type DecisionInput,
   type DecisionOptions,
   formatQuantity,
+  isPurchased,
   type LedgerMachine,
   type Need,
   type NeedKey,
@@ -56,7 +57,10 @@ function* lines<T>(items: Iterable<T>, jsonOf: (item: T) => Json): Generator<str
 
 function optionsJson(options: DecisionOptions, engine: EngineOptions): Json {
   const { readyClusters, cannotBind, releaseHoldSeconds, retiring, weights, purchaseBudget } = options;
-  const holds = [...releaseHoldSeconds].map(([type, seconds]) => [CAPACITY_TYPE_NAMES.format(type), seconds]);
+  // Files hold no release of owned machines; a shard says so with 0.
+  const holds = [...releaseHoldSeconds]
+    .filter(([type, seconds]) => seconds > 0 || isPurchased(type))
+    .map(([type, seconds]) => [CAPACITY_TYPE_NAMES.format(type), seconds]);
   return {
     ...(readyClusters === null ? {} : { readyClusters: [...readyClusters] }),
     ...(cannotBind.size === 0 ? {} : { canBind: fromEntries([...cannotBind].map((id) => [id, false])) }),

@@ -6,4 +6,5 @@ export type { Changes, WhatIfRequest } from './changes.ts';
 export { whatIfOn } from './on-input.ts';
 export { CHANGES, WHAT_IF_REQUEST } from './request.ts';
 export type { MachineFacts } from './selection.ts';
+export type { AskHooks } from './what-if.ts';
 export { WhatIf } from './what-if.ts';

@@ -12,6 +12,13 @@ import { FleetEdit } from './fleet-edit.ts';
 import { costDifference, type Outcome, outcomeOf } from './outcome.ts';
 import { settle } from './settle.ts';
 
+export interface AskHooks {
+  /** Called between steps, of which the longest is a phase of a decision; a caller that shares its cores waits in it. */
+  readonly pause?: (() => void) | undefined;
+  /** Called with the answer before the changes are undone, which takes as long as making them. */
+  readonly onAnswer?: ((answer: WhatIfAnswer) => void) | undefined;
+}
+
 /** Questions about one fleet, which its owner may change between them. Keeps what does not change from one to the next. */
 export class WhatIf {
   readonly #fleet: Fleet;
@@ -25,10 +32,10 @@ export class WhatIf {
   }
 
   /**
-   * Answers a question. `pause` is called between steps, of which the longest is one decision; a caller that shares its cores
-   * with others waits in it. Throws BF_WHATIF_UNKNOWN if the question names what the fleet does not have.
+   * Answers a question. Throws BF_WHATIF_UNKNOWN if the question names what the fleet does not have.
    */
-  ask(nowMs: number, options: DecisionOptions, request: WhatIfRequest, pause = noPause): WhatIfAnswer {
+  ask(nowMs: number, options: DecisionOptions, request: WhatIfRequest, hooks: AskHooks = {}): WhatIfAnswer {
+    const { pause = noPause, onAnswer } = hooks;
     const before = this.#outcome(this.#decide(nowMs, options, pause));
     pause();
     const edit = new FleetEdit(this.#fleet);
@@ -41,9 +48,14 @@ export class WhatIf {
       const decision = this.#decide(nowMs, applied.options, pause);
       const after = this.#outcome(decision);
       const answer = answerOf(nowMs, { before, after, applied, lost }, names);
-      if (request.settle === 0) return answer;
+      if (request.settle === 0) {
+        onAnswer?.(answer);
+        return answer;
+      }
       const settled = this.#settle(edit, decision, { nowMs, before, applied, names, limit: request.settle });
-      return { ...answer, settled };
+      const complete = { ...answer, settled };
+      onAnswer?.(complete);
+      return complete;
     } finally {
       edit.undo();
     }

@@ -66,9 +66,9 @@ async function answered<T>(ask: () => Promise<T>): Promise<T> {
     return await ask();
   } catch (error) {
     if (!(error instanceof BigFleetError)) throw error;
-    if (error.code === 'BF_WHATIF_BUSY')
-      throw new Refusal(503, error.message, { 'retry-after': '1' }, 'busy');
-    if (error.code === 'BF_WHATIF_UNKNOWN') throw new Refusal(400, error.message);
+    const message = error.message.replace(/^BF_\w+: /, '');
+    if (error.code === 'BF_WHATIF_BUSY') throw new Refusal(503, message, { 'retry-after': '1' }, 'busy');
+    if (error.code === 'BF_WHATIF_UNKNOWN') throw new Refusal(400, message);
     throw error;
   }
 }

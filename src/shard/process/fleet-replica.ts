@@ -46,10 +46,10 @@ export class FleetReplica {
     this.#decided = options === null || atMs === null ? null : { options, atMs };
   }
 
-  /** null: the shard has not decided yet. */
-  ask(request: WhatIfRequest, pause: () => void): WhatIfAnswer | null {
-    if (this.#decided === null) return null;
-    return this.#whatIf.ask(this.#decided.atMs, this.#decided.options, request, pause);
+  /** Answers a question; with null if the shard has not decided yet. */
+  ask(request: WhatIfRequest, pause: () => void, onAnswer: (answer: WhatIfAnswer | null) => void): void {
+    if (this.#decided === null) onAnswer(null);
+    else this.#whatIf.ask(this.#decided.atMs, this.#decided.options, request, { pause, onAnswer });
   }
 
   #reserve(size: number): void {

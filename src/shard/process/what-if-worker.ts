@@ -43,7 +43,13 @@ port.listen({
   onRequest: (request, answer, refuse) => {
     try {
       pause();
-      answer(request.kind === 'ask' ? replica.ask(request.request, pause) : nextPiece(request.isFirst));
+      if (request.kind === 'export') answer(nextPiece(request.isFirst));
+      else
+        replica.ask(request.request, pause, (found) => {
+          answer(found);
+          // Sent now, not at the end of this turn: the changes are undone first.
+          port.flush();
+        });
     } catch (error) {
       refuse(error);
     }
