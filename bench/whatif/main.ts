@@ -12,7 +12,6 @@ import { needId } from '../../src/shard/planning/queries/need-names.ts';
 import { WhatIf } from '../../src/whatif/index.ts';
 import { Workload } from '../../testing/workload/workload.ts';
 import { loadProfile } from '../profiles/load.ts';
-import { quantilesOf } from '../quantiles.ts';
 import { type LiveResult, measureLive } from './live.ts';
 import { NOW_MS, OPTIONS, QUESTIONS } from './questions.ts';
 

@@ -68,6 +68,19 @@ export class SliceArena {
     slice.length = kept - slice.offset;
   }
 
+  /** `removeMarked`, which returns the removed slots in order. */
+  takeMarked(slice: Slice, marked: Uint8Array): number[] {
+    const removed: number[] = [];
+    let kept = slice.offset;
+    for (let at = slice.offset; at < slice.offset + slice.length; at++) {
+      const slot = this.data[at]!;
+      if (marked[slot] === 0) this.data[kept++] = slot;
+      else removed.push(slot);
+    }
+    slice.length = kept - slice.offset;
+    return removed;
+  }
+
   /** Removes the slots at the given ascending indexes of the arena; every entry moves at most once. */
   removeAll(slice: Slice, places: Uint32Array): void {
     const end = slice.offset + slice.length;

@@ -6,7 +6,7 @@ export type { RowsSetAside } from './demand/pending-roll-ups.ts';
 export { Fleet, fleetOf } from './fleet.ts';
 export type { MachineChange, WrittenMachines } from './machines/machine-drafts.ts';
 export type { Move } from './machines/machine-status.ts';
-export type { LedgerRecord, MachineStatus, MachineTable } from './machines/machine-table.ts';
+export type { FreeRun, LedgerRecord, MachineStatus, MachineTable } from './machines/machine-table.ts';
 export { SupplyPublisher, type SupplyUpdate } from './machines/supply.ts';
 export type { PendingChange } from './pending-changes.ts';
 export { PendingChanges } from './pending-changes.ts';

@@ -68,16 +68,14 @@ export function applyChanges(
   let removed = 0;
   for (const [i, match] of changes.without.entries()) {
     const slots = slotsOf(match, fleet, facts);
-    edit.batch(() => {
-      for (const slot of slots) edit.remove(slot);
-    });
+    edit.remove(slots);
     removed += note(`without[${i}]`, slots.length);
   }
   let repriced = 0;
   for (const field of ['prices', 'probabilities'] as const) {
     for (const [i, change] of changes[field].entries()) {
       const slots = slotsOf(change.match, fleet, facts);
-      join(edit, slots, (before) => withAmount(before, field, change));
+      edit.join(slots, (before) => withAmount(before, field, change));
       repriced += note(`${field}[${i}]`, slots.length);
     }
   }
@@ -98,24 +96,6 @@ function withAmount(
 ): ClassFacts {
   if (field === 'prices') return { ...facts, pricePerHour: set ?? facts.pricePerHour * times! };
   return { ...facts, interruptionProbability: Math.min(1, set ?? facts.interruptionProbability * times!) };
-}
-
-/** Moves machines to the classes of other facts, which are made once for each class. */
-function join(edit: FleetEdit, slots: readonly number[], factsOf: (before: ClassFacts) => ClassFacts): void {
-  const { classes, machines } = edit.fleet;
-  const known = new Map<number, ClassFacts>();
-  const wanted = slots.map((slot) => {
-    const number = machines.classOf[slot]!;
-    let facts = known.get(number);
-    if (facts === undefined) {
-      facts = factsOf(classes.factsOf(number));
-      known.set(number, facts);
-    }
-    return facts;
-  });
-  edit.batch(() => {
-    for (const [i, slot] of slots.entries()) edit.update(slot, {}, wanted[i]!);
-  });
 }
 
 /** The machine that stock is like: one of the zone if there is any, then the cheapest. */

@@ -2,7 +2,7 @@
 // The state of a machine or of a cluster's demand before its first change is kept, and `undo` writes it back. Every machine
 // keeps its slot.
 
-import type { ClassFacts, Fleet, LedgerRecord, MachineStatus } from '../fleet/index.ts';
+import type { ClassFacts, Fleet, FreeRun, LedgerRecord, MachineStatus } from '../fleet/index.ts';
 import { type Need, wholeRollup } from '../model/index.ts';
 
 interface Reported {
@@ -17,6 +17,8 @@ export class FleetEdit {
   readonly #removed = new Set<number>();
   /** Ids that were not in use before. */
   readonly #added = new Set<string>();
+  /** Free machines that were hidden or moved, as they were before; the last ones first in `undo`. */
+  #moved: { readonly runs: readonly FreeRun[]; readonly isHidden: boolean }[] = [];
   /** By cluster. */
   readonly #demand = new Map<string, Reported>();
 
@@ -29,10 +31,51 @@ export class FleetEdit {
     this.fleet.machines.batch(change);
   }
 
-  remove(slot: number): void {
-    this.#remember(slot);
-    this.#removed.add(slot);
-    this.fleet.machines.hide(slot);
+  remove(slots: readonly number[]): void {
+    const { machines } = this.fleet;
+    const others = this.#moveFree(slots, null);
+    machines.batch(() => {
+      for (const slot of others) {
+        this.#remember(slot);
+        this.#removed.add(slot);
+        machines.hide(slot);
+      }
+    });
+  }
+
+  /** Gives machines other facts. `factsOf` is called once for each class. */
+  join(slots: readonly number[], factsOf: (before: ClassFacts) => ClassFacts): void {
+    const { classes, machines } = this.fleet;
+    const known = new Map<ClassFacts, ClassFacts>();
+    const cached = (before: ClassFacts): ClassFacts => {
+      let facts = known.get(before);
+      if (facts === undefined) {
+        facts = factsOf(before);
+        known.set(before, facts);
+      }
+      return facts;
+    };
+    const others = this.#moveFree(slots, cached);
+    const wanted = others.map((slot) => cached(classes.factsOf(machines.classOf[slot]!)));
+    machines.batch(() => {
+      for (const [i, slot] of others.entries()) this.update(slot, {}, wanted[i]!);
+    });
+  }
+
+  /** Moves free machines to other facts, or hides them; returns the slots of all others. */
+  #moveFree(
+    slots: readonly number[],
+    factsOf: ((before: ClassFacts) => ClassFacts) | null,
+  ): readonly number[] {
+    const { machines } = this.fleet;
+    const free: number[] = [];
+    const others: number[] = [];
+    for (const slot of slots) (machines.isFree(slot) ? free : others).push(slot);
+    if (free.length === 0) return others;
+    const runs = machines.takeFree(free);
+    if (factsOf !== null) machines.placeFree(runs.map((run) => ({ ...run, facts: factsOf(run.facts) })));
+    this.#moved.push({ runs, isHidden: factsOf === null });
+    return others;
   }
 
   update(slot: number, changes: Partial<MachineStatus>, facts?: ClassFacts): void {
@@ -69,6 +112,11 @@ export class FleetEdit {
         else machines.update(slot, before, before);
       }
     });
+    for (const { runs, isHidden } of this.#moved.reverse()) {
+      if (!isHidden) machines.takeFree(runs.flatMap(({ slots }) => slots));
+      machines.placeFree(runs);
+    }
+    this.#moved = [];
     for (const [cluster, { needs, version }] of this.#demand)
       demand.apply(wholeRollup(cluster, needs, version));
     this.#machines.clear();

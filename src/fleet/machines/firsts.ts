@@ -21,6 +21,13 @@ export class Firsts {
     else if (this.#firsts[classNumber] === slot) this.#firsts[classNumber] = UNKNOWN;
   }
 
+  /** Called when the marked machines have left a class. */
+  leaveMarked(marked: Uint8Array, classNumber: number, empty: boolean): void {
+    const first = this.#firsts[classNumber] ?? NONE;
+    if (empty) this.#firsts[classNumber] = NONE;
+    else if (first >= 0 && marked[first] === 1) this.#firsts[classNumber] = UNKNOWN;
+  }
+
   /** The first machine of a non-empty class. One scan of all slots recomputes every class whose first has left. */
   of(
     classNumber: number,

@@ -54,6 +54,13 @@ export type MachineStatus = Pick<
 /** A machine as stored in the columns, without host and error text, which no decision reads. */
 export type LedgerRecord = Pick<LedgerMachine, 'id'> & ClassFacts & MachineStatus;
 
+/** Free machines of one class and state, in id order. */
+export interface FreeRun {
+  readonly facts: ClassFacts;
+  readonly state: MachineState;
+  readonly slots: readonly number[];
+}
+
 export class MachineTable {
   readonly classes: ClassTable;
   readonly clusters: NameTable;
@@ -355,6 +362,74 @@ export class MachineTable {
     this.state[slot] = 0;
   }
 
+  /** Whether a machine can be taken by `takeFree`: it can be acquired, and nothing but its class and its id tells it apart. */
+  isFree(slot: number): boolean {
+    const state = this.state[slot]!;
+    if ((state !== Idle && state !== Speculative) || this.blocked[slot] === 1) return false;
+    return this.target[slot] === 0 && this.stamp[slot] === 0;
+  }
+
+  /**
+   * Hides many free machines, at a fraction of the cost of hiding one by one. Not within a batch. `placeFree` brings them back,
+   * and nothing else may write them meanwhile.
+   */
+  takeFree(slots: readonly number[]): readonly FreeRun[] {
+    this.settleOrdinals();
+    this.#marks = withRoom(this.#marks, this.size);
+    const marks = this.#marks;
+    const classes = new Set<number>();
+    const clocks = new Set<number>();
+    for (const slot of slots) {
+      marks[slot] = 1;
+      classes.add(this.classOf[slot]!);
+    }
+    const runs: FreeRun[] = [];
+    for (const number of classes) {
+      const facts = this.classes.factsOf(number);
+      for (const state of [Idle, Speculative] as const) {
+        const slice = this.#runAt(state === Idle ? this.idleSlices : this.speculativeSlices, number);
+        const taken = this.arena.takeMarked(slice, marks);
+        if (taken.length === 0) continue;
+        if (state === Idle) clocks.add(this.classes.capacityType[number]!);
+        this.#countFree(number, state, -taken.length);
+        runs.push({ facts, state, slots: taken });
+        this.classes.leave(number, taken.length);
+      }
+      this.#firsts.leaveMarked(marks, number, this.classes.attributes[number] === undefined);
+    }
+    for (const type of clocks) this.arena.removeMarked(this.#runAt(this.idleClocks, type), marks);
+    for (const slot of slots) {
+      marks[slot] = 0;
+      this.state[slot] = 0;
+    }
+    this.revision++;
+    return runs;
+  }
+
+  /** Brings back machines that `takeFree` has hidden, with these facts. */
+  placeFree(runs: readonly FreeRun[]): void {
+    for (const { facts, state, slots } of runs) {
+      const number = this.classes.join(facts, slots.length);
+      for (const slot of slots) {
+        this.classOf[slot] = number;
+        this.state[slot] = state;
+      }
+      this.#countFree(number, state, slots.length);
+      this.#firsts.join(slots[0]!, number, this.ordinal);
+      const order = state === Speculative ? this.idOrder : this.keepOrder;
+      this.arena.insertAll(
+        this.#runAt(state === Idle ? this.idleSlices : this.speculativeSlices, number),
+        slots,
+        order,
+      );
+      const timed = state === Idle ? slots.filter((slot) => !Number.isNaN(this.idleSinceMs[slot]!)) : [];
+      if (timed.length === 0) continue;
+      const clocks = this.#runAt(this.idleClocks, this.classes.capacityType[number]!);
+      this.arena.insertAll(clocks, timed.sort(this.#clockOrder), this.#clockOrder);
+    }
+    this.revision++;
+  }
+
   /** Brings a hidden machine back. */
   reveal(slot: number, machine: LedgerRecord): void {
     this.classOf[slot] = this.classes.join(machine);
@@ -523,6 +598,15 @@ export class MachineTable {
   // Speculative machines of a class differ in their id only; all others are sorted by price and penalty.
   #orderOf(slot: number): SlotOrder {
     return this.state[slot] === Speculative ? this.idOrder : this.keepOrder;
+  }
+
+  #countFree(number: number, state: MachineState, by: number): void {
+    const at = number * STATES + state;
+    this.counted.add(number);
+    this.restocked.add(number);
+    this.#counts[at] = (this.#counts[at] ?? 0) + by;
+    this.#freeCounts[at] = (this.#freeCounts[at] ?? 0) + by;
+    if (by > 0 && this.#freeCounts[at] === by) this.supplied.add(number);
   }
 
   #count(slot: number, by: 1 | -1): void {

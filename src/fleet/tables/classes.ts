@@ -91,8 +91,8 @@ export class ClassTable {
     this.#sharedTexts.set(facts, text);
   }
 
-  /** Adds a member to the class of a record and returns its number. Throws, without a change, beyond `MAX_DIMENSIONS`. */
-  join(machine: ClassFacts): number {
+  /** Adds members to the class of a record and returns its number. Throws, without a change, beyond `MAX_DIMENSIONS`. */
+  join(machine: ClassFacts, members = 1): number {
     const offered = effectiveAllocatable(machine);
     const text = this.#sharedTexts.get(machine) ?? classText(machine);
     let number = this.#numbers.get(text);
@@ -120,7 +120,7 @@ export class ClassTable {
       this.#numbers.set(text, number);
       if (reused !== undefined) for (const listener of this.#listeners) listener(reused);
     }
-    this.#members[number]!++;
+    this.#members[number]! += members;
     return number;
   }
 
@@ -133,9 +133,8 @@ export class ClassTable {
     for (const listener of this.#listeners) listener(number);
   }
 
-  /** Removes a member. */
-  leave(number: number): void {
-    this.#members[number]!--;
+  leave(number: number, members = 1): void {
+    this.#members[number]! -= members;
     if (this.#members[number]! > 0) return;
     this.#numbers.delete(this.#texts[number]!);
     this.attributes[number] = undefined;
