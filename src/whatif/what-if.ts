@@ -31,6 +31,11 @@ export class WhatIf {
     this.#engine = new Engine(fleet, { workers: 1, checkEvery: 0 });
   }
 
+  /** Decides on the fleet as it is, so that the first question finds what does not change between questions. */
+  prepare(nowMs: number, options: DecisionOptions, pause: () => void): void {
+    this.#decide(nowMs, options, pause);
+  }
+
   /**
    * Answers a question. Throws BF_WHATIF_UNKNOWN if the question names what the fleet does not have.
    */

@@ -46,6 +46,10 @@ export class FleetReplica {
     this.#decided = options === null || atMs === null ? null : { options, atMs };
   }
 
+  prepare(pause: () => void): void {
+    if (this.#decided !== null) this.#whatIf.prepare(this.#decided.atMs, this.#decided.options, pause);
+  }
+
   /** Answers a question; with null if the shard has not decided yet. */
   ask(request: WhatIfRequest, pause: () => void, onAnswer: (answer: WhatIfAnswer | null) => void): void {
     if (this.#decided === null) onAnswer(null);

@@ -17,7 +17,8 @@ export interface WhatIfThreadStart {
 
 export interface ToWhatIf extends Traffic {
   readonly item: { readonly kind: 'part'; readonly part: ReplicaPart };
-  readonly request:
+  readonly request: /** Answered once all parts so far are applied, and the replica is ready for questions. */
+    | { readonly kind: 'prepare' }
     | { readonly kind: 'ask'; readonly request: WhatIfRequest }
     /** The next piece of the export; `isFirst` begins one. */
     | { readonly kind: 'export'; readonly isFirst: boolean };

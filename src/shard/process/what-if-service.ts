@@ -85,10 +85,11 @@ export class WhatIfService implements WhatIfPort {
 
   async #copy(thread: Thread): Promise<void> {
     for (let isFirst = true; ; isFirst = false) {
-      if (await this.#part(thread, isFirst)) return;
+      if (await this.#part(thread, isFirst)) break;
       if (this.#thread !== thread) return;
       await new Promise((resolve) => setTimeout(resolve, PART_GAP_MS));
     }
+    await thread.channel.request({ kind: 'prepare' });
   }
 
   /** Passes on a part; returns whether the replica has the whole ledger. */
@@ -128,7 +129,7 @@ export class WhatIfService implements WhatIfPort {
 
 interface Thread {
   readonly channel: WorkerChannel<WhatIfThreadStart, ToWhatIf, FromWhatIf>;
-  /** Settled once the first whole copy was sent. */
+  /** Settled once the first whole copy was applied. */
   copying: Promise<void> | null;
   unused: NodeJS.Timeout | undefined;
 }

@@ -44,7 +44,10 @@ port.listen({
     try {
       pause();
       if (request.kind === 'export') answer(nextPiece(request.isFirst));
-      else
+      else if (request.kind === 'prepare') {
+        replica.prepare(pause);
+        answer(null);
+      } else
         replica.ask(request.request, pause, (found) => {
           answer(found);
           // Sent now, not at the end of this turn: the changes are undone first.
