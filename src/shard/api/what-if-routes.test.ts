@@ -1,0 +1,108 @@
+// The routes about what would be, on a shard with a fixed answer.
+
+import { afterEach, describe, expect, it } from 'vitest';
+import { FakeShard } from '../../../testing/support/fake-shard.ts';
+import { aMachine, aNeed, anInput, resources } from '../../../testing/support/fleets.ts';
+import { AnswerCheck, type OpenApi } from '../../../testing/support/openapi.ts';
+import { BigFleetError, MachineState } from '../../model/index.ts';
+import { type WhatIfRequest, whatIfOn } from '../../whatif/index.ts';
+import { needId } from '../planning/queries/need-names.ts';
+import type { WhatIfPort } from '../views.ts';
+import { serveApi } from './serve.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean();
+});
+
+const INPUT = anInput(
+  [aMachine('m1', MachineState.Speculative, { resources: resources({ cpu: 4 }), pricePerHour: 1 })],
+  [aNeed({ aggregate: resources({ cpu: 4 }), minUnit: resources({ cpu: 1 }) })],
+);
+
+async function served(port: Partial<WhatIfPort> = {}) {
+  const asked: WhatIfRequest[] = [];
+  const whatIf: WhatIfPort = {
+    whatIf: async (request) => {
+      asked.push(request);
+      return whatIfOn(INPUT, request, needId);
+    },
+    export: async (write) => {
+      await write('{"now": ');
+      await write('0}');
+    },
+    ...port,
+  };
+  const server = await serveApi(new FakeShard(), '127.0.0.1:0', { tls: null, whatIf });
+  cleanups.push(() => server.close());
+  const ask = (body: object) =>
+    fetch(`${server.url}/v1/whatif`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  return { asked, ask, url: server.url };
+}
+
+describe('POST /v1/whatif', () => {
+  it('answers with all that the document describes, and nothing else', async () => {
+    // Given
+    const { ask, url } = await served();
+    const document = (await (await fetch(`${url}/v1/openapi.json`)).json()) as OpenApi;
+    // When
+    const answer = await (await ask({ changes: { without: [{ name: '*' }] }, settle: true })).json();
+    // Then
+    expect(new AnswerCheck(document).problems('/v1/whatif', 'post', answer)).toEqual([]);
+    expect(answer).toMatchObject({ touched: { removed: 1 }, verdicts: { unmet: { total: 1 } } });
+  });
+
+  it('refuses changes with all problems and their paths', async () => {
+    // Given
+    const { ask, asked } = await served();
+    // When
+    const answer = await ask({ changes: { without: [{}], prices: [{ match: { name: 'a' } }] }, limit: 500 });
+    // Then
+    expect(answer.status).toBe(400);
+    const { error } = (await answer.json()) as { error: { message: string } };
+    for (const path of ['changes.without[0]', 'changes.prices[0]', 'limit'])
+      expect(error.message).toContain(`${path}: `);
+    expect(asked).toEqual([]);
+  });
+
+  it.each([
+    ['BF_WHATIF_BUSY', 503, 'busy'],
+    ['BF_WHATIF_UNKNOWN', 400, 'bad_request'],
+  ] as const)('given %s, then it answers %d', async (code, status, word) => {
+    // Given
+    const { ask } = await served({
+      whatIf: async () => {
+        throw new BigFleetError(code, 'Reason.');
+      },
+    });
+    // When
+    const answer = await ask({});
+    // Then
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('retry-after')).toBe(status === 503 ? '1' : null);
+    expect(await answer.json()).toMatchObject({ error: { code: word } });
+  });
+});
+
+describe('GET /v1/export', () => {
+  it('sends the pieces in order', async () => {
+    const { url } = await served();
+    expect(await (await fetch(`${url}/v1/export`)).json()).toEqual({ now: 0 });
+  });
+
+  it('given a failure after the first piece, then the document is cut off', async () => {
+    // Given
+    const { url } = await served({
+      export: async (write) => {
+        await write('{');
+        throw new Error('gone');
+      },
+    });
+    // Then
+    await expect(fetch(`${url}/v1/export`).then((answer) => answer.text())).rejects.toThrow();
+  });
+});
