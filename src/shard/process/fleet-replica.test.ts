@@ -19,7 +19,7 @@ const REQUEST = requireValid(
   WHAT_IF_REQUEST,
   {
     changes: {
-      without: [{ provider: 'metal' }],
+      without: [{ provider: 'fa*', zone: 'za' }],
       prices: [{ match: { capacityType: '*' }, times: 2 }],
       demand: [{ cluster: '*', times: 2 }],
     },
@@ -61,7 +61,7 @@ class Source {
       this.#pending.append({ kind: 'demand', delta });
       this.#clusters.add(cluster);
     }
-    const commit = this.#pending.commit();
+    const commit = this.#pending.commitMachines().writeRows();
     this.feed.committed(commit);
   }
 
