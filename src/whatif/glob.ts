@@ -1,7 +1,7 @@
 // Patterns in which `*` stands for any text, the empty one included. Used by selection.ts.
 
 /** Whether a text has the form of a pattern. Linear in the text for each `*`, so that no pattern of a caller is expensive. */
-export function matchesGlob(pattern: string, text: string): boolean {
+function matchesGlob(pattern: string, text: string): boolean {
   const parts = pattern.split('*');
   const [first = '', ...rest] = parts;
   if (rest.length === 0) return text === pattern;

@@ -16,11 +16,11 @@ const MAX_ADDED = 100_000;
 /** Such amounts are exact in whole micro-dollars. */
 const MOST_DOLLARS = 1e9;
 const MOST_TIMES = 1000;
-export const MAX_CYCLES = 100;
+const MAX_CYCLES = 100;
 /** Cycles of `settle: true`. */
-export const DEFAULT_CYCLES = 20;
-export const MAX_LISTED = 200;
-export const DEFAULT_LISTED = 20;
+const DEFAULT_CYCLES = 20;
+const MAX_LISTED = 200;
+const DEFAULT_LISTED = 20;
 
 /** One text, or a list of which any may hold. */
 const TEXTS = parsed(
@@ -95,7 +95,7 @@ const LIMIT = parsed(
   (value) => `Expected dollars per hour, or "none", found ${describe(value)}.`,
 );
 
-export const CHANGES = z.strictObject({
+const CHANGES = z.strictObject({
   without: listOf(MATCH),
   prices: listOf(
     z.strictObject({ match: MATCH, ...amount(numberIn({ min: 0, max: MOST_DOLLARS })) }).refine(...IS_ONE),

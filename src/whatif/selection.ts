@@ -32,12 +32,12 @@ export function matchesClass(match: Match, facts: ClassFacts): boolean {
 }
 
 /** Whether the class of a machine says all that a match asks. */
-export function isOfClass({ provider, state, cluster }: Match): boolean {
+function isOfClass({ provider, state, cluster }: Match): boolean {
   return provider === null && state === null && cluster === null;
 }
 
 /** Whether a machine of a class that matches does so itself. */
-export function matchesMachine(match: Match, fleet: Fleet, facts: MachineFacts, slot: number): boolean {
+function matchesMachine(match: Match, fleet: Fleet, facts: MachineFacts, slot: number): boolean {
   const { machines, clusters } = fleet;
   return (
     (match.state === null ||

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runUntilQuiet, startLoop } from '../../testing/loop/loop.ts';
 import { anyFleets } from '../../testing/support/fleets.ts';
-import { decide } from '../engine/public.ts';
+import { decide as decideFleet } from '../engine/index.ts';
 import { fleetOf } from '../fleet/index.ts';
 import {
   ACTION_KINDS,
@@ -28,6 +28,8 @@ import type { WhatIfRequest } from './changes.ts';
 import { whatIfOn } from './on-input.ts';
 import { WHAT_IF_REQUEST } from './request.ts';
 import { WhatIf } from './what-if.ts';
+
+const decide = (input: DecisionInput): Plan => decideFleet(fleetOf(input), input.nowMs, input.options);
 
 const RUNS = Number(process.env['BIGFLEET_RUNS'] ?? 300);
 const nameOf = (key: NeedKey): string => keyText(key);

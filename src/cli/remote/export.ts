@@ -20,7 +20,8 @@ export function exportCommand(stdout: NodeJS.WritableStream = process.stdout): C
     .addHelpText(
       'after',
       `
-Hosts are named by their machine, and errors of Failed machines are left out: no decision reads them.
+Hosts are named by their machine, and errors of Failed machines are left out, since no decision
+reads them.
 ${EXIT_CODES}
 
 Examples:

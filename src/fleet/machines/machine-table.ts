@@ -22,6 +22,7 @@ import type { KeyTable, NameTable } from '../tables/names.ts';
 import { StampTable } from '../tables/stamps.ts';
 import { ClockCounts } from './clock-counts.ts';
 import { Firsts } from './firsts.ts';
+import { type FreeParts, type FreeRun, placeFree, takeFree } from './free-runs.ts';
 import { IdTable } from './ids.ts';
 import { PLACE_AT_PRICE, PROTECTED } from './node-use.ts';
 import { applyRuns, type SupplyUpdate } from './supply.ts';
@@ -53,13 +54,6 @@ export type MachineStatus = Pick<
 
 /** A machine as stored in the columns, without host and error text, which no decision reads. */
 export type LedgerRecord = Pick<LedgerMachine, 'id'> & ClassFacts & MachineStatus;
-
-/** Free machines of one class and state, in id order. */
-export interface FreeRun {
-  readonly facts: ClassFacts;
-  readonly state: MachineState;
-  readonly slots: readonly number[];
-}
 
 export class MachineTable {
   readonly classes: ClassTable;
@@ -369,65 +363,29 @@ export class MachineTable {
     return this.target[slot] === 0 && this.stamp[slot] === 0;
   }
 
-  /**
-   * Hides many free machines, at a fraction of the cost of hiding one by one. Not within a batch. `placeFree` brings them back,
-   * and nothing else may write them meanwhile.
-   */
+  /** See `takeFree`. Not within a batch. */
   takeFree(slots: readonly number[]): readonly FreeRun[] {
     this.settleOrdinals();
     this.#marks = withRoom(this.#marks, this.size);
-    const marks = this.#marks;
-    const classes = new Set<number>();
-    const clocks = new Set<number>();
-    for (const slot of slots) {
-      marks[slot] = 1;
-      classes.add(this.classOf[slot]!);
-    }
-    const runs: FreeRun[] = [];
-    for (const number of classes) {
-      const facts = this.classes.factsOf(number);
-      for (const state of [Idle, Speculative] as const) {
-        const slice = this.#runAt(state === Idle ? this.idleSlices : this.speculativeSlices, number);
-        const taken = this.arena.takeMarked(slice, marks);
-        if (taken.length === 0) continue;
-        if (state === Idle) clocks.add(this.classes.capacityType[number]!);
-        this.#countFree(number, state, -taken.length);
-        runs.push({ facts, state, slots: taken });
-        this.classes.leave(number, taken.length);
-      }
-      this.#firsts.leaveMarked(marks, number, this.classes.attributes[number] === undefined);
-    }
-    for (const type of clocks) this.arena.removeMarked(this.#runAt(this.idleClocks, type), marks);
-    for (const slot of slots) {
-      marks[slot] = 0;
-      this.state[slot] = 0;
-    }
     this.revision++;
-    return runs;
+    return takeFree(this.#freeParts(), slots, this.#marks);
   }
 
-  /** Brings back machines that `takeFree` has hidden, with these facts. */
   placeFree(runs: readonly FreeRun[]): void {
-    for (const { facts, state, slots } of runs) {
-      const number = this.classes.join(facts, slots.length);
-      for (const slot of slots) {
-        this.classOf[slot] = number;
-        this.state[slot] = state;
-      }
-      this.#countFree(number, state, slots.length);
-      this.#firsts.join(slots[0]!, number, this.ordinal);
-      const order = state === Speculative ? this.idOrder : this.keepOrder;
-      this.arena.insertAll(
-        this.#runAt(state === Idle ? this.idleSlices : this.speculativeSlices, number),
-        slots,
-        order,
-      );
-      const timed = state === Idle ? slots.filter((slot) => !Number.isNaN(this.idleSinceMs[slot]!)) : [];
-      if (timed.length === 0) continue;
-      const clocks = this.#runAt(this.idleClocks, this.classes.capacityType[number]!);
-      this.arena.insertAll(clocks, timed.sort(this.#clockOrder), this.#clockOrder);
-    }
     this.revision++;
+    placeFree(this.#freeParts(), runs);
+  }
+
+  #freeParts(): FreeParts {
+    return {
+      table: this,
+      firsts: this.#firsts,
+      sliceOf: (number, state) =>
+        this.#runAt(state === Idle ? this.idleSlices : this.speculativeSlices, number),
+      clocksOf: (capacityType) => this.#runAt(this.idleClocks, capacityType),
+      clockOrder: this.#clockOrder,
+      count: (number, state, by) => this.#countFree(number, state, by),
+    };
   }
 
   /** Brings a hidden machine back. */
