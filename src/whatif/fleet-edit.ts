@@ -68,11 +68,8 @@ export class FleetEdit {
     factsOf: ((before: ClassFacts) => ClassFacts) | null,
   ): readonly number[] {
     const { machines } = this.fleet;
-    const free: number[] = [];
-    const others: number[] = [];
-    for (const slot of slots) (machines.isFree(slot) ? free : others).push(slot);
-    if (free.length === 0) return others;
-    const runs = machines.takeFree(free);
+    const { runs, others } = machines.takeFree(slots);
+    if (runs.length === 0) return others;
     if (factsOf !== null) machines.placeFree(runs.map((run) => ({ ...run, facts: factsOf(run.facts) })));
     this.#moved.push({ runs, isHidden: factsOf === null });
     return others;

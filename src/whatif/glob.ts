@@ -1,4 +1,4 @@
-// Patterns in which `*` stands for any text, the empty one included. Used by selection.ts.
+// Patterns in which `*` means any text, the empty one included. Used by selection.ts.
 
 /** Whether a text has the form of a pattern. Linear in the text for each `*`, so that no pattern of a caller is expensive. */
 function matchesGlob(pattern: string, text: string): boolean {

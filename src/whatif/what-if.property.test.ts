@@ -221,7 +221,7 @@ describe('a what-if question', () => {
   it('settles as a closed loop in which moves take no time', () => {
     fc.assert(
       fc.property(anyFleets(), (rough) => {
-        // Given no machine that waits for a hold, so that time stands still
+        // Given no machine that waits for a hold, so that no time passes
         const options = { ...rough.options, releaseHoldSeconds: new Map(), reclaimHoldSeconds: 0 };
         const input = { ...rough, options };
         // When

@@ -21,7 +21,8 @@ export interface FreeRun {
 export interface FreeParts {
   readonly table: Pick<
     MachineTable,
-    'arena' | 'classes' | 'classOf' | 'state' | 'ordinal' | 'idleSinceMs' | 'idOrder'
+    | ('arena' | 'classes' | 'classOf' | 'state' | 'ordinal' | 'idleSinceMs' | 'idOrder')
+    | ('blocked' | 'target' | 'stamp')
   >;
   readonly firsts: Firsts;
   readonly sliceOf: (classNumber: number, state: MachineState) => Slice;
@@ -31,15 +32,34 @@ export interface FreeParts {
   readonly count: (classNumber: number, state: MachineState, by: number) => void;
 }
 
+/** What `takeFree` has hidden, and the slots of machines that are not free. */
+export interface Taken {
+  readonly runs: readonly FreeRun[];
+  readonly others: readonly number[];
+}
+
+/** Whether a machine can be acquired, and nothing but its class and its id tells it apart. */
+function isFree({ blocked, stamp, state, target }: FreeParts['table'], slot: number): boolean {
+  if ((state[slot] !== Idle && state[slot] !== Speculative) || blocked[slot] === 1) return false;
+  return target[slot] === 0 && stamp[slot] === 0;
+}
+
 /**
- * Hides free machines; `placeFree` brings them back, and nothing else may write them meanwhile. `marks`: a scratch array by
- * slot, all zero before and after.
+ * Hides those machines that are free; `placeFree` brings them back, and nothing else may write them meanwhile. `marks`: a
+ * scratch array by slot, all zero before and after.
  */
-export function takeFree(parts: FreeParts, slots: readonly number[], marks: Uint8Array): readonly FreeRun[] {
+export function takeFree(parts: FreeParts, slots: readonly number[], marks: Uint8Array): Taken {
   const { arena, classes, classOf, state: states } = parts.table;
   const numbers = new Set<number>();
+  const free: number[] = [];
+  const others: number[] = [];
   for (const slot of slots) {
+    if (!isFree(parts.table, slot)) {
+      others.push(slot);
+      continue;
+    }
     marks[slot] = 1;
+    free.push(slot);
     numbers.add(classOf[slot]!);
   }
   const runs: FreeRun[] = [];
@@ -57,11 +77,11 @@ export function takeFree(parts: FreeParts, slots: readonly number[], marks: Uint
     parts.firsts.leaveMarked(marks, number, classes.attributes[number] === undefined);
   }
   for (const type of clocks) arena.removeMarked(parts.clocksOf(type), marks);
-  for (const slot of slots) {
+  for (const slot of free) {
     marks[slot] = 0;
     states[slot] = 0;
   }
-  return runs;
+  return { runs, others };
 }
 
 /** Brings back machines that `takeFree` has hidden, with the facts of their run. */

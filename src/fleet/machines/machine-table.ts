@@ -10,7 +10,6 @@ import { type Slice, SliceArena, type SlotOrder } from '../../collections/sorted
 import { ColumnGroup } from '../../collections/table.ts';
 import {
   isBound,
-  type LedgerMachine,
   MachineState,
   type NodeUse,
   nodeUseAt,
@@ -22,38 +21,24 @@ import type { KeyTable, NameTable } from '../tables/names.ts';
 import { StampTable } from '../tables/stamps.ts';
 import { ClockCounts } from './clock-counts.ts';
 import { Firsts } from './firsts.ts';
-import { type FreeParts, type FreeRun, placeFree, takeFree } from './free-runs.ts';
+import { type FreeParts, type FreeRun, placeFree, type Taken, takeFree } from './free-runs.ts';
 import { IdTable } from './ids.ts';
+import {
+  type BoundSlices,
+  compareNumbers,
+  knownTime,
+  type LedgerRecord,
+  type MachineStatus,
+  NOTHING,
+} from './machine-record.ts';
 import { PLACE_AT_PRICE, PROTECTED } from './node-use.ts';
-import { applyRuns, type SupplyUpdate } from './supply.ts';
+import { applyRuns, repeat, type SupplyUpdate } from './supply.ts';
 
 const { Idle, Speculative, Configuring, Configured } = MachineState;
 /** States are numbered from 1 to 8. */
 const STATES = 9;
-const UNKNOWN_TIME = Number.NaN;
-const NOTHING: Partial<MachineStatus> = {
-  blocked: false,
-  cluster: '',
-  stamp: null,
-  target: null,
-  idleSinceMs: null,
-  unclaimedSinceMs: null,
-};
 
-/** Bound machines of one cluster, each run in `keepOrder`. */
-export interface BoundSlices {
-  readonly configured: Slice;
-  readonly configuring: Slice;
-}
-
-/** The fields of a machine that it does not share with its class. */
-export type MachineStatus = Pick<
-  LedgerMachine,
-  'state' | 'blocked' | 'cluster' | 'stamp' | 'target' | 'idleSinceMs' | 'unclaimedSinceMs' | 'use'
->;
-
-/** A machine as stored in the columns, without host and error text, which no decision reads. */
-export type LedgerRecord = Pick<LedgerMachine, 'id'> & ClassFacts & MachineStatus;
+export type { BoundSlices, LedgerRecord, MachineStatus } from './machine-record.ts';
 
 export class MachineTable {
   readonly classes: ClassTable;
@@ -301,7 +286,7 @@ export class MachineTable {
     if (slot === undefined) {
       slot = this.#ids.add(id);
       if (slot >= this.state.length) this.bySlot.reserve(slot + 1);
-      this.unclaimedSinceMs[slot] = UNKNOWN_TIME;
+      this.unclaimedSinceMs[slot] = Number.NaN;
       if (this.#batch === null) this.settleOrdinals();
     } else {
       this.#displace(slot);
@@ -331,7 +316,7 @@ export class MachineTable {
    */
   setUnclaimedSince(slot: number, sinceMs: number | null): void {
     const before = this.unclaimedSinceMs[slot]!;
-    this.unclaimedSinceMs[slot] = sinceMs ?? UNKNOWN_TIME;
+    this.unclaimedSinceMs[slot] = sinceMs ?? Number.NaN;
     this.#unclaimedClocks.change(before, this.unclaimedSinceMs[slot]!);
   }
 
@@ -356,27 +341,19 @@ export class MachineTable {
     this.state[slot] = 0;
   }
 
-  /** Whether a machine can be taken by `takeFree`: it can be acquired, and nothing but its class and its id tells it apart. */
-  isFree(slot: number): boolean {
-    const state = this.state[slot]!;
-    if ((state !== Idle && state !== Speculative) || this.blocked[slot] === 1) return false;
-    return this.target[slot] === 0 && this.stamp[slot] === 0;
-  }
-
   /** See `takeFree`. Not within a batch. */
-  takeFree(slots: readonly number[]): readonly FreeRun[] {
+  takeFree(slots: readonly number[]): Taken {
     this.settleOrdinals();
     this.#marks = withRoom(this.#marks, this.size);
-    this.revision++;
     return takeFree(this.#freeParts(), slots, this.#marks);
   }
 
   placeFree(runs: readonly FreeRun[]): void {
-    this.revision++;
     placeFree(this.#freeParts(), runs);
   }
 
   #freeParts(): FreeParts {
+    this.revision++;
     return {
       table: this,
       firsts: this.#firsts,
@@ -444,7 +421,7 @@ export class MachineTable {
     const { state, blocked, idleSinceMs, unclaimedSinceMs, target, cluster, stamp } = changes;
     if (state !== undefined) this.state[slot] = state;
     if (blocked !== undefined) this.blocked[slot] = blocked ? 1 : 0;
-    if (idleSinceMs !== undefined) this.idleSinceMs[slot] = idleSinceMs ?? UNKNOWN_TIME;
+    if (idleSinceMs !== undefined) this.idleSinceMs[slot] = idleSinceMs ?? Number.NaN;
     if (unclaimedSinceMs !== undefined) this.setUnclaimedSince(slot, unclaimedSinceMs);
     if (target !== undefined) this.#name(this.target, slot, target === null ? 0 : this.keys.retain(target));
     if (cluster === undefined && stamp === undefined) return;
@@ -500,7 +477,7 @@ export class MachineTable {
     const run = this.#runOf(slot);
     if (run !== null) insert(run, this.#orderOf(slot));
     const leaving = this.#leavingRunOf(slot);
-    if (leaving !== null) insert(leaving, this.#leavingOrderOf(slot));
+    if (leaving !== null) insert(leaving, this.state[slot] === Configured ? this.idOrder : this.#clockOrder);
     const key = this.target[slot]!;
     if (key === 0) return;
     let targeted = this.#targeted.get(key);
@@ -522,7 +499,7 @@ export class MachineTable {
     const run = this.#runOf(slot);
     if (run !== null) remove(run, this.#orderOf(slot));
     const leaving = this.#leavingRunOf(slot);
-    if (leaving !== null) remove(leaving, this.#leavingOrderOf(slot));
+    if (leaving !== null) remove(leaving, this.state[slot] === Configured ? this.idOrder : this.#clockOrder);
     const key = this.target[slot]!;
     if (key !== 0) {
       remove(this.#targeted.get(key)!, this.idOrder);
@@ -613,29 +590,9 @@ export class MachineTable {
     return this.#runAt(this.idleClocks, this.classes.capacityType[number]!);
   }
 
-  #leavingOrderOf(slot: number): SlotOrder {
-    return this.state[slot] === Configured ? this.idOrder : this.#clockOrder;
-  }
-
   #runAt(runs: (Slice | undefined)[], number: number): Slice {
     let run = runs[number];
     if (run === undefined) runs[number] = run = this.arena.newSlice();
     return run;
   }
-}
-
-/** Repeats entries of another log; null: all readers must rebuild. */
-function repeat(log: ChangeLog, entries: readonly number[] | null): void {
-  if (entries === null) log.restart();
-  else for (const entry of entries) log.add(entry);
-}
-
-/** The time in a column, where NaN means none. */
-function knownTime(ms: number): number | null {
-  return Number.isNaN(ms) ? null : ms;
-}
-
-/** Handles equal infinities, whose difference is NaN. */
-function compareNumbers(a: number, b: number): number {
-  return a === b ? 0 : a - b;
 }

@@ -2,6 +2,7 @@
 // their way to a row. A thread gets what has changed since its last update, so that it keeps what it has derived of all
 // other classes. shared-state.ts of the engine sends and applies the updates.
 
+import type { ChangeLog } from '../../collections/changelog.ts';
 import { withRoom } from '../../collections/columns.ts';
 import type { Slice } from '../../collections/sorted-slices.ts';
 import type { FleetView, SliceView } from '../view.ts';
@@ -84,4 +85,10 @@ export function applyRuns(runs: (Slice | undefined)[], changed: Uint32Array): vo
     while (runs.length <= c) runs.push(undefined);
     runs[c] = { offset: changed[i + 1]!, length: changed[i + 2]!, capacity: changed[i + 2]! };
   }
+}
+
+/** Repeats entries of another log; null: all readers must rebuild. */
+export function repeat(log: ChangeLog, entries: readonly number[] | null): void {
+  if (entries === null) log.restart();
+  else for (const entry of entries) log.add(entry);
 }

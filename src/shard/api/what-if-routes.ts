@@ -28,7 +28,7 @@ export const WHAT_IF_ROUTES: readonly Route[] = [
       settle: z
         .union([z.boolean(), z.int()])
         .nullish()
-        .describe('Decide until nothing is left to do; a number: so many cycles at most.'),
+        .describe('Decide until nothing is left to do; a number: the most cycles.'),
       limit: z.int().nullish().describe('Items of each list, 0 to 200; 20 by default.'),
     }),
     answer: WhatIfAnswerView,

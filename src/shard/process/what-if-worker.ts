@@ -1,5 +1,5 @@
 // The thread that answers what-if questions (worker side; started by what-if-thread.ts). It keeps a replica of the ledger, and
-// stands back while the controller is in a cycle.
+// waits while the controller is in a cycle.
 
 import { WorkerPort } from '../../runtime/worker-port.ts';
 import { scenarioPieces } from '../../scenario/scenario-write.ts';
