@@ -1,0 +1,93 @@
+// The thread of what-if questions, with a controller that feeds a small ledger.
+
+import { afterEach, describe, expect, it } from 'vitest';
+import { aMachine, aNeed, anInput, resources } from '../../../testing/support/fleets.ts';
+import { fleetOf } from '../../fleet/index.ts';
+import { MachineState } from '../../model/index.ts';
+import { requireValid } from '../../runtime/validation.ts';
+import { WHAT_IF_REQUEST } from '../../whatif/request.ts';
+import type { ControllerPort } from '../events.ts';
+import type { MachineLedger } from '../inventory/machine-ledger.ts';
+import { ReplicaFeed } from '../planning/replica-feed.ts';
+import { WhatIfService } from './what-if-service.ts';
+
+const INPUT = anInput(
+  [aMachine('m1', MachineState.Speculative, { resources: resources({ cpu: 4 }), pricePerHour: 1 })],
+  [aNeed({ aggregate: resources({ cpu: 4 }), minUnit: resources({ cpu: 1 }) })],
+);
+const REQUEST = requireValid(
+  WHAT_IF_REQUEST,
+  { changes: { without: [{ name: '*' }] } },
+  'BF_INPUT_INVALID',
+  'request',
+);
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const clean of cleanups.splice(0)) await clean();
+});
+
+function started({ hasDecided = true } = {}): WhatIfService {
+  const fleet = fleetOf(INPUT);
+  const ledger = { fleet, ownerOf: () => 'cloud', particularsOf: () => ({ host: null }) };
+  const feed = new ReplicaFeed(ledger as unknown as MachineLedger, 0);
+  const { nowMs: atMs, options } = INPUT;
+  const controller = { ask: async () => feed.next(atMs, hasDecided ? { atMs, options } : null) };
+  const pacing = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const service = new WhatIfService(controller as unknown as ControllerPort, pacing);
+  cleanups.push(() => service.close());
+  return service;
+}
+
+/** The answer once the fleet has been copied. */
+async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!String(error).includes('being copied')) throw error;
+    }
+  }
+}
+
+describe('the thread of what-if questions', () => {
+  it('answers about the ledger of the controller', async () => {
+    // Given
+    const service = started();
+    // When
+    const { touched, actions } = await patiently(() => service.whatIf(REQUEST));
+    // Then
+    expect(touched.removed).toBe(1);
+    expect(actions).toMatchObject({ now: { Provision: 1 }, after: { Provision: 0 } });
+  });
+
+  it('refuses a question while another one is being answered', async () => {
+    // Given
+    const service = started();
+    await patiently(() => service.whatIf(REQUEST));
+    // When
+    const first = service.whatIf(REQUEST);
+    // Then
+    await expect(service.whatIf(REQUEST)).rejects.toMatchObject({ code: 'BF_WHATIF_BUSY' });
+    await expect(first).resolves.toMatchObject({ settled: null });
+  });
+
+  it('has no answer before the first decision', async () => {
+    const service = started({ hasDecided: false });
+    await expect(patiently(() => service.whatIf(REQUEST))).rejects.toMatchObject({ code: 'BF_WHATIF_BUSY' });
+  });
+
+  it('exports a scenario in pieces', async () => {
+    // Given
+    const service = started();
+    let text = '';
+    // When
+    await patiently(() =>
+      service.export(async (piece) => {
+        text += piece;
+      }),
+    );
+    // Then
+    expect(JSON.parse(text)).toMatchObject({ machines: [{ id: 'm1' }], needs: [{}] });
+  });
+});
