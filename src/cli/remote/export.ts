@@ -33,7 +33,7 @@ Examples:
 }
 
 async function run(flags: Flags, stdout: NodeJS.WritableStream): Promise<void> {
-  const source = await clientOf(flags).open('/v1/export');
+  const source = await (await clientOf(flags)).open('/v1/export');
   if (flags.output === undefined) {
     for await (const piece of source)
       if (!stdout.write(piece)) await new Promise((next) => stdout.once('drain', next));

@@ -137,8 +137,8 @@ async function askFile(
   return answerer(input, request);
 }
 
-function askShard(flags: Flags, body: object, io: WhatIfIo): Promise<WhatIfAnswer> {
-  const client = clientOf(flags);
+async function askShard(flags: Flags, body: object, io: WhatIfIo): Promise<WhatIfAnswer> {
+  const client = await clientOf(flags);
   return whileBusy(() => client.post<WhatIfAnswer>('/v1/whatif', body), io.wait);
 }
 
