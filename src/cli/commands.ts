@@ -7,7 +7,8 @@ export interface CommandEntry {
   readonly name: string;
   /** Equal to the description of the command itself; a test compares them. */
   readonly summary: string;
-  readonly load: () => Promise<Command>;
+  /** `all`: the whole program, with every command loaded. */
+  readonly load: (all: () => Promise<Command>) => Promise<Command>;
 }
 
 export const COMMANDS: readonly CommandEntry[] = [
@@ -154,13 +155,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'completion',
     summary: 'print a script that completes commands, flags and names in a shell',
-    load: async () => {
-      const { completionCommand } = await import('./completion/command.ts');
-      return completionCommand(async () => {
-        const { bigfleetProgram } = await import('./program.ts');
-        return await bigfleetProgram(() => true);
-      });
-    },
+    load: async (all) => (await import('./completion/command.ts')).completionCommand(all),
   },
   {
     name: 'certs',

@@ -28,7 +28,9 @@ export async function bigfleetProgram(isCalled: (name: string) => boolean): Prom
     .addHelpText('after', HELP)
     .addHelpText('afterAll', callHint);
   for (const entry of COMMANDS)
-    program.addCommand(isCalled(entry.name) ? await entry.load() : summaryOf(entry));
+    program.addCommand(
+      isCalled(entry.name) ? await entry.load(() => bigfleetProgram(() => true)) : summaryOf(entry),
+    );
   // Commander does not apply these settings to sub-commands.
   for (const command of withSubCommands(program)) {
     command

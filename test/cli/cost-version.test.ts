@@ -59,11 +59,14 @@ describe('bigfleet cost', () => {
   });
 
   it('given a shard of an earlier version, then clusters are read, and other groups are refused', async () => {
-    const server = createServer(async (request, response) => {
-      if (!request.url!.startsWith('/v1/cost'))
-        return response.end(await (await fetch(`${served.url}${request.url}`)).text());
+    const answer = async (path: string): Promise<readonly [number, string]> => {
       const message = 'There is nothing at /v1/cost; docs/reference/api.md lists what there is.';
-      return response.writeHead(404).end(JSON.stringify({ error: { code: 'not_found', message } }));
+      if (path.startsWith('/v1/cost'))
+        return [404, JSON.stringify({ error: { code: 'not_found', message } })];
+      return [200, await (await fetch(`${served.url}${path}`)).text()];
+    };
+    const server = createServer((request, response) => {
+      void answer(request.url!).then(([status, text]) => response.writeHead(status).end(text));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const old = ['--shard', `http://127.0.0.1:${(server.address() as AddressInfo).port}`];

@@ -5,7 +5,7 @@ import { kindName, reasonText, VERBS } from '../../web/index.ts';
 import { age } from '../amounts.ts';
 import { asCalledHere } from '../invocation.ts';
 import type { Cell } from '../table.ts';
-import type { Listing } from './listing.ts';
+import type { Listing } from './list-shape.ts';
 import { PLANNED } from './plan.ts';
 import { type PageRequest, pageRequest, readPages } from './read-pages.ts';
 import { type ItemTable, type OutputOptions, pageLines, table, type WideColumn } from './tables.ts';

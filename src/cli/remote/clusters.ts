@@ -6,7 +6,7 @@ import { inUnits } from '../../web/index.ts';
 import { count, countOf, dollars } from '../amounts.ts';
 import type { Cell } from '../table.ts';
 import { proseLines } from './facts.ts';
-import { type Listing, ONE_PAGE } from './listing.ts';
+import { type Listing, ONE_PAGE } from './list-shape.ts';
 import { pageLines } from './tables.ts';
 import { countText } from './wire-text.ts';
 

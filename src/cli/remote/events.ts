@@ -5,7 +5,7 @@ import { age } from '../amounts.ts';
 import { asCalledHere } from '../invocation.ts';
 import { itemText } from '../journal/history-text.ts';
 import type { Query, ShardClient } from './client.ts';
-import type { Listing } from './listing.ts';
+import type { Listing } from './list-shape.ts';
 import { pageRequest } from './read-pages.ts';
 import type { ItemTable } from './tables.ts';
 
@@ -79,7 +79,11 @@ export function eventText({ atMs, event }: HistoryEvent): string {
     case 'action-started':
     case 'action-ended':
       return asCalledHere(itemText({ atMs, kind: 'action', action: event.action }));
-    default:
+    case 'loss':
+    case 'losses':
+    case 'waiting':
+    case 'need':
+    case 'log':
       return asCalledHere(itemText({ atMs, ...event }));
   }
 }

@@ -26,6 +26,9 @@ export async function formatted<I>(format: Format, answer: unknown, shown: Shown
     case 'table':
     case 'wide':
       return linesText(lines());
+    case 'csv':
+    case 'name':
+      break;
   }
   if (table === undefined || options === undefined)
     throw new BigFleetError('BF_USAGE', `-o ${format} is for lists: use table, wide, json or yaml here.`);

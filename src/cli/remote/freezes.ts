@@ -4,7 +4,7 @@ import type { Freeze, Page } from '../../shard/index.ts';
 import { freezeName } from '../../shard/planning/freezes.ts';
 import { kindName } from '../../web/index.ts';
 import { age } from '../amounts.ts';
-import { type Listing, ONE_PAGE } from './listing.ts';
+import { type Listing, ONE_PAGE } from './list-shape.ts';
 
 export const FREEZES: Listing<Page<Freeze>, Freeze> = {
   noun: 'freezes',

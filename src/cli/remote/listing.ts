@@ -6,62 +6,11 @@ import { BigFleetError, printable } from '../../model/index.ts';
 import type { Page, StatusView } from '../../shard/index.ts';
 import { timeOf, wholeNumber } from '../flags.ts';
 import type { Query, ShardClient } from './client.ts';
-import { addShardFlags, clientOf, EXIT_CODES, type RemoteIo, type ShardFlags } from './flags.ts';
-import { FORMATS, type Format, formatted } from './formats.ts';
+import { addShardFlags, clientOf, EXIT_CODES, type RemoteIo } from './flags.ts';
+import { FORMATS, formatted } from './formats.ts';
+import { type FilterName, type ListFlags, type Listing, shownBy } from './list-shape.ts';
 import { readPages } from './read-pages.ts';
 import { sortedItems } from './sorting.ts';
-import { type ItemTable, type OutputOptions, pageLines } from './tables.ts';
-
-type FilterName =
-  | 'state'
-  | 'cluster'
-  | 'provider'
-  | 'machine'
-  | 'need'
-  | 'kind'
-  | 'since'
-  | 'selector'
-  | 'unmet'
-  | 'forgotten'
-  | 'limit';
-
-/** `T`: an answer; `I`: an item of it. */
-export interface Listing<T, I> {
-  readonly noun: string;
-  /** Singular and short names. */
-  readonly aliases: readonly string[];
-  readonly summary: string;
-  readonly filters: readonly FilterName[];
-  readonly examples: string;
-  readonly path: string;
-  /** Order for people: what needs attention first. */
-  readonly order?: 'trouble';
-  readonly limit?: number;
-  /** Reads an answer that is neither one list nor one object. */
-  readonly read?: (client: ShardClient, query: Query, limit: number) => Promise<T>;
-  /** Absent for an answer that is not a list. */
-  readonly items?: ItemTable<I> & {
-    readonly of: (answer: T) => Page<I>;
-    readonly replaced: (answer: T, page: Page<I>) => T;
-    /** Fields that the server sorts by, with its name for each. */
-    readonly sorts?: Readonly<Record<string, string>>;
-    /** New items come at the beginning and are never changed, as events. */
-    readonly isLog?: true;
-  };
-  /** By default the table of the items. */
-  readonly lines?: (answer: T, options: OutputOptions) => readonly string[];
-  /** One of them, by a name given after the noun; by default a table of one row. */
-  readonly one?: {
-    readonly path: (name: string) => string;
-    readonly lines: (answer: never, options: OutputOptions) => readonly string[];
-  };
-}
-
-/** For lists whose answer is one page. */
-export const ONE_PAGE = {
-  of: <I>(page: Page<I>): Page<I> => page,
-  replaced: <I>(_: Page<I>, page: Page<I>): Page<I> => page,
-};
 
 const FILTERS: Readonly<Record<FilterName, () => Option>> = {
   state: () => new Option('--state <state>', 'such as idle, configured or failed'),
@@ -83,13 +32,6 @@ const FILTERS: Readonly<Record<FilterName, () => Option>> = {
 const MAX_SHOWN = 1000;
 /** `--sort-by` of a field that the server does not sort by reads the list as a whole. */
 const EVERYTHING = 10_000_000;
-
-export type ListFlags = ShardFlags & {
-  readonly output: Format;
-  readonly watch?: true;
-  readonly sortBy?: string;
-  readonly headers: boolean;
-} & Partial<Record<FilterName, string | number | boolean>>;
 
 export function listCommand<T, I>(listing: Listing<T, I>, io: RemoteIo): Command {
   const { noun, aliases, summary, filters, examples, one, items } = listing;
@@ -203,14 +145,4 @@ async function show<T, I>(
   const nowMs = isData ? 0 : (await client.get<StatusView>('/v1/status')).nowMs;
   const options = { paint, isWide: flags.output === 'wide', nowMs, hasNoHeaders: !(flags.headers ?? true) };
   out(await formatted(flags.output, answer, shownBy(listing, answer, options)));
-}
-
-export function shownBy<T, I>(listing: Listing<T, I>, answer: T, options: OutputOptions) {
-  const { items, lines } = listing;
-  const table = items === undefined ? {} : { table: items, options };
-  return {
-    items: items === undefined ? [] : items.of(answer).items,
-    lines: () => lines?.(answer, options) ?? pageLines(items!.of(answer), items!, options),
-    ...table,
-  };
 }

@@ -6,7 +6,7 @@ import { VERBS } from '../../web/index.ts';
 import { age, amounts, dollars, shortAmounts } from '../amounts.ts';
 import type { Cell, Style } from '../table.ts';
 import { factLines } from './facts.ts';
-import { type Listing, ONE_PAGE } from './listing.ts';
+import { type Listing, ONE_PAGE } from './list-shape.ts';
 import { type OutputOptions, table, type WideColumn } from './tables.ts';
 import { wireWord } from './wire-text.ts';
 

@@ -3,7 +3,7 @@
 import type { NeedView, Page } from '../../shard/index.ts';
 import { age, count, shortAmounts } from '../amounts.ts';
 import type { Cell } from '../table.ts';
-import { type Listing, ONE_PAGE } from './listing.ts';
+import { type Listing, ONE_PAGE } from './list-shape.ts';
 import type { OutputOptions } from './tables.ts';
 
 export const NEEDS: Listing<Page<NeedView>, NeedView> = {

@@ -5,7 +5,7 @@ import { frozenClusterText, heldBackLine, heldBackText, kindName } from '../../w
 import { age, count, dollars } from '../amounts.ts';
 import type { Cell } from '../table.ts';
 import { proseLines } from './facts.ts';
-import type { Listing } from './listing.ts';
+import type { Listing } from './list-shape.ts';
 import { type PageRequest, pageRequest, readPages } from './read-pages.ts';
 import { type ItemTable, type OutputOptions, pageLines, type WideColumn } from './tables.ts';
 import { wireWord } from './wire-text.ts';

@@ -4,7 +4,7 @@ import type { Page, ProviderView } from '../../shard/index.ts';
 import { healthText } from '../../web/index.ts';
 import { age, count } from '../amounts.ts';
 import type { Cell, Style } from '../table.ts';
-import { type Listing, ONE_PAGE } from './listing.ts';
+import { type Listing, ONE_PAGE } from './list-shape.ts';
 import type { OutputOptions } from './tables.ts';
 
 export const PROVIDERS: Listing<Page<ProviderView>, ProviderView> = {

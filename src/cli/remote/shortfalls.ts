@@ -2,7 +2,7 @@
 
 import type { Page, ShortfallView } from '../../shard/index.ts';
 import { count, countOf, shortAmounts } from '../amounts.ts';
-import { type Listing, ONE_PAGE } from './listing.ts';
+import { type Listing, ONE_PAGE } from './list-shape.ts';
 
 export const SHORTFALLS: Listing<Page<ShortfallView>, ShortfallView> = {
   noun: 'shortfalls',

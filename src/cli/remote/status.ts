@@ -5,7 +5,7 @@ import type { CycleView, StatusView } from '../../shard/index.ts';
 import { costPartText, heldBackText, kindName, perHour, supplyGroups, wouldText } from '../../web/index.ts';
 import { age, count, countOf } from '../amounts.ts';
 import { type Fact, factLines } from './facts.ts';
-import type { Listing } from './listing.ts';
+import type { Listing } from './list-shape.ts';
 import { notesOf } from './providers.ts';
 import type { OutputOptions } from './tables.ts';
 import { countText } from './wire-text.ts';

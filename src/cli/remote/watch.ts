@@ -7,7 +7,7 @@ import { type Cell, TableLayout } from '../table.ts';
 import type { ShardClient } from './client.ts';
 import type { RemoteIo } from './flags.ts';
 import { formatted, nameLine, yamlOf } from './formats.ts';
-import { type ListFlags, type Listing, shownBy } from './listing.ts';
+import { type ListFlags, type Listing, shownBy } from './list-shape.ts';
 import { csvLines, type ItemTable, type OutputOptions, table, type WideColumn } from './tables.ts';
 
 /** A shard decides about once a second. */

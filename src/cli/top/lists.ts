@@ -6,7 +6,7 @@ import type { Query, ShardClient } from '../remote/client.ts';
 import { CLUSTERS } from '../remote/clusters.ts';
 import type { DescribedSubject } from '../remote/describe.ts';
 import { EVENT_TABLE, readHistory } from '../remote/events.ts';
-import type { Listing } from '../remote/listing.ts';
+import type { Listing } from '../remote/list-shape.ts';
 import { MACHINES } from '../remote/machines.ts';
 import { NEEDS } from '../remote/needs.ts';
 import { PROVIDERS } from '../remote/providers.ts';
