@@ -412,6 +412,8 @@ describe('the login page', () => {
     expect((await call('POST', '/up/stories/x', { body: {} })).body).toContain('unauthenticated');
     const headers = await login(VIEWER);
     expect(await call('GET', '/', { headers })).toMatchObject({ status: 200, body: 'the page' });
+    // A link on another site brings no cookie, but the files of the page that is then shown do.
+    expect(await call('GET', '/login/login.js', { headers })).toMatchObject({ body: 'log in' });
   });
 
   it('given no tokens, then there is no login page', async () => {

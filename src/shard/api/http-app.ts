@@ -27,7 +27,7 @@ export interface HttpAppParts {
   readonly port: ShardPort;
   readonly hooks: RouteHooks;
   readonly pages: Pages | undefined;
-  /** Asked for pages in place of `pages` if the caller has no identity. */
+  /** Asked in place of `pages` for pages if the caller has no identity, and for its own files. */
   readonly loginPages: Pages | undefined;
   /** Whether Host must be a loopback name. */
   readonly checksHost: boolean;
@@ -175,6 +175,12 @@ async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
   }
 }
 
+/**
+ * Paths of the files of the login page. They are served to known callers too: a browser that opens a link on another site
+ * sends no cookie (SameSite=Strict) and gets the login page, which then loads its files with the cookie.
+ */
+const LOGIN_FILES = '/login/';
+
 /** Requests that have no route: they may be for a page. */
 class PageServer {
   readonly #app: FastifyInstance;
@@ -214,7 +220,8 @@ class PageServer {
   async serve(request: FastifyRequest, { raw: response }: FastifyReply): Promise<void> {
     const { pages, loginPages } = this.#parts;
     const refusal = this.#unknown.get(request);
-    const served = await (refusal === undefined ? pages : loginPages)?.(request.raw, response);
+    const isLogin = refusal !== undefined || pathOf(request).startsWith(LOGIN_FILES);
+    const served = await (isLogin ? loginPages : pages)?.(request.raw, response);
     if (served !== true) throw refusal ?? nothingAt(pathOf(request));
   }
 }
