@@ -28,7 +28,10 @@ const NO_BUDGETS: readonly string[] = [];
 export class Budgets {
   readonly sets = new CountedInterner<LabelSet>();
   readonly #byNamespace = new Map<string, Set<string>>();
-  #version = 0;
+  /** Names of budgets that allow disruptions now and did not before, or the other way round. */
+  readonly #changedRoom = new Set<string>();
+  /** Namespaces with budgets that select other pods than before. */
+  readonly #changedNamespaces = new Set<string>();
   readonly budgets = new ListedObjects<PodDisruptionBudget, Budget>(
     (budget) => ({
       namespace: budget.metadata.namespace ?? '',
@@ -40,9 +43,19 @@ export class Budgets {
     (name, budget, before) => this.#changed(name, budget, before),
   );
 
-  /** Changes whenever the answer of `isWithoutRoom` may have changed for a set. */
-  get version(): number {
-    return this.#version;
+  /** Numbers of the sets for which the answer of `isWithoutRoom` may have changed since the last call. */
+  takeChanged(): ReadonlySet<number> {
+    const changed = new Set<number>();
+    if (this.#changedRoom.size + this.#changedNamespaces.size === 0) return changed;
+    for (const [number, set] of this.sets.entries()) {
+      if (this.#changedNamespaces.has(set.namespace)) {
+        set.budgets = null;
+        changed.add(number);
+      } else if (set.budgets?.some((name) => this.#changedRoom.has(name)) === true) changed.add(number);
+    }
+    this.#changedRoom.clear();
+    this.#changedNamespaces.clear();
+    return changed;
   }
 
   /** The number of the labels of a pod. */
@@ -76,16 +89,15 @@ export class Budgets {
     if (budget?.selectorText === before?.selectorText) {
       const isSame =
         budget?.hasRoom === before?.hasRoom && budget?.releasesUnready === before?.releasesUnready;
-      if (!isSame) this.#version++;
+      if (!isSame) this.#changedRoom.add(name);
       return;
     }
-    this.#version++;
     const { namespace } = (budget ?? before)!;
     const names = this.#byNamespace.get(namespace) ?? new Set();
     if (budget === undefined) names.delete(name);
     else names.add(name);
     if (names.size === 0) this.#byNamespace.delete(namespace);
     else this.#byNamespace.set(namespace, names);
-    for (const [, set] of this.sets.entries()) if (set.namespace === namespace) set.budgets = null;
+    this.#changedNamespaces.add(namespace);
   }
 }

@@ -45,6 +45,8 @@ export interface PodsView {
   pendingPods(): Iterable<PendingPod>;
   /** Null if no node of that name is known. */
   useOf(nodeName: string): NodeUse | null;
+  /** Names of the nodes for which the answer of `useOf` may have changed since the last call. For one reader, node facts. */
+  takeChangedUse(): Iterable<string>;
   /** Number of pods that count for a row, bound ones included. */
   podsIn(row: RowKey): number;
 }

@@ -182,6 +182,10 @@ export class Demand implements PodsView, RollupSource {
     return this.#demand.useOf(nodeName);
   }
 
+  takeChangedUse(): ReadonlySet<string> {
+    return this.#demand.takeChangedUse();
+  }
+
   podsIn(row: RowKey): number {
     return this.#demand.podsIn(row);
   }

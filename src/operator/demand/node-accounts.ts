@@ -1,22 +1,24 @@
 // What is counted per node: the DaemonSet and static pods, which belong to the row of the node's best-ranked pod, and how
-// many pods a drain would have to evict. Both walk the list of the node's pods, and only if that changed.
+// many pods a drain would have to evict. The first walks the list of the node's pods, and only if that changed; the second
+// follows each pod.
 
 import type { ResourceVector } from '../../model/index.ts';
 import type { Budgets } from './budgets.ts';
-import type { NodeUse } from './contract.ts';
 import type { CountedInterner } from './counted-interner.ts';
 import type { NodeEntry } from './nodes.ts';
 import type { PodTable } from './pod-table.ts';
 import { compareRows, type Row, type Rows } from './rows.ts';
 import { Flag, NEVER_COUNTS } from './standing.ts';
 
-const NO_USE: NodeUse = { pods: 0, doNotDisrupt: 0, withoutBudget: 0 };
+/** Bits of the column `use`: in which counts of `NodeUse` a pod is. */
+const Use = { Pod: 1, DoNotDisrupt: 2, WithoutBudget: 4 } as const;
 
 export class NodeAccounts {
   readonly #table: PodTable;
   readonly #rows: Rows;
   readonly #vectors: CountedInterner<ResourceVector>;
   readonly #budgets: Budgets;
+  #changedUse = new Set<string>();
 
   constructor(table: PodTable, rows: Rows, vectors: CountedInterner<ResourceVector>, budgets: Budgets) {
     this.#table = table;
@@ -58,24 +60,56 @@ export class NodeAccounts {
     return best === null || vectors.length === 0 ? null : { row: best, vectors };
   }
 
-  useOf(entry: NodeEntry): NodeUse {
-    if (entry.first === 0) return NO_USE;
-    const { flags, labels, nextOnNode } = this.#table;
-    let pods = 0;
-    let doNotDisrupt = 0;
-    let withoutBudget = 0;
-    for (let slot = entry.first; slot !== 0; slot = nextOnNode[slot]!) {
-      const each = flags[slot]!;
-      if ((each & (Flag.Finished | Flag.Overhead)) !== 0) continue;
-      pods++;
-      // A pod that is leaving by itself no longer protects its node.
-      if ((each & Flag.Terminating) !== 0) continue;
-      if ((each & Flag.DoNotDisrupt) !== 0) doNotDisrupt++;
-      // The eviction API asks no budget for a pod that has not run yet.
-      if ((each & Flag.Pending) !== 0) continue;
-      if (this.#budgets.isWithoutRoom(labels[slot]!, (each & Flag.Unready) !== 0)) withoutBudget++;
-    }
-    return { pods, doNotDisrupt, withoutBudget };
+  /** Counts a pod for the use of its node; again after its flags, its labels or a budget changed. */
+  countUse(slot: number, entry: NodeEntry): void {
+    this.#replaceUse(slot, entry, this.#useBits(slot));
+  }
+
+  /** The pod leaves the node. */
+  uncountUse(slot: number, entry: NodeEntry): void {
+    this.#replaceUse(slot, entry, 0);
+  }
+
+  /** Names of the nodes whose use changed, or whose object appeared or disappeared, since the last call. */
+  takeChangedUse(): ReadonlySet<string> {
+    const changed = this.#changedUse;
+    this.#changedUse = new Set();
+    return changed;
+  }
+
+  useChanged({ name }: NodeEntry): void {
+    this.#changedUse.add(name);
+  }
+
+  #replaceUse(slot: number, entry: NodeEntry, after: number): void {
+    const { use } = this.#table;
+    const before = use[slot]!;
+    if (before === after) return;
+    use[slot] = after;
+    const { pods, doNotDisrupt, withoutBudget } = entry.use;
+    const change = (bit: number): number =>
+      (after & bit) === (before & bit) ? 0 : (after & bit) === 0 ? -1 : 1;
+    entry.use = {
+      pods: pods + change(Use.Pod),
+      doNotDisrupt: doNotDisrupt + change(Use.DoNotDisrupt),
+      withoutBudget: withoutBudget + change(Use.WithoutBudget),
+    };
+    this.useChanged(entry);
+  }
+
+  #useBits(slot: number): number {
+    const flags = this.#table.flags[slot]!;
+    if ((flags & (Flag.Finished | Flag.Overhead)) !== 0) return 0;
+    // A pod that is leaving by itself no longer protects its node.
+    if ((flags & Flag.Terminating) !== 0) return Use.Pod;
+    const bits = Use.Pod | ((flags & Flag.DoNotDisrupt) === 0 ? 0 : Use.DoNotDisrupt);
+    // The eviction API asks no budget for a pod that has not run yet.
+    if ((flags & Flag.Pending) !== 0) return bits;
+    const isWithoutRoom = this.#budgets.isWithoutRoom(
+      this.#table.labels[slot]!,
+      (flags & Flag.Unready) !== 0,
+    );
+    return isWithoutRoom ? bits | Use.WithoutBudget : bits;
   }
 }
 

@@ -5,6 +5,8 @@ import { type Attributes, INSTANCE_TYPE_KEY, type ResourceVector, ZONE_KEY } fro
 import type { NodeUse } from './contract.ts';
 import type { Row } from './rows.ts';
 
+const NO_USE: NodeUse = { pods: 0, doNotDisrupt: 0, withoutBudget: 0 };
+
 export class NodeEntry {
   readonly number: number;
   readonly name: string;
@@ -17,8 +19,8 @@ export class NodeEntry {
   isManaged: boolean;
   /** Where the DaemonSet and static pods of the node are counted now. */
   overhead: { readonly row: Row; readonly vectors: readonly ResourceVector[] } | null = null;
-  /** Null if it has to be counted again; `budgets` is the version of the budgets that it was counted with. */
-  use: { readonly counts: NodeUse; readonly budgets: number } | null = null;
+  /** Kept up to date by node-accounts.ts; replaced, not written, when it changes. */
+  use: NodeUse = NO_USE;
 
   constructor(number: number, name: string, isManaged: boolean) {
     this.number = number;

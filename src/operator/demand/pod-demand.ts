@@ -134,6 +134,7 @@ export class PodDemand {
     const labels = node.metadata.labels ?? {};
     const text = JSON.stringify(labels);
     if (entry.attributes === null || entry.labelsText !== text) {
+      if (entry.attributes === null) this.#accounts.useChanged(entry);
       entry.attributes = attributesOf(labels);
       entry.labelsText = text;
       this.sawLabels(labels);
@@ -147,6 +148,7 @@ export class PodDemand {
     if (entry === undefined) return;
     entry.attributes = null;
     entry.labelsText = '';
+    this.#accounts.useChanged(entry);
     this.#placeNode(entry);
     this.#nodes.dirty.add(entry);
   }
@@ -229,9 +231,14 @@ export class PodDemand {
   useOf(nodeName: string): NodeUse | null {
     const entry = this.#nodes.find(nodeName);
     if (entry === undefined || entry.attributes === null) return null;
-    if (entry.use?.budgets !== this.budgets.version)
-      entry.use = { counts: this.#accounts.useOf(entry), budgets: this.budgets.version };
-    return entry.use!.counts;
+    this.#settleBudgets();
+    return entry.use;
+  }
+
+  /** Names of the nodes for which the answer of `useOf` may have changed since the last call. */
+  takeChangedUse(): ReadonlySet<string> {
+    this.#settleBudgets();
+    return this.#accounts.takeChangedUse();
   }
 
   podsIn(key: RowKey): number {
@@ -286,6 +293,7 @@ export class PodDemand {
       this.#touchNode(slot);
     if ((flags & Flag.Acknowledged) !== 0) this.#reports.acknowledgements.forget(slot);
     this.#moveTo(slot, reading.nodeName);
+    if (table.node[slot] !== 0) this.#accounts.countUse(slot, this.#nodes.at(table.node[slot]!));
     if ((flags & Flag.Request) !== 0) records.owners.attach(slot, reading.owner);
     else if (known === 0) records.owners.adopt(slot, reading.uid);
     records.writeName(slot, reading);
@@ -316,6 +324,7 @@ export class PodDemand {
     if (before === 0 ? nodeName === '' : this.#nodes.at(before).name === nodeName) return;
     if (before !== 0) {
       const entry = this.#nodes.at(before);
+      this.#accounts.uncountUse(slot, entry);
       entry.first = table.unlink(slot, entry.first);
       this.#touch(entry);
     }
@@ -333,7 +342,6 @@ export class PodDemand {
   }
 
   #touch(entry: NodeEntry): void {
-    entry.use = null;
     this.#nodes.dirty.add(entry);
   }
 
@@ -391,6 +399,15 @@ export class PodDemand {
       )
         this.#place(slot);
     }
+  }
+
+  #settleBudgets(): void {
+    const changed = this.budgets.takeChanged();
+    if (changed.size === 0) return;
+    const { labels, node, end } = this.#table;
+    for (let slot = 1; slot < end; slot++)
+      if (node[slot] !== 0 && changed.has(labels[slot]!))
+        this.#accounts.countUse(slot, this.#nodes.at(node[slot]!));
   }
 
   #placeNode(entry: NodeEntry): void {

@@ -22,6 +22,8 @@ export class PodTable {
   readonly labels = this.bySlot.u32();
   /** 0: not bound. */
   readonly node = this.bySlot.u32();
+  /** What the pod adds to the use of its node, as bits of node-accounts.ts. */
+  readonly use = this.bySlot.u32();
   readonly nextOnNode = this.bySlot.u32();
   readonly previousOnNode = this.bySlot.u32();
   /** Row that the pod counts for, with `vector`; 0: none. */

@@ -5,7 +5,7 @@ import { NodeFacts_Protected_Reason } from '../../wire/gen/bigfleet/v1alpha1/cap
 import type { NodeUse } from '../demand/contract.ts';
 import { MACHINE_LABEL } from './contract.ts';
 import { NodeFactTracker } from './node-facts.ts';
-import { NodeTable } from './node-table.ts';
+import { DRAIN_FAILED_ANNOTATION, NodeTable } from './node-table.ts';
 
 const { REASON_ANNOTATION, REASON_DRAIN_FAILED, REASON_PDB } = NodeFacts_Protected_Reason;
 const EMPTY: NodeUse = { pods: 0, doNotDisrupt: 0, withoutBudget: 0 };
@@ -22,7 +22,7 @@ function scene(names: readonly string[] = ['b', 'a']) {
   const tracker = new NodeFactTracker({
     clock,
     nodes,
-    pods: { useOf: (name) => use.get(name) ?? null },
+    pods: { useOf: (name) => use.get(name) ?? null, takeChangedUse: () => use.keys() },
     drainFailedUntilMs: ({ name }) => failedUntil.get(name) ?? 0,
   });
   /** Refreshes every 10 s, as the roll-up does. */
@@ -109,6 +109,73 @@ describe('facts about nodes', () => {
     expect(tracker.refresh().inUse).toEqual(['m-a']);
     nodes.remove({ metadata: { name: 'a' } });
     expect(tracker.refresh()).toEqual({ empty: [], inUse: [], protected: [] });
+  });
+
+  it('given nodes of which one changes its pods, then only that one is read again', () => {
+    const { nodes, use, clock } = scene(['a', 'b', 'c']);
+    for (const name of ['a', 'b', 'c']) use.set(name, BUSY);
+    const read: string[] = [];
+    let changed = ['a', 'b', 'c'];
+    const pods = {
+      useOf: (name: string) => {
+        read.push(name);
+        return use.get(name) ?? null;
+      },
+      takeChangedUse: () => changed.splice(0),
+    };
+    const tracker = new NodeFactTracker({ clock, nodes, pods, drainFailedUntilMs: () => 0 });
+    expect(tracker.refresh().inUse).toEqual(['m-a', 'm-b', 'm-c']);
+    read.length = 0;
+    use.set('b', { ...BUSY, doNotDisrupt: 1 });
+    changed = ['b'];
+    expect(tracker.refresh().inUse).toEqual(['m-a', 'm-c']);
+    expect(read).toEqual(['b']);
+  });
+
+  it('given any course of pods, nodes, drains and time, then the facts are those of a tracker that reads every node', async () => {
+    const step = fc.record({
+      name: fc.constantFrom('a', 'b', 'c'),
+      pods: fc.nat(1),
+      doNotDisrupt: fc.nat(1),
+      withoutBudget: fc.nat(1),
+      node: fc.constantFrom('same', 'same', 'same', 'gone', 'other machine'),
+      isDrainFailed: fc.boolean(),
+      seconds: fc.constantFrom(1, 10, 61, 121, 301),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        const clock = new VirtualClock(1_000_000);
+        const nodes = new NodeTable();
+        const use = new Map<string, NodeUse>();
+        const changed = new Set<string>();
+        const failedUntilMs = new Map<string, number>();
+        const useOf = (name: string) => use.get(name) ?? null;
+        const drainFailedUntilMs = ({ drainFailed }: { readonly drainFailed: string }) => Number(drainFailed);
+        const rest = { clock, nodes, drainFailedUntilMs };
+        const takeChangedUse = () => {
+          const names = [...changed];
+          changed.clear();
+          return names;
+        };
+        const tracker = new NodeFactTracker({ ...rest, pods: { useOf, takeChangedUse } });
+        const thorough = new NodeFactTracker({
+          ...rest,
+          pods: { useOf, takeChangedUse: () => ['a', 'b', 'c'] },
+        });
+        for (const { name, node, isDrainFailed, seconds, ...counts } of steps) {
+          use.set(name, counts);
+          changed.add(name);
+          if (isDrainFailed) failedUntilMs.set(name, clock.now() + 100_000);
+          const annotations = { [DRAIN_FAILED_ANNOTATION]: String(failedUntilMs.get(name) ?? 0) };
+          const labels = { [MACHINE_LABEL]: node === 'same' ? `m-${name}` : 'm-other' };
+          if (node === 'gone') nodes.remove({ metadata: { name } });
+          else nodes.set({ metadata: { name, labels, annotations } });
+          expect(tracker.refresh()).toEqual(thorough.refresh());
+          await clock.advance(seconds * 1000);
+          expect(tracker.refresh()).toEqual(thorough.refresh());
+        }
+      }),
+    );
   });
 
   it('given any course of pods, then each machine is listed at most once and an empty one was empty for two minutes', async () => {

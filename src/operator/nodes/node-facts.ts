@@ -41,26 +41,34 @@ interface State {
   fact: 'empty' | 'in-use' | null;
   emptySinceMs: number | null;
   protection: Reason | null;
-  /** When the current reason appeared; null: there is none now. */
+  /** When the current reason appeared; null: there was none at the last refresh. */
   reasonSinceMs: number | null;
+  /** Time of the last refresh that found the reason of a protection that has none now. */
   lastReasonMs: number;
 }
 
 export class NodeFactTracker {
   readonly #clock: Clock;
   readonly #nodes: NodeTable;
-  readonly #pods: Pick<PodsView, 'useOf'>;
+  readonly #pods: Pick<PodsView, 'useOf' | 'takeChangedUse'>;
   readonly #failedUntilMs: (node: TrackedNode) => number;
   readonly #settings: FactSettings;
   readonly #states = new Map<string, State>();
   #facts: NodeFacts = { empty: [], inUse: [], protected: [] };
   #text = '';
-  #hasRefreshed = false;
+  /** By node name: its machine as of the last refresh. */
+  readonly #machines = new Map<string, string>();
+  /** Names of nodes that changed since the last refresh. */
+  readonly #changedNodes = new Set<string>();
+  /** Machines whose facts may change by the passage of time. */
+  readonly #timed = new Set<string>();
+  /** Null before the first refresh. */
+  #refreshedMs: number | null = null;
 
   constructor(deps: {
     readonly clock: Clock;
     readonly nodes: NodeTable;
-    readonly pods: Pick<PodsView, 'useOf'>;
+    readonly pods: Pick<PodsView, 'useOf' | 'takeChangedUse'>;
     /** Until when a failed drain protects a node; 0 without one. */
     readonly drainFailedUntilMs: (node: TrackedNode) => number;
     readonly settings?: FactSettings;
@@ -70,6 +78,10 @@ export class NodeFactTracker {
     this.#pods = deps.pods;
     this.#failedUntilMs = deps.drainFailedUntilMs;
     this.#settings = deps.settings ?? DEFAULT_FACT_SETTINGS;
+    for (const { name } of this.#nodes.all()) this.#changedNodes.add(name);
+    const changed = (name: string): void => void this.#changedNodes.add(name);
+    this.#nodes.onNodeChange(changed);
+    this.#nodes.onManagedChange(changed);
   }
 
   /** The facts as of the last refresh. */
@@ -77,19 +89,35 @@ export class NodeFactTracker {
     return this.#facts;
   }
 
-  /** Reads the use of all managed nodes. Returns the same object while nothing has changed, sorted by machine. */
+  /** Reads what changed since the last call. Returns the same object while the facts stay, sorted by machine. */
   refresh(): NodeFacts {
     const now = this.#clock.now();
-    const seen = new Set<string>();
-    for (const [machine, node] of this.#nodes.managed()) {
-      if (machine.length > MAX_ID_BYTES) continue;
-      seen.add(machine);
-      this.#update(machine, node, now);
-    }
-    this.#hasRefreshed = true;
-    for (const machine of [...this.#states.keys()]) if (!seen.has(machine)) this.#states.delete(machine);
-    this.#publish();
+    let isChanged = false;
+    for (const machine of this.#due()) if (this.#update(machine, now)) isChanged = true;
+    this.#refreshedMs = now;
+    if (isChanged) this.#publish();
     return this.#facts;
+  }
+
+  /** Machines whose facts may differ from those of the last refresh. */
+  #due(): ReadonlySet<string> {
+    const due = new Set(this.#timed);
+    for (const name of this.#changedNodes) {
+      const before = this.#machines.get(name);
+      const machine = this.#nodes.machineOf(name);
+      if (before !== undefined) due.add(before);
+      if (machine === null) this.#machines.delete(name);
+      else {
+        this.#machines.set(name, machine);
+        due.add(machine);
+      }
+    }
+    this.#changedNodes.clear();
+    for (const name of this.#pods.takeChangedUse()) {
+      const machine = this.#machines.get(name);
+      if (machine !== undefined) due.add(machine);
+    }
+    return due;
   }
 
   /** Since when the node of a machine has run no pods that a drain would evict; null if it runs some or is not known. */
@@ -97,11 +125,13 @@ export class NodeFactTracker {
     return this.#states.get(machine)?.emptySinceMs ?? null;
   }
 
-  #update(machine: string, node: TrackedNode, now: number): void {
-    const use = this.#pods.useOf(node.name);
-    if (use === null) {
-      this.#states.delete(machine);
-      return;
+  /** Whether the facts of the machine are other ones now. */
+  #update(machine: string, now: number): boolean {
+    const node = machine.length > MAX_ID_BYTES ? undefined : this.#nodes.nodeOf(machine);
+    const use = node === undefined ? null : this.#pods.useOf(node.name);
+    if (node === undefined || use === null) {
+      this.#timed.delete(machine);
+      return this.#states.delete(machine);
     }
     const state = this.#states.get(machine) ?? {
       fact: null,
@@ -111,6 +141,7 @@ export class NodeFactTracker {
       lastReasonMs: Number.NEGATIVE_INFINITY,
     };
     this.#states.set(machine, state);
+    const { fact, protection } = state;
     if (use.pods > 0) {
       state.emptySinceMs = null;
       state.fact = 'in-use';
@@ -118,7 +149,11 @@ export class NodeFactTracker {
       state.emptySinceMs ??= now;
       if (now - state.emptySinceMs >= this.#settings.emptyMs) state.fact = 'empty';
     }
-    this.#protect(state, this.#reasonOf(node, use.doNotDisrupt, use.withoutBudget, now), now);
+    const reason = this.#reasonOf(node, use.doNotDisrupt, use.withoutBudget, now);
+    this.#protect(state, reason, now);
+    if (isTimed(state, reason)) this.#timed.add(machine);
+    else this.#timed.delete(machine);
+    return state.fact !== fact || state.protection !== protection;
   }
 
   #reasonOf(node: TrackedNode, doNotDisrupt: number, withoutBudget: number, now: number): Reason | null {
@@ -129,6 +164,8 @@ export class NodeFactTracker {
 
   #protect(state: State, reason: Reason | null, now: number): void {
     if (reason === null) {
+      // It was there until the last refresh, which need not have read the node.
+      if (state.reasonSinceMs !== null) state.lastReasonMs = this.#refreshedMs!;
       state.reasonSinceMs = null;
       // An empty node has nothing left to protect.
       const isOver = now - state.lastReasonMs >= this.#settings.unprotectedMs || state.fact === 'empty';
@@ -137,12 +174,11 @@ export class NodeFactTracker {
     }
     state.reasonSinceMs ??= now;
     const isSettled =
-      reason !== REASON_PDB || !this.#hasRefreshed || now - state.reasonSinceMs >= this.#settings.budgetMs;
-    if (isSettled || state.protection !== null) {
-      // The reason shown changes only from a budget to a stronger one: budgets come and go.
-      if (state.protection === null || reason !== REASON_PDB) state.protection = reason;
-      state.lastReasonMs = now;
-    }
+      reason !== REASON_PDB ||
+      this.#refreshedMs === null ||
+      now - state.reasonSinceMs >= this.#settings.budgetMs;
+    // The reason shown changes only from a budget to a stronger one: budgets come and go.
+    if (state.protection === null ? isSettled : reason !== REASON_PDB) state.protection = reason;
   }
 
   #publish(): void {
@@ -160,4 +196,11 @@ export class NodeFactTracker {
     this.#text = text;
     this.#facts = { empty, inUse, protected: guarded };
   }
+}
+
+/** Whether the facts may change while node and pods stay as they are. */
+function isTimed({ fact, emptySinceMs, protection }: State, reason: Reason | null): boolean {
+  if (emptySinceMs !== null && fact !== 'empty') return true;
+  if (reason === null) return protection !== null;
+  return reason === REASON_DRAIN_FAILED || protection === null;
 }
