@@ -21,6 +21,11 @@ const ROOMS = {
   ],
   // The dashboard knows the read API alone.
   web: ['wire'],
+  // Clusters are read by the client and translated by the demand of the operator; figures and plots are those of the page.
+  assess: [
+    ...['collections', 'model', 'runtime', 'wire', 'fleet', 'engine', 'provider'],
+    ...['scenario', 'operator', 'web'],
+  ],
   cli: [
     ...[
       'collections',
@@ -34,7 +39,7 @@ const ROOMS = {
       'coordinator',
       'operator',
     ],
-    ...['scenario', 'whatif', 'demo', 'web'],
+    ...['scenario', 'whatif', 'demo', 'web', 'assess'],
   ],
 };
 
@@ -53,9 +58,9 @@ const SIDE_DOORS = [
   '^src/scenario/(document|economy-options|enum-names|offerings-file|plan-json|scenario|scenario-write)\\.ts$',
   '^src/shard/planning/queries/need-names\\.ts$',
   '^src/whatif/(request|answer)\\.ts$',
-  '^src/operator/kube/index\\.ts$',
+  '^src/operator/(demand|kube)/index\\.ts$',
   '^src/operator/verdicts/explain-pod\\.ts$',
-  '^src/web/figures\\.ts$',
+  '^src/web/(figures|plot)\\.ts$',
   '^src/wire/(codec/steps|grpc/certificates|grpc/tls-advice|grpc/tls-files)\\.ts$',
 ];
 

@@ -1,14 +1,10 @@
 // The figures of `bench economy` as one self-contained HTML page: plots, and the command that makes it again.
 
+import { barChart, escaped, lineChart, PLOT_STYLE, type Series } from '../../src/web/plot.ts';
 import type { EconomyResult } from './figures.ts';
-import { barChart, escaped, lineChart, type Series } from './plot.ts';
 import { MEASURES, meanOf, measured, policyNames } from './summary.ts';
 
-const STYLE = `
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 760px; margin: 2rem auto; padding: 0 1rem; color: #1f2328; }
-figure { margin: 2rem 0; } figcaption { font-weight: 600; margin-bottom: .5rem; }
-svg { width: 100%; height: auto; } svg text { font-size: 12px; fill: #57606a; } .grid { stroke: #d0d7de; }
-.legend span { margin-right: 1rem; } .legend i { display: inline-block; width: 12px; height: 12px; margin-right: .3rem; }
+const STYLE = `${PLOT_STYLE}
 table { border-collapse: collapse; } td, th { padding: .2rem .8rem .2rem 0; text-align: left; }
 `;
 

@@ -58,6 +58,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./remote/export.ts')).exportCommand(),
   },
   {
+    name: 'assess',
+    summary: 'say what BigFleet would make of your own clusters; they are only read',
+    load: async () => (await import('./assess.ts')).assessCommand(),
+  },
+  {
     name: 'get',
     summary: 'show the current state of a running shard',
     load: async () => (await import('./remote/get.ts')).getCommand(),

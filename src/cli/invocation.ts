@@ -78,7 +78,7 @@ function realPath(path: string): string | null {
 
 /** `bigfleet` before the name of a command: a command to type, not the name of the project. */
 const TYPED =
-  /\bbigfleet (?=(?:up|shard|operator|decide|get|describe|top|explain|config|freeze|unfreeze|retry|quarantine|forget|drain|accept|refuse|cluster|history|replay|provider|cost|version|completion|certs)\b)/g;
+  /\bbigfleet (?=(?:up|shard|operator|decide|whatif|export|assess|get|describe|top|explain|config|freeze|unfreeze|retry|quarantine|forget|drain|accept|refuse|cluster|history|replay|provider|cost|version|completion|certs)\b)/g;
 
 /** A text whose hints, such as `bigfleet get clusters`, a reader can type where this command line runs. */
 export function asCalledHere(text: string, call: () => string = invocation): string {

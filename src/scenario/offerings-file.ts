@@ -1,5 +1,9 @@
-// The offerings of a fake cloud, from the file of `bigfleet provider fake --offerings`, in JSON or YAML:
+// Catalogues of offerings, in JSON or YAML: the file of `bigfleet provider fake --offerings` and of `bigfleet assess
+// --catalogue`. Where the prices come from is for the latter, which reports it:
 //
+//   source: npm package some-prices 1.2.3   # a package registry, package and version
+//   date: 2026-01-31
+//   invented: false
 //   offerings:
 //     - name: small-spot
 //       instanceType: m7.large
@@ -19,7 +23,22 @@ import { LABELS, nameIn, SUPPLY, TEXT } from './value-schemas.ts';
 
 const WEIGHT = numberIn({ min: 1, max: 1000, integer: true });
 
-const OFFERINGS = z.strictObject({ offerings: given(z.array(z.unknown()), []) });
+const FILE = z.strictObject({
+  source: TEXT,
+  date: TEXT,
+  invented: given(z.boolean(), false),
+  offerings: given(z.array(z.unknown()), []),
+});
+
+/** A catalogue with where its prices come from. */
+export interface CatalogueFile {
+  readonly offerings: readonly CatalogueEntry[];
+  /** Package registry, package and version; '' if none is named. */
+  readonly source: string;
+  readonly date: string;
+  /** The file says so, or it does not name source and date of its prices. */
+  readonly isInvented: boolean;
+}
 
 const ENTRY = z.strictObject({
   capacityType: nameIn(
@@ -42,16 +61,32 @@ const ENTRY = z.strictObject({
 });
 
 export function parseOfferingsFile(text: string): Result<readonly CatalogueEntry[]> {
+  const file = parseCatalogueFile(text);
+  return file.ok ? ok(file.value.offerings) : file;
+}
+
+export function parseCatalogueFile(text: string): Result<CatalogueFile> {
   const document = parseDocumentText(text);
   if (!document.ok) return document;
   const problems: Problem[] = [];
-  const schemas = { schema: OFFERINGS, lenient: OFFERINGS };
-  const entries = validateRecord(schemas, document.value, '', problems, ({ offerings }) => {
-    if (offerings.length === 0)
-      problems.push({ code: 'BF_INPUT_INVALID', path: 'offerings', message: 'There must be at least one.' });
-    return readEntries(offerings, problems);
-  });
-  return problems.length > 0 || entries === undefined ? refused(problems) : ok(entries);
+  const schemas = { schema: FILE, lenient: FILE };
+  const file = validateRecord(
+    schemas,
+    document.value,
+    '',
+    problems,
+    ({ offerings, source, date, invented }): CatalogueFile => {
+      if (offerings.length === 0)
+        problems.push({
+          code: 'BF_INPUT_INVALID',
+          path: 'offerings',
+          message: 'There must be at least one.',
+        });
+      const isInvented = invented || source === '' || date === '';
+      return { offerings: readEntries(offerings, problems), source, date, isInvented };
+    },
+  );
+  return problems.length > 0 || file === undefined ? refused(problems) : ok(file);
 }
 
 function readEntries(list: readonly unknown[], problems: Problem[]): readonly CatalogueEntry[] {

@@ -70,6 +70,18 @@ export interface UncountedObject {
   readonly isUnreadable: boolean;
 }
 
+/** A pod that counts, or that would but for a problem; the operator itself tracks only those that wait. */
+export interface CountedPod {
+  readonly uid: string;
+  /** Null: it is in no row. */
+  readonly row: RowKey | null;
+  readonly resources: ResourceVector;
+  /** What its shape asks for that a row cannot express, for a person. */
+  readonly remarks: readonly string[];
+  /** Why it is in no row; null if it is in one. */
+  readonly problem: string | null;
+}
+
 /** A CapacityRequest by name. */
 export interface RequestName {
   readonly namespace: string;

@@ -1,7 +1,7 @@
 // The demand part of the operator as one object: consumers for the reflectors, handlers for what the shard says, and the
 // views that the session, the drains and the Events read. The operator's process makes one and connects it.
 
-import { isOperator, type Requirement } from '../../model/index.ts';
+import { isOperator, NO_RESOURCES, type Requirement, type ResourceVector } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type {
   AvailableCapacityUpdate,
@@ -11,6 +11,7 @@ import type {
 import type { CapacityRequest, KubeObject, Node, Pod } from '../kube/objects.ts';
 import type { ObjectConsumer, ReflectorState } from '../kube/reflector.ts';
 import type {
+  CountedPod,
   CountedRequest,
   NodeUse,
   PendingPod,
@@ -161,6 +162,18 @@ export class Demand implements PodsView, RollupSource {
 
   pendingPods(): Iterable<PendingPod> {
     return this.#demand.pendingPods();
+  }
+
+  /** Pods that count or would but for a problem, running ones included. */
+  countedPods(): Iterable<CountedPod> {
+    return this.#demand.countedPods();
+  }
+
+  /** Requests of the DaemonSet pods on a fresh node for a row; empty for a fingerprint without a row. */
+  daemonsOnFreshNode(fingerprint: string): ResourceVector {
+    const { rows, daemonSets } = this.#demand;
+    const profile = rows.profileOf(fingerprint);
+    return profile === undefined ? NO_RESOURCES : daemonSets.onFreshNode(profile);
   }
 
   /** Pods and CapacityRequests that cannot be counted or read, with the reason. */

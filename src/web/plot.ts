@@ -1,11 +1,33 @@
-// Plots as inline SVG: grouped bars and lines. Pure functions from numbers to text, without a script.
+// Plots as inline SVG: grouped bars and lines. Pure functions from numbers to text, without a script. Used by the pages of
+// `bigfleet assess` and of the economy benchmark.
 
 const WIDTH = 720;
 const HEIGHT = 300;
 const MARGIN = { top: 20, right: 20, bottom: 40, left: 60 };
-const COLOURS = ['#1f6feb', '#d1570d', '#2da44e', '#8250df', '#bf3989', '#57606a'];
+/** Of the series, in a light and in a dark page. */
+const COLOURS = [
+  ['#1f6feb', '#58a6ff'],
+  ['#d1570d', '#f0883e'],
+  ['#2da44e', '#3fb950'],
+  ['#8250df', '#bc8cff'],
+  ['#bf3989', '#f778ba'],
+  ['#57606a', '#9198a1'],
+] as const;
 /** Divisions of the vertical axis. */
 const TICKS = 5;
+
+/** The style of a page with plots, which follows the light or dark scheme of the reader. */
+export const PLOT_STYLE = `
+:root { color-scheme: light dark; --page: #ffffff; --ink: #1f2328; --soft: #57606a; --grid: #d0d7de; ${variables(0)} }
+@media (prefers-color-scheme: dark) {
+  :root { --page: #0d1117; --ink: #e6edf3; --soft: #9198a1; --grid: #30363d; ${variables(1)} }
+}
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 760px; margin: 2rem auto; padding: 0 1rem;
+  background: var(--page); color: var(--ink); }
+figure { margin: 2rem 0; } figcaption { font-weight: 600; margin-bottom: .5rem; }
+svg { width: 100%; height: auto; } svg text { font-size: 12px; fill: var(--soft); } .grid { stroke: var(--grid); }
+.legend span { margin-right: 1rem; } .legend i { display: inline-block; width: 12px; height: 12px; margin-right: .3rem; }
+`;
 
 export interface Series {
   readonly name: string;
@@ -23,7 +45,7 @@ export function barChart(title: string, labels: readonly string[], series: reado
       const y = yOf(value, top);
       const height = HEIGHT - MARGIN.bottom - y;
       const label = `<text x="${x + barWidth / 2}" y="${y - 4}" text-anchor="middle">${value.toFixed(2)}</text>`;
-      return `<rect x="${x}" y="${y}" width="${barWidth - 2}" height="${height}" fill="${colour(s)}"><title>${escaped(name)}: ${value}</title></rect>${label}`;
+      return `<rect x="${x}" y="${y}" width="${barWidth - 2}" height="${height}" style="fill:${colour(s)}"><title>${escaped(name)}: ${value}</title></rect>${label}`;
     }),
   );
   const names = labels.map((label, i) => {
@@ -50,7 +72,7 @@ export function lineChart(
   const xOf = (i: number): number => MARGIN.left + (plotWidth() * i) / Math.max(1, longest - 1);
   const lines = series.map(({ values }, s) => {
     const points = values.map((value, i) => `${xOf(i).toFixed(1)},${yOf(value, top).toFixed(1)}`);
-    return `<polyline points="${points.join(' ')}" fill="none" stroke="${colour(s)}" stroke-width="2"/>`;
+    return `<polyline points="${points.join(' ')}" fill="none" style="stroke:${colour(s)}" stroke-width="2"/>`;
   });
   const ends = [0, longest - 1].map((i) => {
     return `<text x="${xOf(i)}" y="${HEIGHT - MARGIN.bottom + 18}" text-anchor="middle">${first + i * step}</text>`;
@@ -102,5 +124,9 @@ function plotWidth(): number {
 }
 
 function colour(index: number): string {
-  return COLOURS[index % COLOURS.length]!;
+  return `var(--series-${index % COLOURS.length})`;
+}
+
+function variables(scheme: 0 | 1): string {
+  return COLOURS.map((pair, i) => `--series-${i}: ${pair[scheme]};`).join(' ');
 }
