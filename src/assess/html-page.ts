@@ -16,6 +16,8 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; wh
 .soft { color: var(--soft); } .scroll { overflow-x: auto; }
 `;
 
+/** Names of the capacity types that are paid by the hour. */
+const RENTED = ['on demand', 'spot'];
 /** Bars of a plot; the table above it has all clusters and types. */
 const MAX_BARS = 8;
 
@@ -80,7 +82,7 @@ Pods that do not state what an interruption costs accept spot machines.</p>`,
     ),
     costChart(assessment, known),
     typeChart(assessment, known),
-    courseChart(known),
+    courseChart(now, known),
   ]);
 }
 
@@ -131,13 +133,19 @@ function typeChart({ now }: Assessment, fleets: NamedFleets): string {
   );
 }
 
-function courseChart(fleets: NamedFleets): string {
-  const series = fleets.map(([name, { course }]) => ({ name, values: course }));
-  if (!series.some(({ values }) => values.length > 1)) return '';
+function courseChart(now: Fleet, fleets: NamedFleets): string {
+  const cycles = Math.max(0, ...fleets.map(([, { course }]) => course.length));
+  if (cycles < 2) return '';
+  const rentedNow = now.types
+    .filter(({ capacityType }) => RENTED.includes(capacityType))
+    .reduce((sum, { dollarsPerHour }) => sum + dollarsPerHour, 0);
   return lineChart(
     'Rented machines until the fleet is settled: dollars an hour after each cycle',
     { label: 'cycle', first: 1, step: 1 },
-    series,
+    [
+      { name: 'now', values: Array.from({ length: cycles }, () => rentedNow) },
+      ...fleets.map(([name, { course }]) => ({ name, values: course })),
+    ],
   );
 }
 

@@ -1,13 +1,14 @@
 // Sections of the page below the comparison: sharing, what is stranded, and what Needs could not express. Pure.
 
-import { formatQuantity } from '../model/index.ts';
-import { dollars } from '../web/figures.ts';
+import { count, dollars } from '../web/figures.ts';
 import { barChart } from '../web/plot.ts';
 import type { Assessment, FreshFleet, Sharing, SharingSide } from './assessment.ts';
 import type { Remark } from './cluster-demand.ts';
 import { numbers, paragraphs, section, table } from './html-parts.ts';
 import { gapLines, SHARING_DEFINITION, strandedTotals } from './summary.ts';
 
+const GIB = 2 ** 30;
+const BYTES = ['memory', 'ephemeral-storage'];
 /** Rows of a table that may be long. */
 const MAX_ROWS = 30;
 const MAX_BARS = 8;
@@ -50,7 +51,6 @@ one cluster would still find as many spare nodes as the best equipped cluster ha
 
 function strandedSection({ clusters, strandedPerHour }: Assessment): string {
   const totals = strandedTotals(clusters);
-  const amount = (units: number, resource: string): string => formatQuantity(Math.round(units), resource);
   const share = (part: number, whole: number): number => (whole === 0 ? 0 : (100 * part) / whole);
   const shown = clusters.toSorted((a, b) => b.now.dollarsPerHour - a.now.dollarsPerHour).slice(0, MAX_BARS);
   const resources = ['cpu', 'memory'].filter((name) => totals.some(({ resource }) => resource === name));
@@ -116,4 +116,10 @@ function unmetTable(fleet: FreshFleet | null): string {
   if (fleet === null || fleet.unmet.length === 0) return '';
   const rows = fleet.unmet.map(({ cluster, pods, reason, wants }) => [cluster, String(pods), wants, reason]);
   return `<h3>Pods that no machine of the catalogue serves</h3>${table(['Cluster', 'Pods', 'They want', 'Why not'], rows.slice(0, MAX_ROWS), [1])}`;
+}
+
+/** Cores, GiB or pieces. */
+function amount(units: number, resource: string): string {
+  if (resource === 'cpu') return `${count(units / 1000)} cores`;
+  return BYTES.includes(resource) ? `${count(units / GIB)} GiB` : count(units);
 }

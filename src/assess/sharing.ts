@@ -1,12 +1,12 @@
 // What one pool is worth: each cluster with its own nodes against all clusters with all nodes. Every node is one that exists and
 // is paid for, bound to its cluster at first, and never returned. Apart, a cluster buys what its own nodes do not hold;
-// together it gets the nodes that other clusters do not need first. Pure.
+// together it gets the nodes first that other clusters do not need when they are alone. Pure.
 
 import { type LedgerMachine, MachineState } from '../model/index.ts';
 import type { CatalogueEntry } from '../provider/index.ts';
 import type { Fleet, Sharing, SharingSide } from './assessment.ts';
 import { cents, fleetOfPriced, type Priced, pricesOf } from './fleets.ts';
-import { boundMachine } from './machines.ts';
+import { boundMachine, idleMachine, nodeId } from './machines.ts';
 import type { PricedNode } from './priced-nodes.ts';
 import { type NamedDemand, type SettledFleet, settledFleet } from './settled.ts';
 
@@ -21,20 +21,28 @@ export function sharingOf(
   nowMs: number,
   progress: (what: string) => void,
 ): Sharing {
-  const sideOf = (some: readonly SharingCluster[], what: string): SharingSide => {
+  // A node that no pod of its cluster needs is free for all from the start: in a running fleet it would be on hold for some
+  // minutes, and others would buy meanwhile.
+  const free = new Set<string>();
+  const settled = (some: readonly SharingCluster[], what: string): SettledFleet => {
     const existing = some.flatMap(({ demand, name, nodes }) =>
-      nodes.map((node) => boundMachine(name, node, demand.usesOf(node.name))),
+      nodes.map((node) =>
+        free.has(nodeId(name, node.name))
+          ? idleMachine(name, node, nowMs)
+          : boundMachine(name, node, demand.usesOf(node.name)),
+      ),
     );
-    const settled = settledFleet(some, existing, catalogue, nowMs, (cycle) =>
+    return settledFleet(some, existing, catalogue, nowMs, (cycle) =>
       progress(`Sharing, ${what}: cycle ${cycle}`),
     );
-    return side(settled, pricesOfNodes);
   };
-  const apartByCluster = clusters.map((cluster) => ({
+  const alone = clusters.map((cluster) => ({
     name: cluster.name,
-    ...sideOf([cluster], `${cluster.name} alone`),
+    fleet: settled([cluster], `${cluster.name} alone`),
   }));
-  const together = sideOf(clusters, 'all clusters');
+  for (const { fleet } of alone) for (const { id } of spareOf(fleet, pricesOfNodes)) free.add(id);
+  const apartByCluster = alone.map(({ fleet, name }) => ({ name, ...side(fleet, pricesOfNodes) }));
+  const together = side(settled(clusters, 'all clusters'), pricesOfNodes);
   const apart: SharingSide = {
     bought: sumOf(apartByCluster.map(({ bought }) => bought)),
     spare: sumOf(apartByCluster.map(({ spare }) => spare)),
@@ -48,22 +56,20 @@ export function sharingOf(
   };
 }
 
-function side(
-  { machines, unmet, withoutRoom }: SettledFleet,
-  pricesOfNodes: ReadonlyMap<string, Priced>,
-): SharingSide {
-  const isNode = ({ id }: LedgerMachine): boolean => pricesOfNodes.has(id);
-  const isFree = ({ state }: LedgerMachine): boolean => state === MachineState.Idle;
+function side(fleet: SettledFleet, pricesOfNodes: ReadonlyMap<string, Priced>): SharingSide {
+  const { machines, unmet, withoutRoom } = fleet;
   return {
-    bought: fleetOfPriced(machines.filter((machine) => !isNode(machine))),
-    spare: fleetOfPriced(
-      pricesOf(
-        machines.filter((machine) => isNode(machine) && isFree(machine)),
-        pricesOfNodes,
-      ),
-    ),
+    bought: fleetOfPriced(machines.filter(({ id }) => !pricesOfNodes.has(id))),
+    spare: fleetOfPriced(pricesOf(spareOf(fleet, pricesOfNodes), pricesOfNodes)),
     unmetPods: withoutRoom + unmet.reduce((sum, { pods }) => sum + pods, 0),
   };
+}
+
+function spareOf(
+  { machines }: SettledFleet,
+  pricesOfNodes: ReadonlyMap<string, Priced>,
+): readonly LedgerMachine[] {
+  return machines.filter(({ id, state }) => pricesOfNodes.has(id) && state === MachineState.Idle);
 }
 
 function sumOf(fleets: readonly Fleet[]): Fleet {
