@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { documentedLabels, operatorUses } from '../../../testing/support/metric-families.ts';
 import { OperatorMetrics } from './operator-metrics.ts';
 
 function families(text: string): string[] {
@@ -16,6 +17,21 @@ describe('metrics of the operator', () => {
     );
     expect(families(new OperatorMetrics().text()).length).toBeGreaterThan(12);
     expect([...listed].sort()).toEqual([...new Set(named)].sort());
+  });
+
+  it('given docs/reference/metrics.md, then it lists the labels of every metric', () => {
+    const listed = documentedLabels('operator');
+    const wrong = operatorUses().filter(
+      ({ name, labels }) => labels.toSorted().join() !== listed.get(name)?.toSorted().join(),
+    );
+    expect(operatorUses().length).toBeGreaterThan(25);
+    expect(wrong).toEqual([]);
+    // Families of the process itself: those with closed sets of values are in every scrape.
+    const samples = [...new OperatorMetrics().text().matchAll(/^(\w+?)(?:_bucket)?\{([^}]*)\}/gm)];
+    for (const [, name = '', pairs = ''] of samples) {
+      const labels = [...pairs.matchAll(/(\w+)="/g)].map(([, label]) => label!);
+      expect(listed.get(name.replace(/_(?:sum|count)$/, ''))).toEqual(labels.filter((each) => each !== 'le'));
+    }
   });
 
   it('given names of other parts, then each is a family with its labels, and their number is bounded', () => {
