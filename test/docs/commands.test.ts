@@ -1,0 +1,119 @@
+// Every command of the documentation: parsed by the program, and run as a reader would, unless not-run.ts says why not.
+
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { bigfleetProgram, withSubCommands } from '../../src/cli/program.ts';
+import { type DocCommand, type DocPage, docPage, docPages, wordsOf } from './doc-commands.ts';
+import { ASSUMED, NOT_RUN } from './not-run.ts';
+import { type Outcome, readPage, startDemo } from './reader.ts';
+
+const PAGES = docPages();
+const COMMANDS = PAGES.flatMap(({ commands }) => commands);
+
+/** Pages whose commands change the demo, so that they are read one after the other. */
+const ORDERS = /^bigfleet (?:freeze|unfreeze|accept|refuse|quarantine|retry|forget|drain)\b/;
+
+function reasonOf({ text }: DocCommand): string | undefined {
+  const entry = Object.keys(NOT_RUN).find((start) => text === start || text.startsWith(`${start} `));
+  return entry === undefined ? undefined : NOT_RUN[entry];
+}
+
+/** What is run of a page. */
+function run({ path, commands }: DocPage): readonly DocCommand[] {
+  const assumed = (ASSUMED[path] ?? []).map(
+    (text): DocCommand => ({ page: path, text, kind: 'bigfleet', exitCode: 0 }),
+  );
+  return [...assumed, ...commands.filter((each) => reasonOf(each) === undefined)];
+}
+
+/** What the program does not understand in these arguments; null if it would run them. */
+async function misunderstood(words: readonly string[]): Promise<string | null> {
+  const program = await bigfleetProgram(() => true);
+  for (const command of withSubCommands(program)) {
+    command.configureOutput({ writeOut: () => {} });
+    if (command.commands.length === 0) command.action(() => {});
+  }
+  try {
+    await program.parseAsync(words.slice(1), { from: 'user' });
+    return null;
+  } catch (error) {
+    const { exitCode, message } = error as { exitCode?: number; message: string };
+    // Help and the version end in the same way.
+    return exitCode === 0 ? null : message;
+  }
+}
+
+describe('commands in the documentation', () => {
+  it('given the pages, then their commands are found', () => {
+    expect(COMMANDS.length).toBeGreaterThan(70);
+    const { commands, files } = docPage(
+      'page.md',
+      '  ```\n  $ npx bigfleet get needs \\\n      --unmet  # all\n  NEED\n  $ echo $?\n  2\n  ```\n```yaml\n# a.yaml\nid: x\n```\n',
+    );
+    expect(commands).toEqual([
+      { page: 'page.md', text: 'bigfleet get needs --unmet', kind: 'bigfleet', exitCode: 2 },
+    ]);
+    expect([...files]).toEqual([['a.yaml', '# a.yaml\nid: x\n']]);
+  });
+
+  it('given the arguments of each, then the program accepts them', async () => {
+    const wrong: string[] = [];
+    for (const { page, text } of COMMANDS.filter(({ kind }) => kind === 'bigfleet')) {
+      const problem = await misunderstood(wordsOf(text.replace(/ …$/, '')));
+      if (problem !== null) wrong.push(`${page}: ${text}: ${problem}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    ['bigfleet frobnicate', 'unknown command'],
+    ['bigfleet get needs --loud', 'unknown option'],
+    ['bigfleet get needs --limit many', 'whole number'],
+    ['bigfleet explain machine a b c', 'too many'],
+  ])('given %s, then it is not accepted', async (text, problem) => {
+    expect(await misunderstood(wordsOf(text))).toContain(problem);
+  });
+
+  it('given scripts of npm, then package.json has them', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    const named = COMMANDS.filter(({ kind }) => kind === 'npm').flatMap(({ text }) =>
+      [...text.matchAll(/\bnpm (?:run (?:--silent )?([\w:]+)|(start|test))/g)].map(
+        ([, run, short]) => run ?? short!,
+      ),
+    );
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+  });
+
+  it('given the commands that are not run, then each entry has a command', () => {
+    const unused = Object.keys(NOT_RUN).filter(
+      (start) => !COMMANDS.some(({ text }) => text === start || text.startsWith(`${start} `)),
+    );
+    expect(unused).toEqual([]);
+    expect(COMMANDS.filter((each) => each.kind === 'npm' && reasonOf(each) === undefined)).toEqual([]);
+  });
+
+  it('given all others, then each runs and ends as its page says', async () => {
+    const demo = await startDemo();
+    try {
+      const read = async (pages: readonly DocPage[]): Promise<Outcome[]> => {
+        const outcomes: Outcome[] = [];
+        for (const page of pages) outcomes.push(...(await readPage(page, run(page), demo)));
+        return outcomes;
+      };
+      const pages = PAGES.filter(({ commands }) => commands.some((each) => reasonOf(each) === undefined));
+      const givesOrders = ({ commands }: DocPage): boolean => commands.some(({ text }) => ORDERS.test(text));
+      const outcomes = await Promise.all([
+        read(pages.filter(givesOrders)),
+        read(pages.filter((page) => !givesOrders(page))),
+      ]);
+      const all = outcomes.flat();
+      expect(all.filter(({ code, expected }) => code !== expected)).toEqual([]);
+      expect(all.length).toBeGreaterThan(40);
+    } finally {
+      await demo.stop();
+    }
+  });
+});

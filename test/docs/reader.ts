@@ -1,0 +1,236 @@
+// Test support: a reader who types the commands of a page, one after the other, in a folder of their own, beside a
+// running `bigfleet up`. Names that differ from fleet to fleet are replaced by some that exist. Used by commands.test.ts.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { startUp, type UpProcess } from '../e2e/up-process.ts';
+import { type DocCommand, type DocPage, wordsOf } from './doc-commands.ts';
+
+const DEMO_PORT = '7777';
+/** Upper bound on a command that should end by itself. */
+const LONGEST_MS = 60_000;
+
+/** Commands that change nothing: one answer is enough. */
+const QUESTION = /^bigfleet (?:get|explain|decide|history|replay|-)/;
+
+/** A running demo, and what commands of the documentation find in it. */
+export interface Demo {
+  readonly port: string;
+  readonly dir: string;
+  readonly needs: readonly string[];
+  readonly machines: readonly string[];
+  /** Questions that were asked; another page need not repeat them. */
+  readonly asked: Set<string>;
+  stop(): Promise<void>;
+}
+
+export interface Outcome {
+  readonly page: string;
+  readonly command: string;
+  readonly code: number | null;
+  readonly expected: number;
+  /** The end of its standard error, for the message of a failing test. */
+  readonly err: string;
+}
+
+export async function startDemo(): Promise<Demo> {
+  const dir = mkdtempSync(join(tmpdir(), 'bigfleet-docs-'));
+  const port = await freePort();
+  const up: UpProcess = startUp(['--port', port, '--dir', join(dir, 'up')]);
+  const stop = async (): Promise<void> => {
+    await up.end('SIGTERM');
+    rmSync(dir, { recursive: true });
+  };
+  try {
+    await up.until(({ status }) => (status?.machinesByState['CONFIGURED'] ?? 0) > 0);
+    const ids = async (what: string): Promise<string[]> => {
+      const response = await fetch(`http://127.0.0.1:${port}/v1/${what}`);
+      const page = (await response.json()) as { items?: { id: string }[] } & Record<
+        string,
+        { items?: { id: string }[] }
+      >;
+      return (page.items ?? page[what.split('?')[0]!]?.items ?? []).map(({ id }) => id);
+    };
+    return {
+      port,
+      dir,
+      needs: await ids('needs'),
+      machines: await ids('machines?state=configured'),
+      asked: new Set(),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Runs the commands of a page in its order. Servers run until its end and must then end with 0. */
+export async function readPage(
+  page: DocPage,
+  commands: readonly DocCommand[],
+  demo: Demo,
+): Promise<Outcome[]> {
+  const reader = new Reader(page, demo);
+  try {
+    const outcomes: Outcome[] = [];
+    for (const command of commands) {
+      const outcome = await reader.type(command);
+      if (outcome !== null) outcomes.push(outcome);
+    }
+    return [...outcomes, ...(await reader.leave())];
+  } finally {
+    await reader.cleanUp();
+  }
+}
+
+/** Commands that run until they are stopped. */
+function isServer(words: readonly string[]): boolean {
+  const [, first, second] = words;
+  if (first === 'shard') return !words.includes('--print-config');
+  return first === 'provider' && second === 'fake';
+}
+
+class Reader {
+  readonly #page: DocPage;
+  readonly #demo: Demo;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'bigfleet-page-'));
+  readonly #env: Record<string, string>;
+  readonly #ports: Map<string, string>;
+  readonly #servers: { readonly command: DocCommand; readonly child: ChildProcess }[] = [];
+  #arePortsMapped = false;
+
+  constructor(page: DocPage, demo: Demo) {
+    this.#page = page;
+    this.#demo = demo;
+    this.#ports = new Map([[DEMO_PORT, demo.port]]);
+    const bin = join(this.#folder, 'bin');
+    mkdirSync(bin);
+    symlinkSync(resolve('bin/bigfleet'), join(bin, 'bigfleet'));
+    symlinkSync(resolve('examples'), join(this.#folder, 'examples'));
+    mkdirSync(join(this.#folder, '.bigfleet'));
+    symlinkSync(join(demo.dir, 'up'), join(this.#folder, '.bigfleet', 'up'));
+    symlinkSync(join(demo.dir, 'up', 'shard'), join(this.#folder, 'bigfleet-data'));
+    this.#env = {
+      PATH: `${bin}:${process.env['PATH']}`,
+      HOME: this.#folder,
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
+      BIGFLEET_SHARD: `http://127.0.0.1:${demo.port}`,
+    };
+  }
+
+  async type(command: DocCommand): Promise<Outcome | null> {
+    await this.#mapPorts();
+    const words = wordsOf(command.text);
+    if (command.kind === 'export') {
+      const [, name = '', value = ''] = /^export (\w+)=(.*)$/.exec(command.text) ?? [];
+      if (name !== 'PATH') this.#env[name] = this.#withPorts(value.replaceAll(/["']/g, ''));
+      return null;
+    }
+    if (isServer(words)) {
+      await this.#serve(command);
+      return null;
+    }
+    const call = this.#withNames(command.text);
+    const question = `${this.#env['BIGFLEET_SHARD']} ${call}`;
+    if (this.#demo.asked.has(question)) return null;
+    if (QUESTION.test(call)) this.#demo.asked.add(question);
+    const child = this.#start(call);
+    const [err, [code]] = await Promise.all([text(child.stderr!), once(child, 'close'), text(child.stdout!)]);
+    return {
+      page: command.page,
+      command: command.text,
+      code: code as number,
+      expected: command.exitCode,
+      err: err.slice(-500),
+    };
+  }
+
+  /** Ends the servers of the page. */
+  async leave(): Promise<Outcome[]> {
+    const ended: Outcome[] = [];
+    for (const { command, child } of this.#servers.splice(0).reverse()) {
+      const exited = child.exitCode === null ? once(child, 'exit') : [child.exitCode];
+      child.kill('SIGTERM');
+      const [code] = await exited;
+      ended.push({ page: command.page, command: command.text, code: code as number, expected: 0, err: '' });
+    }
+    return ended;
+  }
+
+  async cleanUp(): Promise<void> {
+    await this.leave();
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  async #serve(command: DocCommand): Promise<void> {
+    let call = this.#withPorts(command.text);
+    // Standard ports may be in use on this machine.
+    if (call.startsWith('bigfleet provider fake') && !call.includes('--addr'))
+      call += ` --addr 127.0.0.1:${this.#ports.get('9000')}`;
+    if (call.startsWith('bigfleet shard') && !call.includes('--config'))
+      call += ` --listen 127.0.0.1:${this.#ports.get('7780')} --api 127.0.0.1:${this.#ports.get('8780')} --data-dir own`;
+    const child = this.#start(call);
+    this.#servers.push({ command, child });
+    const exited = once(child, 'exit').then(() => true);
+    // The first line says that it serves.
+    const hasEnded = await Promise.race([once(child.stdout!, 'data').then(() => false), exited]);
+    if (hasEnded) throw new Error(`${command.page}: ${command.text} ended: ${await text(child.stderr!)}`);
+    child.stdout!.resume();
+    child.stderr!.resume();
+  }
+
+  #start(call: string): ChildProcess {
+    const isOneCommand = !/[|;&]/.test(call);
+    return spawn('bash', ['-c', isOneCommand ? `exec ${call}` : call], {
+      cwd: this.#folder,
+      env: this.#env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: LONGEST_MS,
+      killSignal: 'SIGKILL',
+    });
+  }
+
+  /** Needs and machines of the page have other names in this demo. */
+  #withNames(call: string): string {
+    const { needs, machines } = this.#demo;
+    return this.#withPorts(call)
+      .replaceAll(
+        /(?<= )([a-z][\w-]*)\/[0-9a-f]{10}\b/g,
+        (_, cluster: string) => needs.find((id) => id.startsWith(`${cluster}/`)) ?? needs[0]!,
+      )
+      .replace(/(?<=^bigfleet (?:explain|history|get|describe) machines? )[a-z][\w.-]*\d\b/, machines[0]!)
+      .replace('/var/lib/bigfleet', '.bigfleet/up/shard');
+  }
+
+  #withPorts(call: string): string {
+    return call.replaceAll(
+      /(127\.0\.0\.1|localhost|(?<=[\s"=])):(\d{4,5})\b/g,
+      (whole, host: string, port: string) =>
+        this.#ports.has(port) ? `${host}:${this.#ports.get(port)}` : whole,
+    );
+  }
+
+  /** A free port for each that the page names, the same for its commands and files. */
+  async #mapPorts(): Promise<void> {
+    if (this.#arePortsMapped) return;
+    this.#arePortsMapped = true;
+    for (const port of ['7780', '8780', '9000']) this.#ports.set(port, await freePort());
+    for (const [name, contents] of this.#page.files)
+      writeFileSync(join(this.#folder, name), this.#withPorts(contents));
+  }
+}
+
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return String(port);
+}
