@@ -105,7 +105,9 @@ describe('bigfleet certs', () => {
   it('given a directory with other files, then git still sees those, and the command warns about the keys', async () => {
     mkdirSync(dir);
     writeFileSync(join(dir, 'README.md'), 'mine');
-    expect(await certs('init')).toContain('tls has other files too: keep its *.key and *.token out of version control');
+    expect(await certs('init')).toContain(
+      'tls has other files too: keep its *.key and *.token out of version control',
+    );
     expect(readdirSync(dir)).not.toContain('.gitignore');
     rmSync(join(dir, 'README.md'));
     writeFileSync(join(dir, '.gitignore'), '*.key\n');

@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../runtime/clock.ts';
 import { Acknowledgements } from './acknowledgements.ts';
-import type { CountedRequest, PendingPod, RequestName, UncountedObject } from './contract.ts';
+import type { CountedPod, CountedRequest, PendingPod, RequestName, UncountedObject } from './contract.ts';
 import type { Named, PodRecords } from './pod-records.ts';
 import type { RowChoice } from './row-choice.ts';
 import type { Rows } from './rows.ts';
@@ -41,6 +41,24 @@ export class DemandReports {
         row: row.key,
         resources: vectors.valueOf(table.vector[slot]!),
         remarks: [...misread, ...ofNamespace, ...remarks, ...choice.resolved(slot).remarks],
+      };
+    }
+  }
+
+  /** Every pod that counts or would but for a problem: an assessment reads them all, the operator those that wait. */
+  *countedPods(): Generator<CountedPod> {
+    const { records, rows, choice } = this.#parts;
+    const { table, vectors } = records;
+    for (let slot = 1; slot < table.end; slot++) {
+      const isPod = table.mark[slot] !== 0 && (table.flags[slot]! & Flag.Request) === 0;
+      if (!isPod || !choice.wouldCount(slot)) continue;
+      const row = table.row[slot]!;
+      yield {
+        uid: table.uidOf(slot),
+        row: row === 0 ? null : rows.at(row).key,
+        resources: vectors.valueOf(table.vector[slot]!),
+        remarks: choice.resolved(slot).remarks,
+        problem: choice.problemOf(slot),
       };
     }
   }

@@ -218,22 +218,9 @@ export class PodDemand {
     yield* this.#reports.pendingPods();
   }
 
-  /** Every pod that counts or would but for a problem: an assessment reads them all, the operator those that wait. */
   *countedPods(): Generator<CountedPod> {
     this.settle();
-    const table = this.#table;
-    for (let slot = 1; slot < table.end; slot++) {
-      if (table.mark[slot] === 0 || (table.flags[slot]! & Flag.Request) !== 0 || !this.#wouldCount(slot))
-        continue;
-      const row = table.row[slot]!;
-      yield {
-        uid: table.uidOf(slot),
-        row: row === 0 ? null : this.rows.at(row).key,
-        resources: this.#vectors.valueOf(table.vector[slot]!),
-        remarks: this.#resolved(slot).remarks,
-        problem: this.#problemOf(slot),
-      };
-    }
+    yield* this.#reports.countedPods();
   }
 
   /** Pods and requests that would count but for a problem of their own, and those that cannot be read. */
