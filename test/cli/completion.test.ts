@@ -19,7 +19,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'bigfleet-completion-'));
   words = commandWords(await bigfleetProgram(() => true));
   for (const shell of SHELLS) writeFileSync(join(folder, shell), completionScript(shell, words));
-  // Stands for the command that is asked for names.
+  // Replaces the command that scripts call for names.
   writeFileSync(join(folder, 'bigfleet'), '#!/bin/sh\necho "name-of-$3"\n');
   chmodSync(join(folder, 'bigfleet'), 0o755);
 });

@@ -138,9 +138,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     expect(await run('get', 'machines', 'm-1')).toBe(explained);
     expect(JSON.parse(await run('explain', 'machine', 'm-1', '-o', 'json'))).toEqual(used);
     await expect(run('explain', 'machine')).rejects.toThrow('Which machine?');
-    await expect(run('explain', 'preempt', 'm-1')).rejects.toThrow(
-      'Only "machine", "cluster" and "pod" take an id',
-    );
+    await expect(run('explain', 'preempt', 'm-1')).rejects.toThrow('"cluster" and "pod" take an id');
   });
 
   it('given needs, then they are a table', async () => {
