@@ -20,7 +20,7 @@ token.
 - **Colours** appear on a terminal only; \`NO_COLOR\` and \`FORCE_COLOR\` are honoured.
 - **Exit codes** are 0: done; 1: it failed, or the answer is no; 2: invalid input, nothing was begun; 130: ended by a second
   signal. [Errors](errors.md#exit-codes) has the rule.
-- **Completion**: \`source <(bigfleet completion bash)\`.
+- **Completion**: \`source <(bigfleet completion bash)\`, or the script in a file, which is quicker.
 `;
 
 export async function cliPage(): Promise<string> {

@@ -27,9 +27,10 @@ answers within half a second.
 Exit code 0: done. 2: invalid arguments.
 
 Examples:
-  source <(bigfleet completion bash)                             in ~/.bashrc
-  source <(bigfleet completion zsh)                              in ~/.zshrc
-  bigfleet completion fish > ~/.config/fish/completions/bigfleet.fish`,
+  bigfleet completion bash > ~/.local/share/bash-completion/completions/bigfleet
+  bigfleet completion zsh > ~/.bigfleet.zsh           and in ~/.zshrc: source ~/.bigfleet.zsh
+  bigfleet completion fish > ~/.config/fish/completions/bigfleet.fish
+  source <(bigfleet completion bash)                  for this shell alone`,
     )
     .action(async (shell: Shell | 'names', kind: string | undefined) => {
       if (shell === 'names') return io.out((await namesOf(kind ?? '')).map((name) => `${name}\n`).join(''));

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { ControllerScene } from '../../../testing/support/controller-scene.ts';
+import { fileAt, Recorded, withPath } from '../../../testing/support/journal.ts';
 import type { ReportView } from '../demand/cluster-demand.ts';
 import type { ControllerPort } from '../events.ts';
 import type { Order } from '../views.ts';
 import { ShardFacade } from './shard-facade.ts';
 
-function facade(reports: readonly ReportView[], held: readonly string[] = []) {
+function facade(reports: readonly ReportView[], held: readonly string[] = [], journal: string | null = null) {
   const scene = new ControllerScene().open('c1', 'c2');
   const { controller } = scene;
   const orders: Order[] = [];
@@ -26,13 +27,38 @@ function facade(reports: readonly ReportView[], held: readonly string[] = []) {
     refuseQuarantined: async (cluster: string) =>
       said.push(`refuse ${cluster}`) > 0 && held.includes(cluster),
   };
-  return { facade: new ShardFacade(port, sessions), orders, said, scene };
+  return { facade: new ShardFacade(port, sessions, journal), orders, said, scene };
 }
 
 const QUIET: ReportView = {
   ...{ cluster: 'c1', lastReportMs: 5, refusedRollups: 0, problems: null, held: null, rows: 1 },
   ...{ rowsSetAside: 0, remarks: { first: [], total: 0 } },
 } as ReportView;
+
+describe('history', () => {
+  it('given a journal, then its events are the answer', async () => {
+    await withPath(async (path) => {
+      const file = fileAt(path);
+      const recorded = new Recorded(file);
+      recorded.cycle([]);
+      const fields = { order: 'freeze', who: 'ann' };
+      recorded.recorder.event({ kind: 'log', level: 'info', event: 'order', fields });
+      recorded.recorder.flush();
+      const { items } = await facade([], [], path).facade.ask('history', { limit: 10 });
+      expect(items).toMatchObject([{ id: 'j1', kind: 'log', event: { event: 'order' } }]);
+      file.close();
+    });
+  });
+
+  it('given none, or one that is not written yet, then the events in memory are', async () => {
+    for (const journal of [null, '/nowhere/journal.db']) {
+      const { facade: port, scene } = facade([], [], journal);
+      scene.order({ kind: 'unfreeze', id: 'fleet', who: 'ann' });
+      const { items } = await port.ask('history', { limit: 10, kinds: ['log'] });
+      expect(items[0]).toMatchObject({ kind: 'log', event: { event: 'order', fields: { who: 'ann' } } });
+    }
+  });
+});
 
 describe('the facade of a shard', () => {
   it('given clusters with roll-ups, then the answer includes the reports of the sessions', async () => {
