@@ -9,6 +9,8 @@ export interface OperatorFigures {
   readonly rollupBytes: number;
   /** Building a roll-up, node facts included, and handing it to the session. */
   readonly rollupMs: Quantiles;
+  /** The same as CPU time of the thread, which other work on the machine does not lengthen. */
+  readonly rollupCpuMs: Quantiles;
   /** CPU time of the whole process from one roll-up to the next: connections, JSON, events, the roll-up, collections. */
   readonly cpuMs: Quantiles;
   /** CPU and time from the start of the process to the first roll-up. */

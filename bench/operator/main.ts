@@ -129,6 +129,7 @@ function print(figures: OperatorFigures): void {
   );
   console.table({
     'building a roll-up, ms': figures.rollupMs,
+    'its CPU, ms': figures.rollupCpuMs,
     'CPU of all that a roll-up and its events take, ms': figures.cpuMs,
   });
   console.log(

@@ -4,7 +4,8 @@ import type { OperatorResult } from '../operator/figures.ts';
 import { columnsOf, markdownTable, short, whole } from './markdown.ts';
 
 export function operatorSection(figures: OperatorResult): string {
-  const { settings, limits, rows, rollupBytes, rollups, rollupMs, cpuMs, startCpuSeconds } = figures;
+  const { settings, limits, rows, rollupBytes, rollups, rollupMs, rollupCpuMs, cpuMs, startCpuSeconds } =
+    figures;
   const { peakRssMiB, endRssMiB } = figures;
   const { pods, nodes, share } = settings;
   const met = (measured: number, limit: number): string => (measured < limit ? 'met' : 'not met');
@@ -35,6 +36,7 @@ export function operatorSection(figures: OperatorResult): string {
     ),
     markdownTable(columnsOf(['milliseconds', 'p50', 'p99', 'max']), [
       ['roll-up with node facts', ...[rollupMs.p50, rollupMs.p99, rollupMs.max].map(short)],
+      ['its CPU', ...[rollupCpuMs.p50, rollupCpuMs.p99, rollupCpuMs.max].map(short)],
       ['CPU of a roll-up and its events', ...[cpuMs.p50, cpuMs.p99, cpuMs.max].map(short)],
     ]),
     `${whole(endRssMiB)} MiB at the end. The CPU is that of the whole process from one roll-up to the next: connections, JSON, events, the roll-up and collections.`,
