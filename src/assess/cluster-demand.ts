@@ -14,6 +14,8 @@ export interface DemandPod {
   readonly fingerprint: string;
   readonly group: string;
   readonly resources: ResourceVector;
+  /** '' for a pod that waits. */
+  readonly node: string;
 }
 
 /** One thing that Needs cannot express, and the pods that ask for it. */
@@ -70,9 +72,10 @@ export function demandOf(
       left.add(problem ?? 'It is in no Need.', pod);
       continue;
     }
-    pods.push({ uid, ...row, resources });
+    const node = pod?.spec.nodeName ?? '';
+    pods.push({ uid, ...row, resources, node });
+    if (node === '') waiting++;
     if (pod === undefined) continue;
-    if ((pod.spec.nodeName ?? '') === '') waiting++;
     for (const text of [...ofShape, ...podResources(pod).remarks]) remarks.add(text, pod);
   }
   for (const { isUnreadable, problem, uid } of demand.uncounted())

@@ -1,5 +1,6 @@
 // Whether the pods of a cluster fit its machines one by one. Needs are sums, and a sum can fit where a large pod does not. Pods
-// are placed by priority, the largest first, on the first machine that meets their requirements and has room. Pure.
+// stay where they are as long as their machine does; the others are placed by priority, the largest first, on the first
+// machine that meets their requirements and has room. Pure.
 
 import {
   effectiveAllocatable,
@@ -12,39 +13,76 @@ import type { DemandPod } from './cluster-demand.ts';
 
 interface Room {
   readonly machine: LedgerMachine;
-  readonly room: Map<string, number>;
+  readonly left: Map<string, number>;
+  readonly pods: DemandPod[];
 }
 
-const NO_PODS: readonly DemandPod[] = [];
+export interface PlacementParts {
+  readonly pods: readonly DemandPod[];
+  readonly profileOf: (pod: DemandPod) => Profile | undefined;
+  /** What DaemonSet pods take of a machine that was acquired for a profile, by fingerprint. */
+  readonly daemons: (fingerprint: string) => ResourceVector;
+  /** Id of the machine that a pod runs on before anything is decided; '' if it waits. */
+  readonly startsOn: (pod: DemandPod) => string;
+}
 
-/**
- * The pods for which there is no room. `daemons` is what DaemonSet pods take of a machine that was acquired for a profile,
- * by fingerprint. Pods of one size are equal, so once one of them does not fit, none of them does.
- */
-export function podsWithoutRoom(
-  machines: readonly LedgerMachine[],
-  pods: readonly DemandPod[],
-  profileOf: (pod: DemandPod) => Profile | undefined,
-  daemons: (fingerprint: string) => ResourceVector,
-): readonly DemandPod[] {
-  const rooms = machines.map((machine): Room => {
-    const room = new Map(effectiveAllocatable(machine));
-    for (const [name, units] of daemons(machine.stamp?.fingerprint ?? ''))
-      room.set(name, (room.get(name) ?? 0) - units);
-    return { machine, room };
-  });
-  const without: DemandPod[] = [];
-  for (const { alike, profile } of ordered(pods, profileOf)) {
-    const { resources } = alike[0]!;
-    const eligible = rooms.filter(({ machine }) => meetsAll(machine, profile.requirements));
-    let next = 0;
-    for (const { room } of eligible) {
-      while (next < alike.length && take(room, resources)) next++;
-      if (next === alike.length) break;
-    }
-    without.push(...(next === 0 ? alike : next === alike.length ? NO_PODS : alike.slice(next)));
+export class Placement {
+  readonly #parts: PlacementParts;
+  readonly #rooms = new Map<string, Room>();
+  #pending: readonly DemandPod[];
+
+  constructor(parts: PlacementParts) {
+    this.#parts = parts;
+    this.#pending = parts.pods;
   }
-  return without;
+
+  /** Places what it can on the machines that the cluster has now, and returns the pods for which there is no room. */
+  update(machines: readonly LedgerMachine[]): readonly DemandPod[] {
+    const isFirst = this.#rooms.size === 0;
+    const present = new Set(machines.map(({ id }) => id));
+    const evicted: DemandPod[] = [];
+    for (const [id, { pods }] of this.#rooms) {
+      if (present.has(id)) continue;
+      evicted.push(...pods);
+      this.#rooms.delete(id);
+    }
+    for (const machine of machines) if (!this.#rooms.has(machine.id)) this.#add(machine);
+    let waiting = [...this.#pending, ...evicted];
+    if (isFirst) waiting = waiting.filter((pod) => !this.#startsInPlace(pod));
+    this.#pending = this.#place(waiting);
+    return this.#pending;
+  }
+
+  #add(machine: LedgerMachine): void {
+    const left = new Map(effectiveAllocatable(machine));
+    for (const [name, units] of this.#parts.daemons(machine.stamp?.fingerprint ?? ''))
+      left.set(name, (left.get(name) ?? 0) - units);
+    this.#rooms.set(machine.id, { machine, left, pods: [] });
+  }
+
+  /** A pod that runs fits its node, whatever the sums say. */
+  #startsInPlace(pod: DemandPod): boolean {
+    const room = this.#rooms.get(this.#parts.startsOn(pod));
+    if (room === undefined) return false;
+    take(room, pod);
+    return true;
+  }
+
+  /** Pods of one size are equal, so once one of them does not fit a machine, none of them does. */
+  #place(pods: readonly DemandPod[]): readonly DemandPod[] {
+    const without: DemandPod[] = [];
+    const rooms = [...this.#rooms.values()];
+    for (const { alike, profile } of ordered(pods, this.#parts.profileOf)) {
+      let next = 0;
+      for (const room of rooms) {
+        if (next === alike.length) break;
+        if (!meetsAll(room.machine, profile.requirements)) continue;
+        while (next < alike.length && fits(room.left, alike[next]!.resources)) take(room, alike[next++]!);
+      }
+      without.push(...alike.slice(next));
+    }
+    return without;
+  }
 }
 
 interface AlikePods {
@@ -77,12 +115,16 @@ function ordered(
     .sort((a, b) => b.profile.priority - a.profile.priority || b.size - a.size);
 }
 
-/** Takes the room of one pod, if there is that much. Machines that count pods have one less of them. */
-function take(room: Map<string, number>, resources: ResourceVector): boolean {
-  const slots = room.get('pods');
-  if (slots !== undefined && slots < 1) return false;
-  for (const [name, units] of resources) if ((room.get(name) ?? 0) < units) return false;
-  for (const [name, units] of resources) room.set(name, room.get(name)! - units);
-  if (slots !== undefined) room.set('pods', slots - 1);
+/** Machines that count pods hold only so many of them. */
+function fits(left: ReadonlyMap<string, number>, resources: ResourceVector): boolean {
+  if ((left.get('pods') ?? 1) < 1) return false;
+  for (const [name, units] of resources) if ((left.get(name) ?? 0) < units) return false;
   return true;
+}
+
+function take({ left, pods }: Room, pod: DemandPod): void {
+  for (const [name, units] of pod.resources) left.set(name, (left.get(name) ?? 0) - units);
+  const slots = left.get('pods');
+  if (slots !== undefined) left.set('pods', slots - 1);
+  pods.push(pod);
 }

@@ -16,8 +16,8 @@ import {
 } from '../model/index.ts';
 import type { CatalogueEntry } from '../provider/index.ts';
 import type { ClusterDemand, DemandPod } from './cluster-demand.ts';
-import { purchasable } from './machines.ts';
-import { podsWithoutRoom } from './placement.ts';
+import { nodeId, purchasable } from './machines.ts';
+import { Placement } from './placement.ts';
 import { SimulatedFleet } from './simulated-fleet.ts';
 
 export interface NamedDemand {
@@ -61,6 +61,17 @@ export function settledFleet(
   fleet.add(existing);
   fleet.add(offers);
   fleet.report(needs);
+  const placements = new Map(
+    clusters.map(({ demand, name }) => [
+      name,
+      new Placement({
+        pods: demand.pods,
+        profileOf: ({ fingerprint }) => profiles.get(fingerprint),
+        daemons: demand.daemonsOnFreshNode,
+        startsOn: ({ node }) => (node === '' ? '' : nodeId(name, node)),
+      }),
+    ]),
+  );
   const course: number[] = [];
   const settle = (): void =>
     fleet.settle(() => {
@@ -68,7 +79,7 @@ export function settledFleet(
       progress(fleet.cycles);
     });
   settle();
-  let stuck = stuckPods(clusters, fleet, profiles);
+  let stuck = stuckPods(clusters, fleet, profiles, placements);
   for (let round = 0; round < MAX_ROUNDS && stuck.length > 0; round++) {
     const added = stuck.map((each, i) => needOf(each, `stuck:${round}.${i}`, nowMs));
     const more = purchasable(catalogue, added);
@@ -76,7 +87,7 @@ export function settledFleet(
     needs = [...needs, ...added];
     fleet.report(needs);
     settle();
-    stuck = stuckPods(clusters, fleet, profiles);
+    stuck = stuckPods(clusters, fleet, profiles, placements);
   }
   return {
     machines: [...fleet.machines].filter(({ state }) => state !== MachineState.Speculative),
@@ -98,21 +109,17 @@ function stuckPods(
   clusters: readonly NamedDemand[],
   fleet: SimulatedFleet,
   profiles: ReadonlyMap<string, Profile>,
+  placements: ReadonlyMap<string, Placement>,
 ): readonly StuckPods[] {
   const unmet = unmetKeys(fleet);
   return clusters.flatMap(({ demand, name }) => {
     const bound = [...fleet.machines].filter(
       ({ cluster, state }) => state === MachineState.Configured && cluster === name,
     );
-    const met = demand.pods.filter(
-      (pod) => !unmet.has(keyText({ cluster: name, fingerprint: pod.fingerprint, group: pod.group })),
-    );
-    const without = podsWithoutRoom(
-      bound,
-      met,
-      ({ fingerprint }) => profiles.get(fingerprint),
-      demand.daemonsOnFreshNode,
-    );
+    const without = placements
+      .get(name)!
+      .update(bound)
+      .filter(({ fingerprint, group }) => !unmet.has(keyText({ cluster: name, fingerprint, group })));
     return [...Map.groupBy(without, ({ fingerprint }) => fingerprint)].map(([fingerprint, pods]) => {
       const daemons = demand.daemonsOnFreshNode(fingerprint);
       return { cluster: name, profile: profiles.get(fingerprint)!, pods, daemons };
