@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CapacityType } from '../model/index.ts';
-import { parseOfferingsFile } from './offerings-file.ts';
+import { parseCatalogueFile, parseOfferingsFile } from './offerings-file.ts';
 
 const SMALL = `
 offerings:
@@ -69,5 +69,29 @@ offerings:
 
   it.each(['offerings: []', '{}', '[', 'offerings: 3'])('given %j, then it is refused', (text) => {
     expect(parseOfferingsFile(text)).toMatchObject({ ok: false });
+  });
+});
+
+describe('catalogue file', () => {
+  const offerings = 'offerings: [{ instanceType: x }]\n';
+
+  it.each([
+    ['no source', '', true],
+    ['a source without its date', 'source: npm package prices 1.0.0\n', true],
+    ['source and date', 'source: npm package prices 1.0.0\ndate: 2026-01-31\n', false],
+    [
+      'source and date, marked as invented',
+      'source: npm package prices 1.0.0\ndate: 2026-01-31\ninvented: true\n',
+      true,
+    ],
+  ])('given %s, then its prices are invented or not', (_, head, isInvented) => {
+    expect(parseCatalogueFile(head + offerings)).toMatchObject({ ok: true, value: { isInvented } });
+  });
+
+  it('given a date that is no text, then it is refused with its path', () => {
+    expect(parseCatalogueFile(`date: 2026\n${offerings}`)).toMatchObject({
+      ok: false,
+      problems: [{ path: 'date' }],
+    });
   });
 });

@@ -344,3 +344,44 @@ describe('views', () => {
     expect(demand.useOf('node-1')?.withoutBudget).toBe(1);
   });
 });
+
+describe('all pods, for an assessment', () => {
+  beforeEach(() => void scene.listAll());
+
+  it('given pods that run, wait, end and belong to others, then those that count are named with row and remarks', () => {
+    const term = { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: { app: 'db' } } };
+    const apart = {
+      affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } },
+    };
+    list(
+      'pods',
+      pod('runs', { nodeName: 'node-1', ...apart }),
+      pod('waits'),
+      pod('elsewhere', { nodeName: 'node-2' }),
+      pod('agent', { nodeName: 'node-1' }, owned('agent', 'DaemonSet')),
+      pod('odd', {
+        nodeName: 'node-1',
+        containers: [{ name: 'main', resources: { requests: { cpu: 'x' } } }],
+      }),
+    );
+    const found = new Map([...demand.countedPods()].map((each) => [each.uid, each]));
+    expect([...found.keys()].sort()).toEqual(['uid-odd', 'uid-runs', 'uid-waits']);
+    expect(found.get('uid-runs')).toMatchObject({ problem: null, resources: new Map([['cpu', 1000]]) });
+    expect(found.get('uid-runs')!.row).not.toBeNull();
+    expect(found.get('uid-runs')!.remarks).toHaveLength(1);
+    expect(found.get('uid-waits')!.remarks).toEqual([]);
+    expect(found.get('uid-odd')).toMatchObject({
+      row: null,
+      problem: expect.stringContaining('not a quantity'),
+    });
+  });
+
+  it('given a DaemonSet, then its requests on a fresh node are known for each row', () => {
+    const template = { spec: { containers: [{ name: 'main', resources: { requests: { cpu: '1' } } }] } };
+    list('daemonsets', { metadata: { name: 'agent', namespace: 'team' }, spec: { template } } as never);
+    list('pods', pod('a', { nodeName: 'node-1' }));
+    const [counted] = [...demand.countedPods()];
+    expect(demand.daemonsOnFreshNode(counted!.row!.fingerprint)).toEqual(new Map([['cpu', 1000]]));
+    expect(demand.daemonsOnFreshNode('unknown')).toEqual(new Map());
+  });
+});
