@@ -44,6 +44,7 @@ export const LONGEST: readonly string[] = [
   'test/conformance/fake.test.ts',
   'test/conformance/foreign.test.ts',
   'test/conformance/mutants.test.ts',
+  'test/docs/commands.test.ts',
   'test/hostile/identity.test.ts',
   'testing/world/world.test.ts',
   'test/engine/lanes.test.ts',

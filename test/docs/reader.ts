@@ -12,8 +12,9 @@ import { startUp, type UpProcess } from '../e2e/up-process.ts';
 import { type DocCommand, type DocPage, wordsOf } from './doc-commands.ts';
 
 const DEMO_PORT = '7777';
-/** Upper bound on a command that should end by itself. */
-const LONGEST_MS = 60_000;
+/** Upper bounds on a slow machine: of the demo, and of a command that should end by itself or a server. */
+const DEMO_MS = 600_000;
+const LONGEST_MS = 120_000;
 
 /** Commands that change nothing: one answer is enough. */
 const QUESTION = /^bigfleet (?:get|explain|decide|history|replay|-)/;
@@ -41,7 +42,7 @@ export interface Outcome {
 export async function startDemo(): Promise<Demo> {
   const dir = mkdtempSync(join(tmpdir(), 'bigfleet-docs-'));
   const port = await freePort();
-  const up: UpProcess = startUp(['--port', port, '--dir', join(dir, 'up')]);
+  const up: UpProcess = startUp(['--port', port, '--dir', join(dir, 'up')], '', DEMO_MS);
   const stop = async (): Promise<void> => {
     await up.end('SIGTERM');
     rmSync(dir, { recursive: true });
@@ -50,11 +51,8 @@ export async function startDemo(): Promise<Demo> {
     await up.until(({ status }) => (status?.machinesByState['CONFIGURED'] ?? 0) > 0);
     const ids = async (what: string): Promise<string[]> => {
       const response = await fetch(`http://127.0.0.1:${port}/v1/${what}`);
-      const page = (await response.json()) as { items?: { id: string }[] } & Record<
-        string,
-        { items?: { id: string }[] }
-      >;
-      return (page.items ?? page[what.split('?')[0]!]?.items ?? []).map(({ id }) => id);
+      const { items } = (await response.json()) as { readonly items: readonly { readonly id: string }[] };
+      return items.map(({ id }) => id);
     };
     return {
       port,
@@ -204,7 +202,10 @@ class Reader {
         /(?<= )([a-z][\w-]*)\/[0-9a-f]{10}\b/g,
         (_, cluster: string) => needs.find((id) => id.startsWith(`${cluster}/`)) ?? needs[0]!,
       )
-      .replace(/(?<=^bigfleet (?:explain|history|get|describe) machines? )[a-z][\w.-]*\d\b/, machines[0]!)
+      .replace(
+        /(?<=^bigfleet (?:(?:explain|history|get|describe) machines?|drain|retry|quarantine) )[a-z][\w.-]*\d\b/,
+        machines[0]!,
+      )
       .replace('/var/lib/bigfleet', '.bigfleet/up/shard');
   }
 

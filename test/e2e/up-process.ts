@@ -25,15 +25,15 @@ export interface UpProcess {
   readonly exited: Promise<UpEnd>;
 }
 
-/** Upper bound on the life of a process, even if its test fails. */
+/** Upper bound on the life of a process, even if its test fails, unless the test names another one. */
 const LONGEST_MS = 120_000;
 
 /** `prefix` is prepended to the command in a shell, such as `ulimit -f 100;`. */
-export function startUp(args: readonly string[], prefix = ''): UpProcess {
+export function startUp(args: readonly string[], prefix = '', longestMs = LONGEST_MS): UpProcess {
   const command = `${prefix} exec "$0" src/cli/main.ts up -o json "$@"`;
   const child = spawn('bash', ['-c', command, process.execPath, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: LONGEST_MS,
+    timeout: longestMs,
     killSignal: 'SIGKILL',
   });
   let stderr = '';

@@ -10,7 +10,7 @@ import { sessionsText } from '../../src/shard/telemetry/session-metrics.ts';
 import { NEED, some } from './actuation-scene.ts';
 import { ControllerScene } from './controller-scene.ts';
 
-export type MetricType = 'counter' | 'gauge' | 'histogram';
+type MetricType = 'counter' | 'gauge' | 'histogram';
 
 export interface MetricFamily {
   readonly type: MetricType;
@@ -45,7 +45,7 @@ export function shardScrape(): string {
   return sessionsText(new SessionMetrics(), sessions, lag, around) + scene.controller.ask('metrics', {});
 }
 
-export function typesIn(scrape: string): ReadonlyMap<string, MetricType> {
+function typesIn(scrape: string): ReadonlyMap<string, MetricType> {
   const lines = [...scrape.matchAll(/^# TYPE (\w+) (\w+)$/gm)];
   return new Map(lines.map(([, name, type]) => [name!, type as MetricType]));
 }
