@@ -51,8 +51,22 @@ describe('docs/operate/alerts.yaml', () => {
     ['bigfleet_operator_watch_current{zone="a"} == 0', 'no label zone'],
     ['rate(bigfleet_shard_shortfalls[5m]) > 0', 'a rate of a gauge'],
     ['sum by (provider) (bigfleet_shard_shortfalls) > 0', 'grouped by provider'],
+    ['sum(bigfleet_shard_shortfalls > 0', 'unbalanced ()'],
   ])('given the expression %s, then it is a problem', (expr, problem) => {
     expect(problemsOf(expr, metricFamilies()).join()).toContain(problem);
+  });
+
+  it('given its summaries, then they name labels that the result of the expression has', () => {
+    const families = metricFamilies();
+    const wrong = RULES.flatMap(({ alert, expr, annotations }) => {
+      const grouped = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, labels]) => labels!.split(', '));
+      const [name = ''] = /\bbigfleet_\w+/.exec(expr) ?? [];
+      const kept =
+        grouped.length > 0 ? grouped : ['job', 'instance', 'cluster', ...(families.get(name)?.labels ?? [])];
+      const named = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label!);
+      return named.filter((label) => !kept.includes(label)).map((label) => [alert, label]);
+    });
+    expect(wrong).toEqual([]);
   });
 
   it('given its rules, then each has a severity, a summary and a section of a runbook', () => {

@@ -30,6 +30,8 @@ export function problemsOf(expr: string, families: ReadonlyMap<string, MetricFam
   for (const [, labels = ''] of expr.matchAll(/\b(?:by|without|on|ignoring)\s*\(([^)]*)\)/g))
     for (const label of labels.split(',').map((each) => each.trim()))
       if (label !== '' && !known.has(label)) problems.push(`grouped by ${label}, which no metric here has`);
+  for (const pair of ['()', '{}', '[]'])
+    if (expr.split(pair[0]!).length !== expr.split(pair[1]!).length) problems.push(`unbalanced ${pair}`);
   if (/histogram_quantile/.test(expr) && !/\ble\b/.test(expr)) problems.push('a quantile not grouped by le');
   return problems;
 }
