@@ -77,7 +77,7 @@ export const filters = {
   text: text()
     .optional()
     .describe(
-      'Only machines with this text in their id, node name, instance type, zone, capacity type or a label (`key=value`), in upper or lower case.',
+      'Only machines with this text in their id, node name, instance type, zone or capacity type, in upper or lower case; a text with `=` is compared with labels (`key=value`) and with `type=…`, `zone=…` and `capacity=…`.',
     ),
   unmet: flag.optional().describe('Only Needs that are not met.'),
   freezeId: text(MAX_FREEZE_ID).optional().describe('Only this freeze, if it is in force.'),

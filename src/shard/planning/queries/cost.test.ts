@@ -73,6 +73,7 @@ describe('a query for cost', () => {
 describe('a search for machines', () => {
   it.each([
     ['RARE', 'd'],
+    ['B', 'b'],
     ['type=rare', 'd'],
     ['on-demand', 'c'],
     ['capacity=spot', 'a b d'],

@@ -7,6 +7,7 @@ import { moment } from '../../figures.ts';
 import { historyLine } from '../../history-text.ts';
 import { namesOf } from '../../linked-text.ts';
 import { newestActions } from '../../live.ts';
+import { linkTo } from '../../place.ts';
 import { html, type VNode } from '../html.ts';
 import { Linked } from '../linked.ts';
 import { Lines, Section } from '../parts.ts';
@@ -41,11 +42,21 @@ export function historyLines(events: readonly HistoryEvent[], nowMs: number) {
     return {
       mood,
       text: html`<time>${moment(event.atMs, nowMs)}</time> <${Linked} text=${text} names=${names} />${
-        event.cycle === null ? null : html` <small>cycle ${event.cycle}</small>`
+        event.cycle === null
+          ? null
+          : html` <small><a href=${cycleLink(event.cycle, event.atMs)}>cycle ${event.cycle}</a></small>`
       }`,
     };
   });
 }
+
+/** Everything that happened in a cycle: its decisions are recorded when it ends, and its actions begin shortly after. */
+function cycleLink(cycle: number, atMs: number): string {
+  const query = { cycle: String(cycle), since: String(atMs - AROUND_MS), until: String(atMs + AROUND_MS) };
+  return linkTo('timeline', [], query);
+}
+
+const AROUND_MS = 5_000;
 
 function actionLines(actions: readonly Action[], nowMs: number) {
   const named = new Map(actions.map((action) => [action.id, action]));

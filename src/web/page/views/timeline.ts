@@ -56,6 +56,7 @@ export function Timeline({ place, live }: TimelineProps): VNode {
       { name: 'need', label: 'Need', hint: 'cluster/0123456789' },
       { name: 'cluster', label: 'Cluster', hint: 'all' },
     ]} />
+    ${cycle === undefined ? null : html`<p class="lead">Cycle ${cycle}</p>`}
     ${past.error === '' ? null : html`<p class="failed">${past.error}</p>`}
     ${has ? html`<${Lines} id="timeline" lines=${historyLines(items, nowMs)} empty="Nothing matches." />` : html`<${Received} live=${live} />`}
     ${has && past.value !== undefined ? html`<${Pager} place=${place} next=${past.value.next} text=${`${count(items.length)} shown`} />` : null}

@@ -285,7 +285,8 @@ describe('the rest', () => {
     );
     expect(textOf(line!.text)).toContain('is met, or withdrawn');
     expect(textOf(line!.text)).toContain('cycle 7');
-    expect(linksOf(line!.text)).toEqual(['#/need/web/00ff00ff00']);
+    const around = `since=${NOW_MS - 5_000}&until=${NOW_MS + 5_000}`;
+    expect(linksOf(line!.text)).toEqual(['#/need/web/00ff00ff00', `#/timeline?cycle=7&${around}`]);
   });
 
   it('given a failed question, then the box shows the refusal', () => {
