@@ -46,13 +46,15 @@ export async function restartIsSeen(stage: Stage, restart: () => Promise<Demo>):
   await stage.record('shard-back');
 }
 
-/** Longest time from the start of a demo until its page shows a decision. */
+/** Longest time from the start of a shard until a page that is opened as soon as it has an address shows a decision. */
 const FIRST_DECISION_MS = 5_000;
 
-export async function firstDecisionIsSeen(stage: Stage, startedMs: number): Promise<void> {
+export async function firstDecisionIsSeen(stage: Stage): Promise<void> {
   await stage.until('the page shows a cycle', async () =>
     /cycle [\d,]+ took/.test((await stage.page.textContent('#about')) ?? ''),
   );
-  const ms = performance.now() - startedMs;
+  const seenMs = Date.now();
+  const { startedMs } = await stage.recorded.get<{ startedMs: number }>('/v1/status');
+  const ms = seenMs - startedMs;
   assert.ok(ms < FIRST_DECISION_MS, `it took ${Math.round(ms)} ms`);
 }

@@ -7,7 +7,7 @@ import { html, type VNode } from './html.ts';
 export interface Filter {
   readonly name: string;
   readonly label: string;
-  /** Choices by value; without them it is a text field. '' stands for all. */
+  /** Choices by value; without them it is a text field. '' means all. */
   readonly choices?: readonly (readonly [value: string, label: string])[];
   readonly hint?: string;
 }

@@ -151,7 +151,7 @@ export function costSeries(
   };
 }
 
-/** Every n-th point, counted from the last, if the names are so long that all points would exceed `SERIES_BYTES`. */
+/** Every n-th point, counted from the last, if long names make all points exceed `SERIES_BYTES`. */
 function thinned<T>(points: readonly T[]): readonly T[] {
   const bytes = points.reduce((sum, point) => sum + jsonBytes(point), 0);
   const step = Math.ceil(bytes / SERIES_BYTES);

@@ -1,4 +1,4 @@
-// One Need: what it lives on, why it is not met, what stands in the way and what would help.
+// One Need: what it lives on, why it is not met, what keeps machines from it and what would help.
 
 import { coverageOf, percentText } from '../../coverage.ts';
 import type { NeedDetail } from '../../feed-details.ts';
@@ -134,13 +134,13 @@ function Matching({ detail, nowMs }: { readonly detail: NeedDetail; readonly now
       text: `${counted(machines, 'machine')} ${label} since ${moment(sinceMs, nowMs)}${by}`,
     };
   });
-  return html`<${Section} id="matching" title="Machines that match, by what stands in the way">
+  return html`<${Section} id="matching" title="Machines that match, by what keeps them from it">
     <p>
       ${count(matching.configured)} serving, ${count(matching.idle)} idle and ${count(matching.speculative)} that can be
       bought meet its requirements.
     </p>
     <${Lines} lines=${coming} empty="" />
-    <${Table} id="obstacles" titles=${['#Machines', '', 'What stands in the way']} empty="Nothing stands in the way."
+    <${Table} id="obstacles" titles=${['#Machines', '', 'What keeps them from it']} empty="Nothing keeps them from it."
       rows=${obstacles.map(({ machines, sentence }) => [
         count(machines),
         html`<${Bar} share=${machines / most} kind="short" />`,

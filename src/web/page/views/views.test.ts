@@ -137,7 +137,7 @@ describe('a Need', () => {
     );
   });
 
-  it('given one that is met, then nothing stands in the way and nothing is asked for', () => {
+  it('given one that is met, then nothing keeps machines from it and nothing is asked for', () => {
     const met = { ...DETAIL, need: { ...NEED, isMet: true }, sentence: 'met: keeps 1 machine', remarks: [] };
     const shown = textOf(needView({ id: ID, nowMs: NOW_MS, detail: { value: met, error: '' } }));
     expect(shown).toContain('It has all it wants.');
