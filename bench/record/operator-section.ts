@@ -39,6 +39,6 @@ export function operatorSection(figures: OperatorResult): string {
       ['its CPU', ...[rollupCpuMs.p50, rollupCpuMs.p99, rollupCpuMs.max].map(short)],
       ['CPU of a roll-up and its events', ...[cpuMs.p50, cpuMs.p99, cpuMs.max].map(short)],
     ]),
-    `${whole(endRssMiB)} MiB at the end. The CPU is that of the whole process from one roll-up to the next: connections, JSON, events, the roll-up and collections.`,
+    `${whole(endRssMiB)} MiB at the end. The last line is the CPU time of the whole process from one roll-up to the next: connections, JSON, events, the roll-up and collections.`,
   ].join('\n\n');
 }
