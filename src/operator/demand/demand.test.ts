@@ -343,6 +343,30 @@ describe('views', () => {
     budget('all', 2);
     expect(demand.useOf('node-1')?.withoutBudget).toBe(1);
   });
+
+  it('given a change of a pod, a node or a budget, then only the nodes concerned are said to have changed', () => {
+    const { nodes, poddisruptionbudgets } = demand.consumers;
+    const labels = { app: 'db' };
+    const budget = (disruptionsAllowed: number, unrelated = {}) =>
+      poddisruptionbudgets.set({
+        metadata: { name: 'db', namespace: 'team', ...unrelated },
+        spec: { selector: { matchLabels: labels } },
+        status: { disruptionsAllowed },
+      });
+    const changed = () => [...demand.takeChangedUse()].sort();
+    for (const name of ['node-1', 'node-2', 'node-3']) nodes.set({ metadata: { name } });
+    list('pods', pod('db', { nodeName: 'node-1' }, { labels }), pod('web', { nodeName: 'node-2' }));
+    expect(changed()).toEqual(['node-1', 'node-2', 'node-3']);
+    budget(0);
+    expect(changed()).toEqual(['node-1']);
+    budget(0, { resourceVersion: '2' });
+    expect(changed()).toEqual([]);
+    budget(1);
+    expect(changed()).toEqual(['node-1']);
+    nodes.remove({ metadata: { name: 'node-3' } });
+    list('pods', pod('db', { nodeName: 'node-1' }, { labels }));
+    expect(changed()).toEqual(['node-2', 'node-3']);
+  });
 });
 
 describe('all pods, for an assessment', () => {
