@@ -60,7 +60,7 @@ export class Placement {
     this.#rooms.set(machine.id, { machine, left, pods: [] });
   }
 
-  /** A pod that runs fits its node, whatever the sums say. */
+  /** A pod that runs fits its node, even if the room of the machine is estimated as too small. */
   #startsInPlace(pod: DemandPod): boolean {
     const room = this.#rooms.get(this.#parts.startsOn(pod));
     if (room === undefined) return false;
@@ -115,7 +115,7 @@ function ordered(
     .sort((a, b) => b.profile.priority - a.profile.priority || b.size - a.size);
 }
 
-/** Machines that count pods hold only so many of them. */
+/** A machine that declares `pods` holds at most that number of them. */
 function fits(left: ReadonlyMap<string, number>, resources: ResourceVector): boolean {
   if ((left.get('pods') ?? 1) < 1) return false;
   for (const [name, units] of resources) if ((left.get(name) ?? 0) < units) return false;
