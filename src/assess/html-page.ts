@@ -5,7 +5,7 @@ import { barChart, escaped, lineChart, PLOT_STYLE } from '../web/plot.ts';
 import type { Assessment, Fleet, FreshFleet } from './assessment.ts';
 import { numbers, paragraphs, section, table } from './html-parts.ts';
 import { moreSections } from './html-sections.ts';
-import { freshWarnings, HOURS_PER_MONTH, leftOutLines, priceNote } from './summary.ts';
+import { freshWarnings, HOURS_PER_MONTH, leftOutLines, priceNote, waitingLines } from './summary.ts';
 
 const STYLE = `${PLOT_STYLE}
 body { max-width: 860px; }
@@ -74,6 +74,7 @@ Pods that do not state what an interruption costs accept spot machines.</p>`,
       [row('Now', now), ...known.map(([name, fleet]) => row(name, fleet))],
       numbers(1, 4),
     ),
+    paragraphs(waitingLines(assessment), 'soft'),
     ...known.map(([name, fleet]) =>
       paragraphs(
         freshWarnings(fleet).map((text) => `${name}: ${text}`),

@@ -19,7 +19,7 @@ export function table(
   const cell = (tag: 'td' | 'th') => (text: string, i: number) =>
     `<${tag}${right.includes(i) ? ' class="number"' : ''}>${escaped(text)}</${tag}>`;
   const lines = rows.map((row) => `<tr>${row.map(cell('td')).join('')}</tr>`);
-  return `<div class="scroll"><table><tr>${headers.map(cell('th')).join('')}</tr>\n${lines.join('\n')}</table></div>`;
+  return `<div class="scroll" tabindex="0"><table><tr>${headers.map(cell('th')).join('')}</tr>\n${lines.join('\n')}</table></div>`;
 }
 
 /** Columns `first` to `last`. */

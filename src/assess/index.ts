@@ -14,4 +14,5 @@ export {
   priceNote,
   SHARING_DEFINITION,
   strandedTotals,
+  waitingLines,
 } from './summary.ts';

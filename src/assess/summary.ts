@@ -36,6 +36,13 @@ export function gapLines({ clusters }: Assessment): readonly string[] {
   });
 }
 
+/** Pods that wait make the comparison harder for BigFleet; none if no pod waits. */
+export function waitingLines({ clusters }: Assessment): readonly string[] {
+  const pods = clusters.reduce((sum, { waitingPods }) => sum + waitingPods, 0);
+  if (pods === 0) return [];
+  return [`Pods that wait now and cost nothing yet: ${pods}. The fleets of BigFleet serve them too.`];
+}
+
 /** Why a fresh fleet cannot be compared as it is; none if it serves all pods. */
 export function freshWarnings({ unmet, withoutRoom }: FreshFleet): readonly string[] {
   const pods = unmet.reduce((sum, each) => sum + each.pods, 0);

@@ -14,6 +14,7 @@ import {
   type Sharing,
   type SharingSide,
   strandedTotals,
+  waitingLines,
 } from '../assess/index.ts';
 import { count, countOf, dollars, roundAmount } from './amounts.ts';
 import {
@@ -103,6 +104,7 @@ function freshSection(assessment: Assessment, paint: Paint): Lines {
     ...fleets.flatMap(({ fleet, name }) =>
       freshWarnings(fleet).flatMap((text) => warning(`${name}: ${text}`, paint)),
     ),
+    ...waitingLines(assessment).flatMap(prose),
     ...(withSpot === null
       ? []
       : prose('Pods that do not state what an interruption costs accept spot machines.')),

@@ -64,6 +64,7 @@ describe('bigfleet assess from files', () => {
     expect(out).toMatch(/^all +3 +\$5\.00 +4 +1 +2$/m);
     expect(out).toContain('web: 1 node, other (not in the catalogue): left out of every figure');
     expect(out).toMatch(/^BigFleet, on demand +2 +\$2\.00 +\$1,460\.00 +-\$3\.00$/m);
+    expect(out).toContain('Pods that wait now and cost nothing yet: 1.');
     for (const title of ['What sharing one pool saves', 'What is stranded', 'What was not read'])
       expect(out).toContain(`\n${title}`);
     expect(err).toBe('');
