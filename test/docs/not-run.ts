@@ -28,6 +28,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   'bigfleet shard --tls-cert certs/shard-shard-0.crt --tls-key certs/shard-shard-0.key --tls-ca certs/ca.crt …':
     REASON.elsewhere,
   'bigfleet shard --config shard.yaml --data-dir data-old': REASON.elsewhere,
+  'bigfleet assess --contexts prod-eu,prod-us': REASON.elsewhere,
+  'bigfleet assess --from prod-eu.json --from batch.json': REASON.elsewhere,
   'bigfleet decide fleet.yaml': REASON.elsewhere,
   'bigfleet history cluster web --from 2026-03-01T12:00:00Z': REASON.elsewhere,
   'bigfleet cluster retire': REASON.connected,

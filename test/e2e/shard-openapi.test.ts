@@ -54,6 +54,7 @@ it('given a shard with served, unmet, frozen and quarantined work, then its Open
   const [row] = await world.needs('b');
   const samples: Readonly<Record<string, string>> = {
     '/v1/machines/{id}': `/v1/machines/${encodeURIComponent(served!.id)}`,
+    '/v1/clusters/{id}': '/v1/clusters/b',
     '/v1/needs/{cluster}/{hash}': `/v1/needs/${row!.id}`,
   };
   const asked: string[] = [];
