@@ -27,12 +27,8 @@ describe('questions of the what-if box', () => {
   });
 });
 
-/** A literal with `then` would look like a promise. */
-function compared<T>(now: T, then: T): { readonly now: T; readonly then: T } {
-  return Object.fromEntries([
-    ['now', now],
-    ['then', then],
-  ]) as unknown as { readonly now: T; readonly then: T };
+function compared<T>(now: T, after: T): { readonly now: T; readonly after: T } {
+  return { now, after };
 }
 
 const ANSWER: WhatIfAnswer = {
@@ -70,7 +66,7 @@ describe('answers of the what-if box', () => {
       isQuiet: true,
       bought: 3,
       cost: { perHour: 12, afterActions: 12 },
-      verdicts: { met: 9, unmet: 1 },
+      needs: { met: 9, unmet: 1 },
     };
     expect(answerTexts({ ...ANSWER, settled }).at(-1)).toBe(
       'After 4 cycles: 1 Needs not met, 3 machines bought, $12.00/h.',

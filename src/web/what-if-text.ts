@@ -81,25 +81,25 @@ export interface WhatIfAnswer {
   readonly unmatched: readonly string[];
   readonly actions: {
     readonly now: Readonly<Record<string, number>>;
-    readonly then: Readonly<Record<string, number>>;
+    readonly after: Readonly<Record<string, number>>;
   };
-  readonly cost: { readonly now: WhatIfCost; readonly then: WhatIfCost };
+  readonly cost: { readonly now: WhatIfCost; readonly after: WhatIfCost };
   readonly verdicts: {
     readonly now: { readonly met: number; readonly unmet: number };
-    readonly then: { readonly met: number; readonly unmet: number };
+    readonly after: { readonly met: number; readonly unmet: number };
     readonly unmet: Counted<VerdictChange>;
     readonly met: Counted<VerdictChange>;
   };
   readonly disruption: {
     readonly now: { readonly preempted: number; readonly drained: number; readonly lost: number };
-    readonly then: { readonly preempted: number; readonly drained: number; readonly lost: number };
+    readonly after: { readonly preempted: number; readonly drained: number; readonly lost: number };
   };
   readonly settled: {
     readonly cycles: number;
     readonly isQuiet: boolean;
     readonly bought: number;
     readonly cost: WhatIfCost;
-    readonly verdicts: { readonly met: number; readonly unmet: number };
+    readonly needs: { readonly met: number; readonly unmet: number };
   } | null;
 }
 
@@ -112,26 +112,26 @@ export function answerTexts({
   disruption,
   settled,
 }: WhatIfAnswer): readonly string[] {
-  const kinds = [...new Set([...Object.keys(actions.now), ...Object.keys(actions.then)])];
+  const kinds = [...new Set([...Object.keys(actions.now), ...Object.keys(actions.after)])];
   const moves = kinds
-    .filter((kind) => (actions.then[kind] ?? 0) !== (actions.now[kind] ?? 0))
+    .filter((kind) => (actions.after[kind] ?? 0) !== (actions.now[kind] ?? 0))
     .map(
       (kind) =>
-        `${kindName(kind)} ${count(actions.then[kind] ?? 0)} instead of ${count(actions.now[kind] ?? 0)}`,
+        `${kindName(kind)} ${count(actions.after[kind] ?? 0)} instead of ${count(actions.now[kind] ?? 0)}`,
     );
-  const lost = disruption.then.lost - disruption.now.lost;
+  const lost = disruption.after.lost - disruption.now.lost;
   return [
     unmatched.length === 0 ? '' : 'The change matches nothing in this fleet.',
-    verdicts.then.unmet === verdicts.now.unmet && verdicts.unmet.total === 0
+    verdicts.after.unmet === verdicts.now.unmet && verdicts.unmet.total === 0
       ? `As many Needs would be met as now: ${count(verdicts.now.met)}.`
-      : `${count(verdicts.then.unmet)} Needs would not be met, instead of ${count(verdicts.now.unmet)} now.`,
-    `It would cost ${perHour(cost.then.afterActions)} after the actions, instead of ${perHour(cost.now.afterActions)}.`,
+      : `${count(verdicts.after.unmet)} Needs would not be met, instead of ${count(verdicts.now.unmet)} now.`,
+    `It would cost ${perHour(cost.after.afterActions)} after the actions, instead of ${perHour(cost.now.afterActions)}.`,
     moves.length === 0
       ? 'The next cycle would do the same as now.'
       : `The next cycle would ${moves.join(', ')}.`,
     lost > 0 ? `${counted(lost, 'machine')} in use would be lost.` : '',
     settled === null
       ? ''
-      : `After ${counted(settled.cycles, 'cycle')}${settled.isQuiet ? '' : ', not settled yet'}: ${count(settled.verdicts.unmet)} Needs not met, ${counted(settled.bought, 'machine')} bought, ${perHour(settled.cost.perHour)}.`,
+      : `After ${counted(settled.cycles, 'cycle')}${settled.isQuiet ? '' : ', not settled yet'}: ${count(settled.needs.unmet)} Needs not met, ${counted(settled.bought, 'machine')} bought, ${perHour(settled.cost.perHour)}.`,
   ].filter((text) => text !== '');
 }

@@ -1,6 +1,6 @@
 // The frame of the dashboard: navigation, search, theme, notices, and the page that the address names.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 import { type Place, placeOf, placeOfName } from '../place.ts';
 import { html, type VNode } from './html.ts';
 import { listenToKeys, PAGES } from './keys.ts';
@@ -61,7 +61,7 @@ export function App(): VNode {
     <p id="trouble" role="status">${state.trouble}</p>
     <p id="notice" role="status">${state.notice}</p>
     ${isHelp ? html`<${Help} close=${() => setIsHelp(false)} />` : null}
-    <div id="content" tabindex="-1"><${Page} place=${place} /></div>
+    <div id="content" tabindex="-1"><${Guarded} key=${[place.page, ...place.parts].join('/')} place=${place} /></div>
   </div>`;
 }
 
@@ -69,6 +69,17 @@ export function App(): VNode {
 function skip(event: Event): void {
   event.preventDefault();
   document.getElementById('content')?.focus();
+}
+
+/** One page that fails must not take the frame along: the others stay within reach, and the reader sees what failed. */
+function Guarded({ place }: { readonly place: Place }): VNode {
+  const [error, reset] = useErrorBoundary((thrown: unknown) => console.error(thrown));
+  if (error === undefined) return html`<${Page} place=${place} />`;
+  return html`<section role="alert">
+    <h2>This page cannot be shown</h2>
+    <p>${String(error)}</p>
+    <p><button type="button" onClick=${reset}>Try again</button> <a href="#/">Overview</a></p>
+  </section>`;
 }
 
 function Page({ place }: { readonly place: Place }): VNode {
