@@ -465,6 +465,27 @@ describe('restarts and sessions', () => {
     expect(s.getNode('n1').metadata.annotations).toEqual({});
   });
 
+  it('given a lost answer to the write that the node is drained, and then to a read, then DRAINED is still reported', async () => {
+    const s = scene();
+    const lost = new KubeError('connection lost', { status: 0 });
+    let isMarked = false;
+    let failures = 0;
+    s.start({
+      before: async ({ verb }) => {
+        if (isMarked && verb === 'list' && failures++ === 0) throw lost;
+      },
+      after: async ({ verb, body }) => {
+        if (isMarked || verb !== 'patch' || !JSON.stringify(body).includes('drained')) return;
+        isMarked = true;
+        throw lost;
+      },
+    });
+    s.instruct('i1', ['n1']);
+    await s.clock.advance(60_000);
+    expect(failures).toBeGreaterThan(0);
+    expect(s.link.reports).toMatchObject([{ machineId: 'm-n1', kind: KIND_DRAINED }]);
+  });
+
   it('given a drained node and a restart, then DRAINED is reported again after the hello', async () => {
     const s = scene();
     s.start();

@@ -107,7 +107,9 @@ export class DrainRound {
       if (node === null) return { kind: 'gone' };
       const record = recordOf(node);
       if (record?.instruction !== drain.record.instruction) return { kind: 'released' };
-      drain.record = record;
+      // The state is this process's own: where the answer to its write was lost, the Node may say `drained` before the report
+      // has left, and a drain that is not open is not looked at again.
+      drain.record = { ...record, state: drain.record.state };
       if (node.spec?.unschedulable !== true) await this.#cordonAgain(drain, record);
       const query = { fieldSelector: `spec.nodeName=${drain.node}` };
       const pods = await listAll<Pod>(kube, PODS, query, { maxRetries: 0 });
