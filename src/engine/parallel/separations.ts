@@ -52,15 +52,15 @@ export class Separations {
   best(cycle: Cycle, rows: PassRows, largestCrossing: number): Separation {
     const { order } = rows;
     const used = usedPatterns(cycle, rows);
-    const keys = this.#keysOf(cycle, order, used);
     const most = largestCrossing * order.length;
-    if (this.#last !== null && keys.has(this.#last)) {
+    // Which labels the patterns name is not read before it is known that the last one no longer divides the rows.
+    if (this.#last !== null) {
       const found = this.#by(this.#last, cycle, rows, used);
       if (found !== null && crossingBy(found, order) <= most) return found;
     }
     let best: Separation | null = null;
     let least = most;
-    for (const key of [...keys].sort()) {
+    for (const key of [...this.#keysOf(cycle, order, used)].sort()) {
       const found = this.#by(key, cycle, rows, used);
       const crossing = found === null ? order.length : crossingBy(found, order);
       if (crossing > least || (best !== null && crossing === least)) continue;
