@@ -39,6 +39,7 @@ export type {
   MachineState,
   Need,
   NeedKey,
+  NodeUse,
   ObstacleCause,
   Obstacles,
   Operator,

@@ -14,7 +14,7 @@ export type {
 } from '../../model/index.ts';
 export { BigFleetError, CapacityType, MachineState } from '../../model/index.ts';
 export type { BackoffLimits } from '../../runtime/backoff.ts';
-export type { Clock } from '../../runtime/clock.ts';
+export type { Clock, MonotonicClock } from '../../runtime/clock.ts';
 export { Random } from '../../runtime/random.ts';
 export { systemClock } from '../../runtime/system-clock.ts';
 /** The messages of the contract, as a `ProviderTransport` carries them. */

@@ -3,7 +3,7 @@
 
 export type { ErrorCode, HostRef, MachineState, Problem, ResourceVector, Where } from '../../model/index.ts';
 export { BigFleetError, CapacityType } from '../../model/index.ts';
-export type { Clock } from '../../runtime/clock.ts';
+export type { Clock, MonotonicClock } from '../../runtime/clock.ts';
 export { systemClock } from '../../runtime/system-clock.ts';
 /** The messages of the contract, as `Provider` takes and returns them. */
 export type * as messages from '../../wire/gen/bigfleet/v1alpha1/provider.ts';

@@ -3,7 +3,7 @@
 
 export type { HostRef, MachineState, ResourceVector } from '../../model/index.ts';
 export { CapacityType } from '../../model/index.ts';
-export type { Clock } from '../../runtime/clock.ts';
+export type { Clock, MonotonicClock } from '../../runtime/clock.ts';
 export { VirtualClock } from '../../runtime/virtual-clock.ts';
 /** The messages of the contract, as providers take and return them. */
 export type * as messages from '../../wire/gen/bigfleet/v1alpha1/provider.ts';
