@@ -42,7 +42,7 @@ export interface LaneFigures {
   readonly regime: string;
   /** As given. */
   readonly lanes: string;
-  /** In the last round: lanes that were open, and threads that they ran on. */
+  /** In the last round: lanes that had rows, and threads that they ran on. */
   readonly opened: number;
   readonly threads: number;
   /** Whole decisions: medians of one lane and of these. */

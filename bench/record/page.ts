@@ -68,7 +68,7 @@ export function performancePage(): string {
     `${workers} workers against one, ${profile} ${regime}: ${speedUp} ×. A plain parallel loop in the same run: ${loopSpeedUp} ×. Ratio: ${ratio}; a change may not bring it below 0.75.`,
     footer(speedup),
     '## Lanes',
-    'Several lanes against one, in turns on one fleet, with sharing. `gain` is the time of one lane ÷ that of these, the median over\nthe rounds. Conflicts are rows that had to wait for another lane, per row that claimed something: of plain rows, and of gangs. In\na fleet without regions, one lane has all rows if there are fewer than 16,384; the others are open and have none. `threads` is the\nnumber of threads that had rows.',
+    'Several lanes against one, in turns on one fleet, with sharing. `gain` is the time of one lane ÷ that of these, the median over\nthe rounds. Conflicts are rows that had to wait for another lane, per row that claimed something: of plain rows, and of gangs. In\na fleet without regions, all lanes run on one thread if there are fewer than 16,384 rows. `used` is the number of lanes that had\nrows, and `threads` the number of threads that they ran on.',
     laneTable(lanes.result),
     footer(lanes),
     '## The shard over gRPC',
@@ -110,7 +110,7 @@ function laneTable(figures: readonly LaneFigures[]): string {
       `${short(conflicts.incremental)} / ${short(conflicts.allOrNothing)}`,
     ],
   );
-  const headers = ['rung', 'lanes', 'open', 'threads', 'one p50 ms', 'these p50 ms', 'gain', 'conflicts'];
+  const headers = ['rung', 'lanes', 'used', 'threads', 'one p50 ms', 'these p50 ms', 'gain', 'conflicts'];
   return markdownTable(columnsOf(headers, 2), rows);
 }
 

@@ -74,7 +74,7 @@ export class CycleStats {
   needs = 0;
   /** Clusters solved again because they changed. */
   clusters = 0;
-  /** Lanes that were open. */
+  /** Lanes that had rows to serve; 1 if there were no rows. */
   lanes = 1;
   /** Threads that lanes ran on. */
   laneThreads = 1;

@@ -181,16 +181,18 @@ describe('lanes that are given up when they wait', () => {
 
 describe('a forced number of lanes', () => {
   it.each([
-    ['regions', ['ra', 'rb', 'rc'], 0],
-    ['regions and rows that may go anywhere', ['ra', 'rb', 'rc'], 5],
-    ['one region', ['ra'], 0],
-  ])(
-    'given %s and one thread, then all lanes are open and the plan is that of one lane',
-    (_, regions, roaming) => {
-      const input = rowsIn(regions, 8, roaming);
+    ['three regions', ['ra', 'rb', 'rc'], 0, 'off', 3],
+    ['three regions and rows that may go anywhere', ['ra', 'rb', 'rc'], 5, 'off', 3],
+    ['three regions and rows that share machines', ['ra', 'rb', 'rc'], 5, 'on', 3],
+    ['one region and rows that share machines', ['ra'], 0, 'on', 4],
+    ['one region and one row per machine', ['ra'], 0, 'off', 1],
+  ] as const)(
+    'given %s and one thread, then each lane that can have rows of its own has some, and the plan is that of one lane',
+    (_, regions, roaming, sharing, lanes) => {
+      const input = rowsIn(regions, 8, roaming, sharing);
       const engine = new Engine(fleetOf(input), { lanes: 4 });
       const plan = engine.decide(input.nowMs, input.options).plan();
-      expect(engine.lastCycle).toMatchObject({ lanes: 4, laneThreads: 1 });
+      expect(engine.lastCycle).toMatchObject({ lanes, laneThreads: 1 });
       expect(planText(plan)).toBe(planText(planWith(input, { lanes: 1 })));
     },
   );
@@ -220,8 +222,9 @@ describe('a forced number of lanes', () => {
   });
 
   it('given a fold that cannot host all its members, then all rows are served again in one lane, and later in lanes', () => {
+    const here = (region: string) => ({ key: 'region', operator: Operator.In, values: [region] });
     const gangs = ['g1', 'g2', 'g3'].map((group) => {
-      const requirements = [same('region')];
+      const requirements = [here('ra'), same('region')];
       return aNeed({
         cluster: 'c1',
         group,
@@ -230,16 +233,28 @@ describe('a forced number of lanes', () => {
         minUnit: resources({ cpu: 2 }),
       });
     });
-    const machines = ['ra', 'rb'].flatMap((region) =>
-      [4, 2].map((cpu) =>
-        aMachine(`${region}-${cpu}`, MachineState.Idle, {
-          labels: new Map([['region', region]]),
-          resources: resources({ cpu }),
-        }),
-      ),
+    const machines = [
+      ['ra', 4],
+      ['ra', 2],
+      ['ra', 2],
+      ['rb', 1],
+    ].map(([region, cpu], i) =>
+      aMachine(`m${i}`, MachineState.Idle, {
+        labels: new Map([['region', String(region)]]),
+        resources: resources({ cpu: Number(cpu) }),
+      }),
     );
-    const others = aNeed({ cluster: 'c2', group: 'x', priority: 5, aggregate: resources({ cpu: 2 }) });
-    const input = anInput(machines, [...gangs, others]);
+    const others = Array.from({ length: 40 }, (_, i) =>
+      aNeed({
+        cluster: 'c2',
+        group: `x${i}`,
+        priority: 5,
+        requirements: [here('rb')],
+        aggregate: resources({ cpu: 1 }),
+        minUnit: resources({ cpu: 1 }),
+      }),
+    );
+    const input = anInput(machines, [...gangs, ...others]);
     const engine = new Engine(fleetOf(input), { lanes: 2 });
     const expected = planText(oracle(input));
 

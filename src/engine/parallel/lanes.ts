@@ -33,9 +33,14 @@ export interface LaneOptions {
   readonly eager?: EagerLanes | undefined;
 }
 
+/** Number of the acquiring lane. */
+const ACQUIRING = 0;
 /** Fewer rows than this are served before other threads are awake. */
 const SMALLEST_WORK = 2_048;
-/** Fewer rows than this are served in one lane while cluster lanes read which rows are theirs. */
+/**
+ * Fewer rows than this are served in one lane while cluster lanes on other threads read which rows are theirs: automatic
+ * lanes are not opened for them, and a given number of lanes runs on this thread.
+ */
 const SMALLEST_CLUSTER_WORK = 16_384;
 /** Several lanes do not pay off above this share of the rows in one of two lanes, or of rows that wait for all lanes. */
 const LARGEST_SHARE = 0.65;
@@ -225,8 +230,9 @@ export class Lanes {
 
   /** Whether the rows of clusters can be divided where no label divides the free machines: rows share machines. */
   #dividesClusters(order: Uint32Array): boolean {
-    const { eager } = this.#options;
-    return this.#cycle.sharing.isActive && (eager !== undefined || order.length >= SMALLEST_CLUSTER_WORK);
+    const { eager, lanes } = this.#options;
+    const isForced = eager !== undefined || lanes !== 'auto';
+    return this.#cycle.sharing.isActive && (isForced || order.length >= SMALLEST_CLUSTER_WORK);
   }
 
   #serveTerritories(lanes: number, territories: Territories): void {
@@ -253,8 +259,9 @@ export class Lanes {
     const lanesOf = Array.from({ length: threads }, (_, thread) =>
       open.filter((_lane, i) => i % threads === thread),
     );
+    const used = rowsOf.filter((rows) => rows > 0).length;
     let own: readonly Lane[] = [];
-    this.#drive(lanes, lanesOf, work, () => {
+    this.#drive(used, lanesOf, work, () => {
       own = this.#cycles.open(work, lanesOf[0]!, true);
       if (this.#options.schedule === undefined) runLanes(own);
       else runScheduled(own, this.#options.schedule);
@@ -280,13 +287,15 @@ export class Lanes {
       patienceMs: this.#patienceFor(order.length),
     };
     const others = Array.from({ length: lanes - 1 }, (_, i) => i + 1);
-    const threads = this.#threadsFor(lanes);
+    const isSmall = this.#options.eager === undefined && order.length < SMALLEST_CLUSTER_WORK;
+    const threads = isSmall ? 1 : this.#threadsFor(lanes);
     // The acquiring lane has its thread to itself, if there is another one.
     const lanesOf = Array.from({ length: threads }, (_, thread) =>
       threads === 1 ? others : others.filter((lane) => thread > 0 && lane % (threads - 1) === thread - 1),
     );
+    const used = new Set(laneOf).add(ACQUIRING).size;
     let acquiringMs = 0;
-    const results = this.#drive(lanes, lanesOf, work, () => {
+    const results = this.#drive(used, lanesOf, work, () => {
       const acquiring = new AcquiringLane(cycle, work);
       const here = this.#cycles.openClusterLanes(work, lanesOf[0]!, 1);
       if (schedule === undefined) runTogether([acquiring, ...here]);
@@ -320,16 +329,16 @@ export class Lanes {
 
   /**
    * Runs lanes until all rows are served, those of this thread with `run`, which returns those that are not served in this
-   * cycle. Returns the results of all lanes but that one.
+   * cycle. Returns the results of all lanes but that one. `used` lanes have rows.
    */
   #drive(
-    lanes: number,
+    used: number,
     lanesOf: readonly (readonly number[])[],
     work: LaneWork | ClusterWork,
     run: () => readonly (Lane | ClusterLane)[],
   ): readonly LaneResult[] {
     const cycle = this.#cycle;
-    cycle.stats.lanes = lanes;
+    cycle.stats.lanes = used;
     cycle.stats.laneThreads = lanesOf.length;
     try {
       let here: readonly (Lane | ClusterLane)[] = [];

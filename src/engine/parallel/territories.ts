@@ -75,7 +75,10 @@ interface Assigned {
   readonly laneOfPart: ReadonlyMap<number, number>;
 }
 
-/** Assigns parts to lanes, heaviest first, each to the lane with fewest rows; and clusters with the part of most rows. */
+/**
+ * Assigns parts to lanes, heaviest first, each to the lane with fewest rows; and clusters with the part of most rows. Parts of
+ * pinned clusters come before all others, so that these go to other lanes.
+ */
 function assigned(
   cycle: Cycle,
   passRows: PassRows,
@@ -91,9 +94,11 @@ function assigned(
     loads[lane]! += rows;
   };
   const lightest = (): number => loads.indexOf(Math.min(...loads));
-  for (const { part, clusters } of homesOf(cycle, passRows, separation)) {
-    const isDivided = part === NO_PART;
-    const lane = clusters.some(({ cluster }) => pinned.has(cluster)) ? 0 : isDivided ? NONE : lightest();
+  const isPinned = ({ clusters }: Home): boolean => clusters.some(({ cluster }) => pinned.has(cluster));
+  const homes = homesOf(cycle, passRows, separation);
+  for (const home of [...homes.filter(isPinned), ...homes.filter((each) => !isPinned(each))]) {
+    const { part, clusters } = home;
+    const lane = isPinned(home) ? 0 : part === NO_PART ? NONE : lightest();
     if (lane !== NONE) laneOfPart.set(part, lane);
     for (const cluster of clusters) place(cluster, lane === NONE ? lightest() : lane);
   }
