@@ -58,6 +58,8 @@ export interface RungResult {
   /** Phase 1 (normalise, credit, acquire) ÷ Needs, the 99th percentile over the cycles. */
   readonly perNeedUs: number;
   readonly pathsUs: PathsUs;
+  /** The first cycle of the fleet, in which every class is examined for the first time. */
+  readonly firstMs: number;
   readonly floorMs: number;
   /** Median cycle ÷ floor. */
   readonly ratioToFloor: number;
@@ -108,6 +110,7 @@ export function measure(
   waitForThreads(rung, settings.workers);
   progress.update('first cycle');
   let last = rung.first();
+  const firstMs = last.ms;
   let spentMs = last.ms;
   const warmUp: CycleStats[] = [];
   while (warmUp.length < settings.warmUp && spentMs < (settings.seconds * 1000) / 3) {
@@ -127,7 +130,11 @@ export function measure(
   const cut = warmUp.length < settings.warmUp || cycles.length < settings.cycles;
   progress.update('floor and digest');
   const rowTimed = warmUp.slice(-ROW_TIMED_CYCLES);
-  return { rung, cut, result: resultOf(rung, settings, cycles, rowTimed, last) };
+  return {
+    rung,
+    cut,
+    result: { ...resultOf(rung, settings, cycles, rowTimed, last), firstMs: rounded(firstMs) },
+  };
 }
 
 /** Waits until all threads run. Small rungs could otherwise finish before the threads have started. */
@@ -156,7 +163,7 @@ function resultOf(
   cycles: readonly TimedCycleSummary[],
   rowTimed: readonly CycleStats[],
   { decision }: TimedCycle,
-): RungResult {
+): Omit<RungResult, 'firstMs'> {
   const { fleet, workload } = rung;
   const cycleMs = quantilesOf(cycles.map(({ ms }) => ms));
   const stats = cycles.map((cycle) => cycle.stats);
