@@ -4,12 +4,8 @@
 import { WorkerChannel } from '../../src/runtime/worker-channel.ts';
 import type { MachineLedger } from '../../src/shard/inventory/machine-ledger.ts';
 import { ReplicaFeed } from '../../src/shard/planning/replica-feed.ts';
-import {
-  type FromWhatIf,
-  Pacing,
-  type ToWhatIf,
-  type WhatIfThreadStart,
-} from '../../src/shard/process/what-if-protocol.ts';
+import { newPacing, pace } from '../../src/shard/process/pacing.ts';
+import type { FromWhatIf, ToWhatIf, WhatIfThreadStart } from '../../src/shard/process/what-if-protocol.ts';
 import { Rung } from '../ladder/rung.ts';
 import { loadProfile } from '../profiles/load.ts';
 import { type Quantiles, quantilesOf } from '../quantiles.ts';
@@ -28,7 +24,7 @@ const QUESTION_EVERY = 10;
 
 export async function measureLive(profile: string, seconds: number): Promise<LiveResult> {
   const rung = new Rung(loadProfile(profile), 'churn', 1, { rules: 'shared', engine: { workers: 2 } });
-  const pacing = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const pacing = newPacing();
   const channel: Channel = new WorkerChannel({
     name: 'what-if',
     module: new URL('../../src/shard/process/what-if-worker.ts', import.meta.url),
@@ -78,10 +74,9 @@ async function cycles(
   const asking: Promise<void>[] = [];
   for (let second = 0; second < seconds; second++) {
     const began = performance.now();
-    Atomics.store(pacing, Pacing.Running, 1);
+    pace(pacing, true);
     durations.push(rung.next().ms);
-    Atomics.store(pacing, Pacing.Running, 0);
-    Atomics.notify(pacing, Pacing.Running);
+    pace(pacing, false);
     // A question comes at any time between two cycles, not always right after one.
     const pauseMs = Math.max(0, CYCLE_MS - (performance.now() - began));
     const part = (second * 0.37) % 1;

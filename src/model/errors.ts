@@ -267,6 +267,15 @@ export const ERRORS = {
     summary: 'The journal of a shard does not reach back to what was asked for.',
     remedy: 'Ask for a later time, or keep more of it: journal.maxBytes and journal.maxAge.',
   },
+  BF_REDECIDE_BUSY: {
+    summary: 'Another past cycle is being decided again.',
+    remedy: 'A shard decides one past cycle at a time; ask again soon.',
+  },
+  BF_REDECIDE_LATE: {
+    summary: 'A past cycle could not be decided again in time.',
+    remedy:
+      'Ask for a cycle that is closer to a checkpoint, or run "bigfleet replay --cycle N" on the data directory of the shard, which has no limit.',
+  },
   BF_WHATIF_UNKNOWN: {
     summary: 'A what-if question names an instance type that the fleet does not have.',
     remedy:

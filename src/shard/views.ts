@@ -11,6 +11,7 @@ import type { CostAspect } from './telemetry/cost-breakdown.ts';
 import type { ActionView, PlanView, WaitingActionView } from './views/actions.ts';
 import type { ClusterView } from './views/clusters.ts';
 import type { CostReport, CostSeries, MachineCounts, Remedies } from './views/costs.ts';
+import type { CyclePlanView, CycleRedecisionView } from './views/cycles.ts';
 import type { SeriesView, ShardEvent } from './views/events.ts';
 import type { HistoryKind, HistoryPage } from './views/history.ts';
 import type { MachineView } from './views/machines.ts';
@@ -21,6 +22,7 @@ export type { Page } from './planning/queries/pages.ts';
 export type { ActionView, PlanView, WaitingActionView } from './views/actions.ts';
 export type { ClusterView, ReportsView, SetAsideView } from './views/clusters.ts';
 export type { CostGroupView, CostReport } from './views/costs.ts';
+export type { CycleActionView, CyclePlanView, CycleRedecisionView } from './views/cycles.ts';
 export type {
   LossesView,
   LossKind,
@@ -141,14 +143,22 @@ export interface Questions {
   metrics: { ask: object; answer: string };
 }
 
-/** Conditions that events meet; `need` also finds actions that took machines from it. */
+/** Conditions that events meet; `need` also finds actions that took machines from it. `epoch` goes with `cycle`. */
 export interface HistoryAsk extends PageAsk {
+  readonly cycle?: number | undefined;
+  readonly epoch?: number | undefined;
   readonly machine?: string | undefined;
   readonly need?: string | undefined;
   readonly cluster?: string | undefined;
   readonly kinds?: readonly HistoryKind[] | undefined;
   readonly sinceMs?: number | undefined;
   readonly untilMs?: number | undefined;
+}
+
+/** A past cycle: its number, and the start of the shard that had it; by default the newest one that had such a number. */
+export interface CycleAsk {
+  readonly cycle: number;
+  readonly epoch?: number | undefined;
 }
 
 export type QuestionName = keyof Questions;
@@ -214,4 +224,12 @@ export interface WhatIfPort {
   whatIf(request: WhatIfRequest): Promise<WhatIfAnswer>;
   /** Writes the fleet as a scenario, in pieces. */
   export(write: (piece: string) => Promise<void>): Promise<void>;
+}
+
+/** Past cycles, from the journal. */
+export interface PastCyclesPort {
+  /** Throws BF_JOURNAL_RANGE for a cycle that the journal does not have. */
+  plan(ask: CycleAsk & PageAsk): Promise<CyclePlanView>;
+  /** Decides a cycle again, with at most `limit` items in each list. Throws BF_REDECIDE_BUSY and BF_REDECIDE_LATE as well. */
+  redecide(ask: CycleAsk & { readonly limit: number }): Promise<CycleRedecisionView>;
 }

@@ -55,6 +55,7 @@ it('given a shard with served, unmet, frozen and quarantined work, then its Open
   const samples: Readonly<Record<string, string>> = {
     '/v1/machines/{id}': `/v1/machines/${encodeURIComponent(served!.id)}`,
     '/v1/clusters/{id}': '/v1/clusters/b',
+    '/v1/cycles/{n}': '/v1/cycles/1',
     '/v1/needs/{cluster}/{hash}': `/v1/needs/${row!.id}`,
   };
   const asked: string[] = [];

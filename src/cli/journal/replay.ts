@@ -4,10 +4,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { BigFleetError } from '../../model/index.ts';
 import { decidedJson } from '../../scenario/plan-json.ts';
-import type { CycleOutcome, ReplayedCycle, Span } from '../../shard/index.ts';
+import type { CycleOutcome, ReplayedCycle } from '../../shard/index.ts';
 import { journalFileIn } from '../../shard/journal/format.ts';
 import { JournalReader } from '../../shard/journal/journal-reader.ts';
-import { replay } from '../../shard/journal/replay.ts';
+import { replay, restored } from '../../shard/journal/replay.ts';
 import { kindName } from '../../web/index.ts';
 import { count, countOf } from '../amounts.ts';
 import { wholeNumber } from '../flags.ts';
@@ -76,11 +76,10 @@ function run(flags: Flags, io: JournalIo): void {
 function* chosen(reader: JournalReader, flags: Flags): Generator<ReplayedCycle> {
   const { cycle: number, epoch = null } = flags;
   if (number === undefined) return yield* replay(reader, spanOf(flags));
-  const found = reader.timeOf(number, epoch);
+  const found = reader.numbered(number, epoch);
   if (found === undefined)
     throw new BigFleetError('BF_JOURNAL_RANGE', `The journal has no cycle ${count(number)}.`);
-  const span: Span = { fromMs: found.atMs, toMs: found.atMs };
-  for (const cycle of replay(reader, span)) if (cycle.seq === found.seq) yield cycle;
+  yield restored(reader, found.seq)();
 }
 
 function printPlan(cycles: Iterable<ReplayedCycle>, { out }: JournalIo): boolean {
@@ -88,7 +87,7 @@ function printPlan(cycles: Iterable<ReplayedCycle>, { out }: JournalIo): boolean
     out(`${JSON.stringify(decidedJson(decision.plan()), null, 2)}\n`);
     return isSame !== false;
   }
-  throw new BigFleetError('BF_JOURNAL_RANGE', 'The journal no longer has the whole input of that cycle.');
+  throw new Error('No cycle was chosen.');
 }
 
 function printJson(cycles: Iterable<ReplayedCycle>, { out }: JournalIo): boolean {

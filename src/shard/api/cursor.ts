@@ -1,6 +1,7 @@
 // Cursors of lists as callers see them: the name of a list and a position in it, encoded so that a URL needs no
 // escaping. A cursor that was not made here is refused, because a list that silently started over would repeat its
-// items. Used by read-routes.ts.
+// items. Used by read-routes.ts
+// and cycle-routes.ts.
 
 import type { Page } from '../views.ts';
 import { Refusal } from './refusal.ts';
@@ -21,6 +22,8 @@ const POSITIONS = {
   actions: /^-?[\d.e+]{1,30} .+$/s,
   /** The id of an event. */
   history: /^[\da-z-]{1,40}$/,
+  /** The id of an event in the journal. */
+  decided: /^\d{1,16}$/,
   /** In the lists below: the number of items before the position. */
   'clusters-by-trouble': /^\d{1,9}$/,
   needs: /^\d{1,9}$/,

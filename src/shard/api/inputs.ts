@@ -14,6 +14,9 @@ import { Refusal } from './refusal.ts';
 const DEFAULT_LIMIT = 1_000;
 const MAX_LIMIT = 10_000;
 
+/** Bytes of JSON in a page; the cursor and the rest of an answer fit besides, below a megabyte. */
+export const PAGE_BYTES = 900_000;
+
 /** Characters of an id, a name or a reason. */
 const MAX_TEXT = 1_000;
 
@@ -46,6 +49,7 @@ const flag = oneOf(['true', 'false'])
   .transform((value) => value === 'true')
   .pipe(z.boolean());
 
+const NOT_A_NUMBER = 'must be a whole number';
 const NOT_A_LIMIT = `must be a whole number from 1 to ${MAX_LIMIT}`;
 const NOT_A_TIME = 'must be a time in milliseconds since the epoch';
 
@@ -63,7 +67,28 @@ export const historyKinds = text()
 
 const STATES = Object.keys(MachineState).map((name) => name.toUpperCase());
 
+/** At most sixteen digits, since epochs are milliseconds with a factor. */
+function wholeNumber() {
+  return text()
+    .regex(/^\d{1,16}$/, { error: NOT_A_NUMBER, abort: true })
+    .transform(Number)
+    .pipe(z.int(NOT_A_NUMBER));
+}
+
+/** A part of a path that is the number of a cycle. */
+export const cycleNumber = wholeNumber();
+
+const epoch = wholeNumber()
+  .optional()
+  .describe(
+    'Epoch of the start of the shard that had the cycle; by default the newest one with that number.',
+  );
+
 export const filters = {
+  cycle: wholeNumber()
+    .optional()
+    .describe('Only events of the cycle with this number, for a shard with a journal.'),
+  epoch,
   cluster: text().optional(),
   machine: text().optional(),
   need: text().optional().describe('Id of a Need.'),

@@ -15,15 +15,13 @@ import { ProviderPage } from '../views/providers.ts';
 import { StatusView, VersionView } from '../views/status.ts';
 import type { ListOrder, MachineFilter, MachineSort } from '../views.ts';
 import { type ListName, positionIn, withCursor } from './cursor.ts';
-import { filters, historyKinds, labels, order, paging, pathPart, since, sort } from './inputs.ts';
+import { pastCycles } from './cycle-routes.ts';
+import { filters, historyKinds, labels, order, PAGE_BYTES, paging, pathPart, since, sort } from './inputs.ts';
 import { labelSelector } from './label-selector.ts';
 import { Refusal } from './refusal.ts';
 import { type Route, route } from './route.ts';
 
-/** Bytes of JSON in a page; the cursor and the rest of an answer fit besides, below a megabyte. */
-const PAGE_BYTES = 900_000;
-
-const { cluster, machine, need, provider, state, forgotten, text, unmet, freezeId } = filters;
+const { cluster, cycle, epoch, machine, need, provider, state, forgotten, text, unmet, freezeId } = filters;
 const GET = { method: 'GET', access: 'read' } as const;
 
 export const READ_ROUTES: readonly Route[] = [
@@ -184,16 +182,19 @@ export const READ_ROUTES: readonly Route[] = [
     path: '/v1/history',
     summary: 'Past events with their reasons, newest first.',
     query: z.strictObject({
-      ...{ machine, need, cluster },
+      ...{ machine, need, cluster, cycle, epoch },
       kind: historyKinds.describe('Only events of these kinds, separated by commas.'),
       since: since.describe('Only events from this time on, in milliseconds since the epoch.'),
       until: since.describe('Only events up to this time, in milliseconds since the epoch.'),
       ...paging,
     }),
     answer: HistoryPage,
-    handle: async ({ port, query }) => {
+    handle: async ({ port, hooks, query }) => {
+      if (query.epoch !== undefined && query.cycle === undefined)
+        throw new Refusal(400, 'The parameter "epoch" needs "cycle".');
+      if (query.cycle !== undefined) pastCycles(hooks);
       const where = { machine: query.machine, need: query.need, cluster: query.cluster, kinds: query.kind };
-      const span = { sinceMs: query.since, untilMs: query.until };
+      const span = { cycle: query.cycle, epoch: query.epoch, sinceMs: query.since, untilMs: query.until };
       const page = await port.ask('history', { ...where, ...span, ...pageAsk(query, 'history') });
       return withCursor('history', page);
     },

@@ -4,7 +4,7 @@
 import type { ServerResponse } from 'node:http';
 import * as z from 'zod';
 import type { View } from '../views/schema.ts';
-import type { ShardPort, WhatIfPort } from '../views.ts';
+import type { PastCyclesPort, ShardPort, WhatIfPort } from '../views.ts';
 import type { ApiAccess } from './access.ts';
 import type { Access } from './guard.ts';
 
@@ -16,6 +16,8 @@ export interface RouteHooks {
   readonly access: ApiAccess;
   /** null: what-if questions are not answered. */
   readonly whatIf: WhatIfPort | null;
+  /** null: the shard keeps no journal. */
+  readonly cycles: PastCyclesPort | null;
   /** Replays past events since a time or after an event id, if one is given, and then sends new ones. */
   readonly subscribe: (reader: ServerResponse, from: EventsFrom, wanted: EventsWanted) => Promise<void>;
 }

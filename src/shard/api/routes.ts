@@ -1,9 +1,10 @@
-// Every route of the API: those that read, those about cost, those that order, what-if questions, those of callers, and below those that watch. A
-// new route is one entry in one of the lists. docs/reference/api.md has a section with an example for each. http-app.ts serves them.
+// Every route of the API: those that read, those about cost, those that order, what-if questions, past cycles, those of
+// callers, and below those that watch. A new route is one entry in one of the lists. docs/reference/api.md has a section with an example for each. http-app.ts serves them.
 
 import * as z from 'zod';
 import { EXPOSITION_TYPE } from '../../runtime/exposition.ts';
 import { COST_ROUTES } from './cost-routes.ts';
+import { CYCLE_ROUTES } from './cycle-routes.ts';
 import { ANY_PARAMETERS, eventFilters, since } from './inputs.ts';
 import { LOGIN_ROUTES } from './login-routes.ts';
 import { openApiText } from './openapi.ts';
@@ -87,6 +88,7 @@ export const ROUTES: readonly Route[] = [
   ...ORDER_ROUTES,
   ...LOGIN_ROUTES,
   ...WHAT_IF_ROUTES,
+  ...CYCLE_ROUTES,
   ...WATCH_ROUTES,
 ];
 

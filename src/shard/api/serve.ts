@@ -11,7 +11,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/logger.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
 import { isLoopback, KeyPair, type SecurityOptions } from '../../wire/index.ts';
-import type { ShardPort, WhatIfPort } from '../views.ts';
+import type { PastCyclesPort, ShardPort, WhatIfPort } from '../views.ts';
 import { ApiAccess } from './access.ts';
 import { EVENT_STREAM_LIMITS, EventStream, type EventStreamLimits } from './event-stream.ts';
 import { httpApp, type Pages } from './http-app.ts';
@@ -24,6 +24,8 @@ export interface ApiOptions extends SecurityOptions {
   /** Why the shard is not ready, null if it is; by default derived from the phase in its status. */
   readonly unready?: RouteHooks['unready'];
   readonly whatIf?: WhatIfPort;
+  /** Past cycles; null or absent: the shard keeps no journal. */
+  readonly cycles?: PastCyclesPort | null;
   readonly pages?: Pages | undefined;
   /** Answers browsers without an identity, in place of pages. Asked only where there are tokens to log in with. */
   readonly loginPages?: Pages | undefined;
@@ -92,6 +94,7 @@ export async function serveApi(port: ShardPort, address: string, options: ApiOpt
     metrics: options.metrics ?? (() => port.ask('metrics', {})),
     unready: options.unready ?? (() => unreadyPhase(port)),
     whatIf: options.whatIf ?? null,
+    cycles: options.cycles ?? null,
     access,
     subscribe: (reader, from, wanted) => events.add(reader, from, wanted),
   };

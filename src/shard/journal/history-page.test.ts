@@ -43,6 +43,7 @@ describe('history from the journal', () => {
         ...['action m-2', 'action m-1', 'action m-2', 'action m-1'],
       ]);
       expect(items.map(({ cycle }) => cycle)).toEqual([2, 2, 2, 1, 1]);
+      expect(new Set(items.map(({ epoch }) => epoch))).toEqual(new Set([1]));
       expect(next).toBeNull();
     });
   });
@@ -58,8 +59,18 @@ describe('history from the journal', () => {
     [{ sinceMs: 1_002_000 }, 3],
     [{ untilMs: 1_001_999 }, 2],
     [{ sinceMs: 1_000_000, untilMs: 1_000_500 }, 0],
+    [{ cycle: 1 }, 2],
+    [{ cycle: 2 }, 3],
+    [{ cycle: 2, machine: 'm-1' }, 1],
+    [{ cycle: 2, epoch: 1 }, 3],
+    [{ cycle: 2, epoch: 9 }, 0],
+    [{ cycle: 3 }, 0],
   ])('given the conditions %j, then there are %i events', (ask, expected) => {
     withJournal(2, (read) => expect(read(ask).items).toHaveLength(expected));
+  });
+
+  it('given one cycle behind more events than a request reads, then its events are on the first page', () => {
+    withJournal(2_100, (read) => expect(read({ cycle: 1, limit: 100 }).items).toHaveLength(2));
   });
 
   it('given a limit, then pages have each event exactly once', () => {

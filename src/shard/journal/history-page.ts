@@ -22,14 +22,16 @@ export function historyPage(path: string, ask: HistoryAsk): HistoryPage {
 }
 
 function pageOf(reader: JournalReader, ask: HistoryAsk): HistoryPage {
-  const where = { machine: ask.machine, cluster: ask.cluster ?? clusterOf(ask.need) };
-  let position = ask.after === undefined ? startOf(reader, ask) : Number(ask.after);
   const page = new HistoryPageBuilder(ask);
+  const seq = ask.cycle === undefined ? undefined : reader.numbered(ask.cycle, ask.epoch ?? null)?.seq;
+  if (ask.cycle !== undefined && seq === undefined) return page.end(null);
+  const where = { machine: ask.machine, cluster: ask.cluster ?? clusterOf(ask.need), seq };
+  let position = ask.after === undefined ? startOf(reader, ask) : Number(ask.after);
   for (let read = 0; read < MAX_ROWS; read += ROWS_PER_QUERY) {
     const rows = reader.eventsBefore(position, where, ROWS_PER_QUERY);
-    for (const { id, cycle, event } of rows) {
+    for (const { id, event, ...at } of rows) {
       if (event.atMs < (ask.sinceMs ?? Number.NEGATIVE_INFINITY)) return page.end(null);
-      const item = itemOf(event, `j${id}`, cycle);
+      const item: HistoryEvent = { id: `j${id}`, ...at, ...itemOf(event) };
       if (matchesHistory(ask, item) && !page.add(item)) return page.end(String(position));
       position = id;
     }
@@ -47,8 +49,8 @@ function clusterOf(need: string | undefined): string | undefined {
   return need?.slice(0, Math.max(0, need.lastIndexOf('/')));
 }
 
-function itemOf({ atMs, machine, cluster, need, body }: JournalEvent, id: string, cycle: number | null) {
-  return { id, atMs, cycle, ...{ machine, need, cluster }, ...eventOf(body) };
+function itemOf({ atMs, machine, cluster, need, body }: JournalEvent) {
+  return { atMs, machine, need, cluster, ...eventOf(body) };
 }
 
 function eventOf(body: EventBody): Pick<HistoryEvent, 'kind' | 'event'> {

@@ -11,6 +11,7 @@ import {
   type Begin,
   type CycleOutcome,
   DEFLATED_INPUT,
+  type EventBody,
   JOURNAL_FORMAT,
   type JournalEvent,
 } from './format.ts';
@@ -37,8 +38,35 @@ export interface Span {
 
 export const ALWAYS: Span = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
 
+/** A cycle that was decided, without its contents. */
+export type CycleHead = Pick<JournalCycle, 'seq' | 'atMs' | 'epoch'> & { readonly cycle: number };
+
+/** An action that a cycle has started or, for the first time or for another reason, held back. */
+export interface DecidedEvent {
+  readonly id: number;
+  readonly body: Extract<EventBody, { readonly kind: 'action' | 'waiting' }>;
+}
+
+/** Which events are wanted; `seq`: of the cycle with this sequence number. */
+interface EventsOf {
+  readonly machine?: string | undefined;
+  readonly cluster?: string | undefined;
+  readonly seq?: number | undefined;
+}
+
+interface PastEvent {
+  readonly id: number;
+  readonly cycle: number | null;
+  readonly epoch: number | null;
+  readonly event: JournalEvent;
+}
+
 /** Rows per query. */
 const PAGE = 200;
+/** Starts of the shard among which a cycle is looked for by its number alone. */
+const MAX_STARTS = 100;
+/** Events of a cycle about what it decided: its actions before they have an outcome, and what it held back. */
+const DECIDED = `(json_type(body, '$.action.outcome') = 'null' OR json_extract(body, '$.kind') = 'waiting')`;
 /** SQLite has no infinite times. */
 const FOREVER_MS = 1e18;
 
@@ -96,13 +124,61 @@ export class JournalReader {
     return row === undefined ? null : Number(row['segment']);
   }
 
-  /** The newest cycle with this number, of any process or of one epoch; undefined if none is kept. */
-  timeOf(cycle: number, epoch: number | null): Pick<JournalCycle, 'seq' | 'atMs'> | undefined {
+  /** The newest cycle with this number, of one start of the shard, or of its newest `MAX_STARTS`; undefined: none is kept. */
+  numbered(cycle: number, epoch: number | null): CycleHead | undefined {
+    let newest = epoch ?? Number.POSITIVE_INFINITY;
+    for (let starts = 0; starts < MAX_STARTS; starts++) {
+      const last = this.#lastUpTo(newest, Number.POSITIVE_INFINITY);
+      if (last === undefined || (epoch !== null && last.epoch !== epoch)) return undefined;
+      const found = this.#lastUpTo(last.epoch, cycle);
+      if (found?.epoch === last.epoch && found.cycle === cycle) return found;
+      newest = last.epoch - 1;
+    }
+    return undefined;
+  }
+
+  /** The last cycle that is not after this one, by bisection: numbers are not indexed, and grow with the sequence. */
+  #lastUpTo(epoch: number, cycle: number): CycleHead | undefined {
+    let [low, high] = [this.firstSeq, this.#lastSeq];
+    let found: CycleHead | undefined;
+    while (low <= high) {
+      const middle = Math.floor((low + high) / 2);
+      const head = this.#head('seq >= ? AND seq <= ? AND cycle IS NOT NULL ORDER BY seq DESC', low, middle);
+      if (head === undefined) low = middle + 1;
+      else if (head.epoch < epoch || (head.epoch === epoch && head.cycle <= cycle)) {
+        found = head;
+        low = middle + 1;
+      } else high = head.seq - 1;
+    }
+    return found;
+  }
+
+  /** The oldest and the newest cycle that was decided; null if there is none. */
+  get decided(): { readonly first: CycleHead; readonly last: CycleHead } | null {
+    const first = this.#head('cycle IS NOT NULL ORDER BY seq');
+    const last = this.#head('cycle IS NOT NULL ORDER BY seq DESC');
+    return first === undefined || last === undefined ? null : { first, last };
+  }
+
+  #head(where: string, ...values: readonly number[]): CycleHead | undefined {
+    const row = this.#one(`SELECT seq, at_ms, epoch, cycle FROM cycles WHERE ${where} LIMIT 1`, ...values);
+    if (row === undefined) return undefined;
+    const { seq, at_ms: atMs, epoch, cycle } = row;
+    return { seq: Number(seq), atMs: Number(atMs), epoch: Number(epoch), cycle: Number(cycle) };
+  }
+
+  /** Where the last segment begins that is whole at a cycle; null if there is none. */
+  checkpointFor(seq: number): number | null {
     const row = this.#one(
-      'SELECT seq, at_ms FROM cycles WHERE cycle = ? AND (? IS NULL OR epoch = ?) ORDER BY seq DESC LIMIT 1',
-      ...[cycle, epoch, epoch],
+      'SELECT segment FROM cycles WHERE whole = 1 AND seq <= ? ORDER BY seq DESC LIMIT 1',
+      seq,
     );
-    return row === undefined ? undefined : { seq: Number(row['seq']), atMs: Number(row['at_ms']) };
+    return row === undefined ? null : Number(row['segment']);
+  }
+
+  /** The outcome of a cycle, without reading its input. */
+  outcomeOf(seq: number): CycleOutcome | null {
+    return outcomeIn(this.#one('SELECT cycle, outcome FROM cycles WHERE seq = ?', seq) ?? { cycle: null });
   }
 
   /** Cycles from a sequence number on. */
@@ -118,6 +194,26 @@ export class JournalReader {
   /** The lowest sequence number that is kept. */
   get firstSeq(): number {
     return Number(this.#one('SELECT min(seq) AS seq FROM cycles')?.['seq'] ?? 0);
+  }
+
+  get #lastSeq(): number {
+    return Number(this.#one('SELECT max(seq) AS seq FROM cycles')?.['seq'] ?? -1);
+  }
+
+  /** What a cycle started and held back, in order, after an event. */
+  decidedIn(seq: number, afterId: number, limit: number): readonly DecidedEvent[] {
+    const rows = this.#all(
+      `SELECT id, body FROM events WHERE seq = ? AND id > ? AND ${DECIDED} ORDER BY id LIMIT ?`,
+      ...[seq, afterId, limit],
+    );
+    return rows.map(({ id, body }) => ({
+      id: Number(id),
+      body: JSON.parse(body as string) as DecidedEvent['body'],
+    }));
+  }
+
+  countDecidedIn(seq: number): number {
+    return Number(this.#one(`SELECT count(*) AS n FROM events WHERE seq = ? AND ${DECIDED}`, seq)?.['n']);
   }
 
   eventsOfMachine(machine: string, span: Span): JournalEvent[] {
@@ -140,22 +236,24 @@ export class JournalReader {
     return this.#events(where, [JSON.stringify(cluster), `${name}/`, `${name}0`], span);
   }
 
-  /** Events before an id, newest first, with the number of the cycle that was the last by then. */
-  eventsBefore(
-    id: number,
-    { machine, cluster }: { readonly machine?: string | undefined; readonly cluster?: string | undefined },
-    limit: number,
-  ): readonly { readonly id: number; readonly cycle: number | null; readonly event: JournalEvent }[] {
-    const keys = Object.entries({ machine, cluster }).filter(([, name]) => name !== undefined);
+  /** Events before an id, newest first, with the cycle that was the last by then. */
+  eventsBefore(id: number, { machine, cluster, seq }: EventsOf, limit: number): readonly PastEvent[] {
+    const names = Object.entries({ machine, cluster }).filter(([, name]) => name !== undefined);
+    const keys = [
+      ...names.map(([key, name]) => [key, JSON.stringify(name)] as const),
+      ...(seq === undefined ? [] : [['seq', seq] as const]),
+    ];
     const rows = this.#all(
-      `SELECT events.*, cycles.cycle AS cycle FROM events LEFT JOIN cycles ON cycles.seq = events.seq
+      `SELECT events.*, cycles.cycle AS cycle, cycles.epoch AS epoch
+       FROM events LEFT JOIN cycles ON cycles.seq = events.seq
        WHERE events.id < ?${keys.map(([key]) => ` AND events.${key} = ?`).join('')}
        ORDER BY events.id DESC LIMIT ?`,
-      ...[id, ...keys.map(([, name]) => JSON.stringify(name)), limit],
+      ...[id, ...keys.map(([, value]) => value), limit],
     );
     return rows.map((row) => ({
       id: Number(row['id']),
       cycle: row['cycle'] === null ? null : Number(row['cycle']),
+      epoch: row['cycle'] === null ? null : Number(row['epoch']),
       event: eventOf(row),
     }));
   }
@@ -213,7 +311,6 @@ export class JournalReader {
   }
 
   #cycleOf(row: Row): JournalCycle {
-    const { cycle, outcome } = row;
     return {
       seq: Number(row['seq']),
       epoch: Number(row['epoch']),
@@ -221,10 +318,7 @@ export class JournalReader {
       begin: row['begin'] as Begin | null,
       isWhole: row['whole'] === 1,
       isDecided: row['is_decided'] === 1,
-      outcome:
-        cycle === null
-          ? null
-          : { cycle: Number(cycle), ...(JSON.parse(outcome as string) as Omit<CycleOutcome, 'cycle'>) },
+      outcome: outcomeIn(row),
       input: this.#inputOf(row['input'] as Uint8Array),
     };
   }
@@ -254,6 +348,11 @@ export class JournalReader {
     const why = cause instanceof Error ? cause.message : String(cause);
     return new BigFleetError('BF_JOURNAL_UNREADABLE', `${why}.`, { path: this.#path, cause });
   }
+}
+
+function outcomeIn({ cycle, outcome }: Row): CycleOutcome | null {
+  if (cycle === null) return null;
+  return { cycle: Number(cycle), ...(JSON.parse(outcome as string) as Omit<CycleOutcome, 'cycle'>) };
 }
 
 function eventOf(row: Row): JournalEvent {

@@ -1,5 +1,6 @@
 // Replays past decisions: restores the ledger from the journal and runs the engine on it. Equal digests show that a
-// decision depends only on what the journal contains. Used by `bigfleet replay`, outside the shard.
+// decision depends only on what the journal contains. Used by `bigfleet replay`, outside the shard, and by
+// redecide.ts.
 
 import { type Decision, Engine } from '../../engine/index.ts';
 import { Fleet } from '../../fleet/index.ts';
@@ -22,6 +23,38 @@ export interface ReplayedCycle {
   readonly isSame: boolean | null;
   /** Valid until the next cycle. */
   readonly decision: Decision;
+  /** The ledger that was decided on. Valid until the next cycle. */
+  readonly fleet: Fleet;
+}
+
+export interface RestoreHooks {
+  /** Called before each cycle is read, with the number of those read and of all to be read. */
+  readonly onCycle?: (read: number, all: number) => void;
+  /** Called between the parts of the decision. */
+  readonly probe?: () => void;
+}
+
+/**
+ * Restores the input of one cycle, from the last checkpoint before it; the returned function decides it. Throws
+ * BF_JOURNAL_RANGE if the journal no longer has the whole input.
+ */
+export function restored(reader: JournalReader, seq: number, hooks: RestoreHooks = {}): () => ReplayedCycle {
+  const { onCycle = () => {}, probe = () => {} } = hooks;
+  const start = reader.checkpointFor(seq);
+  if (start === null) throw incomplete();
+  const past = new Past();
+  const all = seq - start + 1;
+  for (const cycle of reader.cycles(start)) {
+    if (cycle.seq > seq) break;
+    onCycle(cycle.seq - start, all);
+    past.apply(cycle);
+    if (cycle.seq === seq && past.isWhole && cycle.isDecided) return () => replayed(cycle, past, probe);
+  }
+  throw incomplete();
+}
+
+function incomplete(): BigFleetError {
+  return new BigFleetError('BF_JOURNAL_RANGE', 'The journal does not have the whole input of that cycle.');
 }
 
 /**
@@ -52,8 +85,12 @@ function isWithin({ atMs }: JournalCycle, { fromMs, toMs }: Span): boolean {
   return atMs >= fromMs && atMs <= toMs;
 }
 
-function replayed({ seq, epoch, atMs, outcome }: JournalCycle, past: Past): ReplayedCycle {
-  const decision = past.decide(atMs);
+function replayed(
+  { seq, epoch, atMs, outcome }: JournalCycle,
+  past: Past,
+  probe: () => void = () => {},
+): ReplayedCycle {
+  const decision = past.decide(atMs, probe);
   const hasClaims = outcome?.hasClaims ?? true;
   const digest = digestOf({
     actions: decision.eachAction(),
@@ -63,7 +100,7 @@ function replayed({ seq, epoch, atMs, outcome }: JournalCycle, past: Past): Repl
     claims: hasClaims ? decision.claims() : null,
   });
   const isSame = outcome === null ? null : outcome.digest === digest;
-  return { seq, epoch, atMs, recorded: outcome, digest, isSame, decision };
+  return { seq, epoch, atMs, recorded: outcome, digest, isSame, decision, fleet: past.fleet };
 }
 
 /** The restored ledger of a shard, advanced from cycle to cycle. */
@@ -85,8 +122,12 @@ class Past {
     this.#write(changes);
   }
 
-  decide(nowMs: number): Decision {
-    return this.#engine.decide(nowMs, this.#options!);
+  get fleet(): Fleet {
+    return this.#fleet;
+  }
+
+  decide(nowMs: number, probe: () => void): Decision {
+    return this.#engine.decide(nowMs, this.#options!, { probe });
   }
 
   #forget(): void {

@@ -52,7 +52,7 @@ export interface ControllerThreadStart {
   /** URL of a module with a `makeController`, so that tests can run another one (testing/support/thread-controller.ts). */
   readonly factory: string;
   readonly setup: ControllerSetup;
-  /** Shared with threads that stand back while a cycle runs; see `Pacing`. */
+  /** Shared with threads that stand back while a cycle runs; see pacing.ts. */
   readonly pacing?: Int32Array | undefined;
 }
 

@@ -14,7 +14,7 @@ import type {
   ToController,
 } from './controller-protocol.ts';
 import { DemandReceiver } from './demand-codec.ts';
-import { Pacing } from './what-if-protocol.ts';
+import { pace } from './pacing.ts';
 
 /** Poll interval for in-flight work of a controller that stops. */
 const IDLE_POLL_MS = 10;
@@ -51,11 +51,6 @@ function reply(
   } catch (error) {
     refuse(error);
   }
-}
-
-function pace(pacing: Int32Array, isRunning: boolean): void {
-  Atomics.store(pacing, Pacing.Running, isRunning ? 1 : 0);
-  if (!isRunning) Atomics.notify(pacing, Pacing.Running);
 }
 
 async function stop(controller: DecisionController, withinMs: number): Promise<void> {

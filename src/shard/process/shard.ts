@@ -26,6 +26,8 @@ import type { StatusView } from '../views.ts';
 import { ControllerThread } from './controller-thread.ts';
 import { carryOut } from './effects.ts';
 import { PacedController } from './paced-controller.ts';
+import { newPacing } from './pacing.ts';
+import { PastCycles } from './past-cycles.ts';
 import { ProviderCalls, type ProviderEnd, shardClient } from './provider-calls.ts';
 import type { EndReason, RunningShard, ShardIo, StartShard } from './running.ts';
 import { ShardFacade } from './shard-facade.ts';
@@ -99,7 +101,7 @@ async function assemble(config: ShardConfig, parts: Parts, pages: ShardPages): P
   // The store opens while the controller starts.
   const opening = parts.add(DemandStoreThread.open(directory.demandFile), closeOpened);
   opening.catch(() => {});
-  const pacing = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const pacing = newPacing();
   const controller = parts.add(await startController(config, directory, pacing, fail), (it) => it.stop());
   controller.listen((event) => {
     if (event.kind === 'log') log(event.level, event.event, event.fields);
@@ -141,10 +143,13 @@ async function assemble(config: ShardConfig, parts: Parts, pages: ShardPages): P
     fail(new Error(raisedText(config.id, provider, { epoch, newest })));
   };
   controller.onEffect((effect) => carryOut(effect, { sessions, providers, onStop }));
-  const port = new ShardFacade(controller, sessions, config.journal.isEnabled ? directory.journalFile : null);
+  const journal = config.journal.isEnabled ? directory.journalFile : null;
+  const port = new ShardFacade(controller, sessions, journal);
   const { address, reads } = await serveSessions(config, sessions, port, parts);
   const whatIf = parts.add(new WhatIfService(controller, pacing), (it) => it.close());
-  const api = await serveHttp({ config, port, whatIf, sessions, controller, paced, reads, pages }, parts);
+  const cycles = journal === null ? null : parts.add(new PastCycles(journal, pacing), (it) => it.close());
+  const given = { config, port, whatIf, cycles, sessions, controller, paced, reads, pages };
+  const api = await serveHttp(given, parts);
   // Added last, so that it stops first, while the sessions can still execute effects of in-flight work.
   parts.add(controller, (it) => it.stop(STOP_MS));
   const addresses = { sessions: address, api: api.address };
@@ -242,6 +247,7 @@ interface HttpParts {
   readonly config: ShardConfig;
   readonly port: ShardFacade;
   readonly whatIf: WhatIfService;
+  readonly cycles: PastCycles | null;
   readonly sessions: Sessions;
   readonly controller: ControllerThread;
   readonly paced: PacedController;
@@ -250,7 +256,7 @@ interface HttpParts {
 }
 
 async function serveHttp(given: HttpParts, parts: Parts): Promise<ApiServer> {
-  const { config, port, whatIf, sessions, controller, paced, reads, pages } = given;
+  const { config, port, whatIf, cycles, sessions, controller, paced, reads, pages } = given;
   const metrics = new SessionMetrics();
   let phase: StatusView['phase'] = 'starting';
   controller.listen((event) => {
@@ -261,6 +267,7 @@ async function serveHttp(given: HttpParts, parts: Parts): Promise<ApiServer> {
   const options: ApiOptions = {
     tls: config.apiTls,
     whatIf,
+    cycles,
     insecure: config.insecure,
     metrics: async () => {
       const readers = { ...api.counters, inspect_refused: reads.refused, inspect_slow: reads.stalled };

@@ -4,14 +4,8 @@ import type { Traffic } from '../../runtime/message-exchange.ts';
 import type { WhatIfRequest } from '../../whatif/index.ts';
 import type { ReplicaPart } from '../planning/replica-feed.ts';
 
-/** Entries of the shared block that says when the controller is in a cycle. */
-export const Pacing = {
-  /** 1 while a cycle runs. */
-  Running: 0,
-} as const;
-
 export interface WhatIfThreadStart {
-  /** See `Pacing`. */
+  /** See pacing.ts. */
   readonly pacing: Int32Array;
 }
 

@@ -9,6 +9,7 @@ import { WHAT_IF_REQUEST } from '../../whatif/request.ts';
 import type { ControllerPort } from '../events.ts';
 import type { MachineLedger } from '../inventory/machine-ledger.ts';
 import { ReplicaFeed } from '../planning/replica-feed.ts';
+import { newPacing } from './pacing.ts';
 import { WhatIfService } from './what-if-service.ts';
 
 const INPUT = anInput(
@@ -33,8 +34,7 @@ function started({ hasDecided = true } = {}): WhatIfService {
   const feed = new ReplicaFeed(ledger as unknown as MachineLedger, 0);
   const { nowMs: atMs, options } = INPUT;
   const controller = { ask: async () => feed.next(atMs, hasDecided ? { atMs, options } : null) };
-  const pacing = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const service = new WhatIfService(controller as unknown as ControllerPort, pacing);
+  const service = new WhatIfService(controller as unknown as ControllerPort, newPacing());
   cleanups.push(() => service.close());
   return service;
 }

@@ -4,10 +4,9 @@
 import { WorkerPort } from '../../runtime/worker-port.ts';
 import { scenarioPieces } from '../../scenario/scenario-write.ts';
 import { FleetReplica } from './fleet-replica.ts';
-import { type FromWhatIf, Pacing, type ToWhatIf, type WhatIfThreadStart } from './what-if-protocol.ts';
+import { standBack } from './pacing.ts';
+import type { FromWhatIf, ToWhatIf, WhatIfThreadStart } from './what-if-protocol.ts';
 
-/** Longest wait for the end of a cycle: a cycle that hangs must not hang this thread too. */
-const LONGEST_PAUSE_MS = 2_000;
 /** Characters of a piece of an export. */
 const PIECE = 1 << 18;
 
@@ -17,7 +16,7 @@ const replica = new FleetReplica();
 let pieces: Iterator<string> | null = null;
 
 function pause(): void {
-  if (Atomics.load(pacing, Pacing.Running) === 1) Atomics.wait(pacing, Pacing.Running, 1, LONGEST_PAUSE_MS);
+  standBack(pacing);
 }
 
 /** The next piece; null: the export has ended, or nothing was decided yet. */

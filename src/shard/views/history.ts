@@ -33,6 +33,11 @@ export const HistoryEvent = view('HistoryEvent', 'A past event of the shard.', {
   id: z.string(),
   atMs: timeMs,
   cycle: count.nullable().describe('Number of the cycle before it; null if that is not known.'),
+  epoch: z
+    .number()
+    .nullable()
+    .exactOptional()
+    .describe('Epoch of the start of the shard that had this cycle; absent for events in memory.'),
   kind: z.enum(HISTORY_KINDS),
   machine: z.string().nullable(),
   need: z.string().nullable().describe('Id of the Need.'),

@@ -44,9 +44,10 @@ export class HistoryPageBuilder {
 }
 
 export function matchesHistory(ask: HistoryAsk, item: HistoryEvent): boolean {
-  const { machine, need, cluster, kinds, untilMs } = ask;
+  const { cycle, machine, need, cluster, kinds, untilMs } = ask;
   return (
     item.atMs <= (untilMs ?? Number.POSITIVE_INFINITY) &&
+    (cycle === undefined || item.cycle === cycle) &&
     (machine === undefined || item.machine === machine) &&
     (cluster === undefined || item.cluster === cluster) &&
     (need === undefined || item.need === need || fromOf(item) === need) &&
