@@ -203,6 +203,8 @@ export interface HistoryEvent {
   readonly id: string;
   readonly atMs: number;
   readonly cycle: number | null;
+  /** Start of the shard that had the cycle. */
+  readonly epoch?: number | null;
   readonly kind: string;
   readonly machine: string | null;
   readonly need: string | null;

@@ -44,6 +44,11 @@ export function clusterLink(cluster: string): string {
   return linkTo('cluster', [cluster]);
 }
 
+/** Numbers of cycles begin again with each start of the shard; an epoch that is not known means the newest one. */
+export function cycleLink(cycle: number, epoch?: number | null): string {
+  return linkTo('cycle', [String(cycle)], { epoch: epoch?.toString() });
+}
+
 /** `web/00ff00ff00`: the digits follow the last slash, because the name of a cluster may have one. */
 export function needLink(id: string): string {
   const slash = id.lastIndexOf('/');

@@ -20,7 +20,7 @@ export function kindName(kind: string): string {
 }
 
 /** `bind 3, buy 12 and preempt 1`; '' if there is nothing. */
-function kindsText(kinds: HeldBack['kinds']): string {
+export function kindsText(kinds: HeldBack['kinds']): string {
   const known = Object.keys(NAMES) as ActionKind[];
   const parts = known
     .filter((kind) => (kinds[kind] ?? 0) > 0)

@@ -9,6 +9,7 @@ import { nextTheme, setTheme, themeLabel, useTheme } from './theme.ts';
 import { ClusterPage, Clusters } from './views/clusters.ts';
 import { Controls } from './views/controls.ts';
 import { CostPage } from './views/cost.ts';
+import { CyclePage } from './views/cycle.ts';
 import { Machine } from './views/machine.ts';
 import { Machines } from './views/machines.ts';
 import { Need } from './views/need.ts';
@@ -17,7 +18,9 @@ import { Overview } from './views/overview.ts';
 import { Timeline } from './views/timeline.ts';
 
 /** The navigation entry of pages that are not in it. */
-const PARENTS: Readonly<Record<string, string>> = { need: 'needs', machine: 'machines', cluster: 'clusters' };
+const PARENTS: Readonly<Record<string, string>> = {
+  ...{ need: 'needs', machine: 'machines', cluster: 'clusters', cycle: 'timeline' },
+};
 
 export function App(): VNode {
   const [place, setPlace] = useState<Place>(placeOf(location.hash));
@@ -103,6 +106,8 @@ function Page({ place }: { readonly place: Place }): VNode {
       return html`<${ClusterPage} key=${key} place=${place} nowMs=${nowMs} />`;
     case 'timeline':
       return html`<${Timeline} place=${place} live=${state.live} />`;
+    case 'cycle':
+      return html`<${CyclePage} key=${key} place=${place} nowMs=${nowMs} />`;
     case 'cost':
       return html`<${CostPage} place=${place} />`;
     case 'controls':

@@ -3,18 +3,18 @@
 
 import type { Action } from '../../feed.ts';
 import type { HistoryEvent, Page } from '../../feed-details.ts';
-import { moment } from '../../figures.ts';
+import { count, moment } from '../../figures.ts';
 import { historyLine } from '../../history-text.ts';
 import { namesOf } from '../../linked-text.ts';
 import { newestActions } from '../../live.ts';
-import { linkTo } from '../../place.ts';
+import { cycleLink, linkTo } from '../../place.ts';
 import { html, type VNode } from '../html.ts';
 import { Linked } from '../linked.ts';
 import { Lines, Section } from '../parts.ts';
 import { useData, useRoute } from '../requests.ts';
 
 interface HistoryProps {
-  /** `machine`, `need` or `cluster`, as the route has them. */
+  /** `machine`, `need`, `cluster`, or `cycle` with `epoch`, as the route and the timeline have them. */
   readonly query: Readonly<Record<string, string>>;
   readonly nowMs: number;
   readonly title: string;
@@ -33,7 +33,16 @@ export function History({ query, nowMs, title }: HistoryProps): VNode {
     : actionLines(actions.value?.actions.items ?? [], nowMs);
   return html`<${Section} id="history-section" title=${title} kind="wide">
     <${Lines} id="history" lines=${lines} empty="Nothing is known." />
+    ${past.value === undefined ? null : moreView(query, past.value)}
   <//>`;
+}
+
+/** The rest is on the timeline, with the same filter. */
+export function moreView(query: HistoryProps['query'], { items, next }: Page<HistoryEvent>): VNode | null {
+  if (next === null) return null;
+  const text =
+    items.length === 0 ? 'Search the timeline' : `The newest ${count(items.length)}; more on the timeline`;
+  return html`<p class="pager"><a href=${linkTo('timeline', [], query)}>${text}</a></p>`;
 }
 
 export function historyLines(events: readonly HistoryEvent[], nowMs: number) {
@@ -44,19 +53,11 @@ export function historyLines(events: readonly HistoryEvent[], nowMs: number) {
       text: html`<time>${moment(event.atMs, nowMs)}</time> <${Linked} text=${text} names=${names} />${
         event.cycle === null
           ? null
-          : html` <small><a href=${cycleLink(event.cycle, event.atMs)}>cycle ${event.cycle}</a></small>`
+          : html` <small><a href=${cycleLink(event.cycle, event.epoch)}>cycle ${event.cycle}</a></small>`
       }`,
     };
   });
 }
-
-/** Everything that happened in a cycle: its decisions are recorded when it ends, and its actions begin shortly after. */
-function cycleLink(cycle: number, atMs: number): string {
-  const query = { cycle: String(cycle), since: String(atMs - AROUND_MS), until: String(atMs + AROUND_MS) };
-  return linkTo('timeline', [], query);
-}
-
-const AROUND_MS = 5_000;
 
 function actionLines(actions: readonly Action[], nowMs: number) {
   const named = new Map(actions.map((action) => [action.id, action]));

@@ -5,7 +5,7 @@ import type { HistoryEvent, Page } from '../../feed-details.ts';
 import { count, moment } from '../../figures.ts';
 import type { Live } from '../../live.ts';
 import { latestSentences } from '../../live.ts';
-import { linkTo, type Place } from '../../place.ts';
+import { cycleLink, linkTo, type Place } from '../../place.ts';
 import { apiPath, Filters, Pager } from '../filters.ts';
 import { html, type VNode } from '../html.ts';
 import { Lines, Quiet, Section } from '../parts.ts';
@@ -13,7 +13,7 @@ import { useData, useRoute } from '../requests.ts';
 import { historyLines } from './history.ts';
 
 const LIMIT = '100';
-const NAMES = ['kind', 'machine', 'need', 'cluster', 'since', 'until', 'after'];
+const NAMES = ['kind', 'machine', 'need', 'cluster', 'cycle', 'epoch', 'since', 'until', 'after'];
 const SHOWN = 100;
 
 const KINDS = [
@@ -41,13 +41,12 @@ interface TimelineProps {
 export function Timeline({ place, live }: TimelineProps): VNode {
   const has = useRoute('/v1/history');
   const nowMs = live.status?.nowMs ?? 0;
-  const query = { ...place.query, ...sinceOf(place.query['span'], nowMs) };
+  const { cycle, epoch } = place.query;
+  // An epoch alone, left over from a cycle that was cleared, would be refused.
+  const query = { ...place.query, epoch: cycle ? (epoch ?? '') : '', ...sinceOf(place.query['span'], nowMs) };
   const path = apiPath('/v1/history', query, NAMES, { limit: LIMIT });
   const past = useData<Page<HistoryEvent>>(has && nowMs > 0 ? path : null);
-  const { cycle } = place.query;
-  const items = (past.value?.items ?? []).filter(
-    (event) => cycle === undefined || String(event.cycle) === cycle,
-  );
+  const items = past.value?.items ?? [];
   return html`<${Section} id="timeline-section" title="What happened, and why" kind="wide">
     <${Filters} place=${place} filters=${[
       { name: 'kind', label: 'Show', choices: KINDS },
@@ -55,12 +54,13 @@ export function Timeline({ place, live }: TimelineProps): VNode {
       { name: 'machine', label: 'Machine', hint: 'all' },
       { name: 'need', label: 'Need', hint: 'cluster/0123456789' },
       { name: 'cluster', label: 'Cluster', hint: 'all' },
+      { name: 'cycle', label: 'Cycle', hint: 'all' },
     ]} />
-    ${cycle === undefined ? null : html`<p class="lead">Cycle ${cycle}</p>`}
+    ${cycle ? html`<p class="lead"><a href=${linkTo('cycle', [cycle], { epoch })}>The plan of cycle ${cycle}</a></p>` : null}
     ${past.error === '' ? null : html`<p class="failed">${past.error}</p>`}
     ${has ? html`<${Lines} id="timeline" lines=${historyLines(items, nowMs)} empty="Nothing matches." />` : html`<${Received} live=${live} />`}
     ${has && past.value !== undefined ? html`<${Pager} place=${place} next=${past.value.next} text=${`${count(items.length)} shown`} />` : null}
-    <${Replay} />
+    ${has ? html`<${Cycles} live=${live} />` : null}
   <//>`;
 }
 
@@ -80,10 +80,10 @@ function Received({ live }: { readonly live: Live }): VNode {
   return html`<${Lines} id="timeline" lines=${lines} empty="Nothing has happened yet." />`;
 }
 
-function Replay(): VNode {
+function Cycles({ live }: { readonly live: Live }): VNode {
+  const { cycle, epoch } = live.status ?? { cycle: null };
   return html`<${Quiet}>
-    The journal has the inputs of every cycle: <code>bigfleet history</code> reads it, and
-    <code>bigfleet replay</code> decides a past cycle again. The plan of the last one is on the
-    <a href=${linkTo('overview')}>overview</a>.
+    Every entry leads to its cycle: what it decided, started and held back, and a button that decides it again.
+    ${cycle === null ? null : html`The last one was <a href=${cycleLink(cycle.number, epoch)}>cycle ${cycle.number}</a>.`}
   <//>`;
 }

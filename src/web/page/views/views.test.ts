@@ -6,7 +6,7 @@ import { linksOf, textOf, valuesOf } from '../testkit.ts';
 import { clustersView, clusterView } from './clusters.ts';
 import { freezesView } from './controls.ts';
 import { costView } from './cost.ts';
-import { historyLines } from './history.ts';
+import { historyLines, moreView } from './history.ts';
 import { boughtAt, machineView } from './machine.ts';
 import { countsView, machinesView } from './machines.ts';
 import { needView } from './need.ts';
@@ -277,7 +277,8 @@ describe('the rest', () => {
     const [line] = historyLines(
       [
         {
-          ...{ id: '1', atMs: NOW_MS, cycle: 7, kind: 'need', machine: null, need: ID, cluster: 'web' },
+          ...{ id: '1', atMs: NOW_MS, cycle: 7, epoch: 3, kind: 'need', machine: null, need: ID },
+          cluster: 'web',
           event: { kind: 'need', need: { id: ID }, reason: null, missing: {} },
         },
       ],
@@ -285,8 +286,13 @@ describe('the rest', () => {
     );
     expect(textOf(line!.text)).toContain('is met, or withdrawn');
     expect(textOf(line!.text)).toContain('cycle 7');
-    const around = `since=${NOW_MS - 5_000}&until=${NOW_MS + 5_000}`;
-    expect(linksOf(line!.text)).toEqual(['#/need/web/00ff00ff00', `#/timeline?cycle=7&${around}`]);
+    expect(linksOf(line!.text)).toEqual(['#/need/web/00ff00ff00', '#/cycle/7?epoch=3']);
+  });
+
+  it('given a history that is cut, then the rest is on the timeline with the same filter', () => {
+    const cut = { items: [], total: null, next: 'cursor' };
+    expect(linksOf(moreView({ machine: 'gpu/7' }, cut)!)).toEqual(['#/timeline?machine=gpu%2F7']);
+    expect(moreView({ machine: 'gpu/7' }, { ...cut, next: null })).toBeNull();
   });
 
   it('given a failed question, then the box shows the refusal', () => {
