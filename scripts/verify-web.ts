@@ -35,6 +35,7 @@ const CHECKS: readonly Check[] = [
   ['a zone outage is shown as losses, and at its cloud', scenarios.zoneOutageIsSeen],
   ['failures are shown as such', scenarios.failuresAreShownAsSuch],
   ['the timeline has what happened', scenarios.timelineIsFiltered],
+  ['a past cycle is shown and decided again', scenarios.cycleIsDecidedAgain],
   ['a Need that is not met is explained', scenarios.unmetNeedIsExplained],
   ['figures are those of the API after all of it', figures.figuresAreThoseOfTheApi],
   [

@@ -190,6 +190,25 @@ export async function timelineIsFiltered(stage: Stage): Promise<void> {
   await stage.goTo('#/');
 }
 
+/** An action on the timeline leads to the plan of its cycle, which the shard decides alike again. */
+export async function cycleIsDecidedAgain(stage: Stage): Promise<void> {
+  const { page } = stage;
+  await stage.goTo('#/timeline?kind=action');
+  const link = '#timeline a[href^="#/cycle/"]';
+  await stage.until('an action has its cycle', async () => (await page.$(link)) !== null);
+  await page.click(link);
+  await stage.until('the plan is shown', async () => (await page.$('#redecide-button')) !== null);
+  await page.click('#redecide-button');
+  await stage.until(
+    'there is an answer',
+    async () => ((await page.textContent('section:has(#redecide-button) [role=status]')) ?? '') !== '',
+  );
+  assert.match((await page.textContent('#redecide-answer')) ?? '', /^\s*The same plan/);
+  assert.ok(await page.$('#history > li:not(.quiet)'), 'the cycle has events');
+  await stage.record('cycle');
+  await stage.goTo('#/');
+}
+
 /** While the fleet is frozen the page shows it, offers to lift the freeze, and lists decisions as not carried out. */
 export async function freezeIsSeenAndEnds(stage: Stage): Promise<void> {
   await press(stage, '[data-freeze=on]');

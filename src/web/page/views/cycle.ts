@@ -70,8 +70,9 @@ export function cycleView({ cycle, place, nowMs, plan: { value, error } }: View)
 }
 
 function Neighbours({ plan: { cycle, epoch } }: { readonly plan: CyclePlan }): VNode {
-  const link = (number: number, text: string): VNode => html`<a href=${cycleLink(number, epoch)}>${text}</a>`;
-  return html`<span>${cycle > 1 ? link(cycle - 1, 'before') : null} ${link(cycle + 1, 'after')}</span>`;
+  const link = (number: number): VNode =>
+    html`<a href=${cycleLink(number, epoch)}>cycle ${count(number)}</a>`;
+  return html`<span>${cycle > 1 ? html`${link(cycle - 1)}, ` : null}${link(cycle + 1)}</span>`;
 }
 
 interface ActionsProps {

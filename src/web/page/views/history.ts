@@ -26,7 +26,9 @@ export function History({ query, nowMs, title }: HistoryProps): VNode {
   const has = useRoute('/v1/history');
   const search = new URLSearchParams({ ...query, limit: LIMIT });
   const past = useData<Page<HistoryEvent>>(has ? `/v1/history?${search}` : null);
-  const fallback = has || query['need'] !== undefined ? null : `/v1/actions?${search}`;
+  // The list of actions has neither of these filters.
+  const isOnlyInHistory = query['need'] !== undefined || query['cycle'] !== undefined;
+  const fallback = has || isOnlyInHistory ? null : `/v1/actions?${search}`;
   const actions = useData<{ actions: Page<Action> }>(fallback);
   const lines = has
     ? historyLines(past.value?.items ?? [], nowMs)
