@@ -69,7 +69,8 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'describe',
-    summary: 'show everything about one machine, Need, cluster or provider, with its recent events',
+    summary:
+      'show everything about one machine, Need, cluster, provider or past cycle, with its recent events',
     load: async () => (await import('./remote/describe.ts')).describeCommand(),
   },
   {

@@ -8,6 +8,15 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
+export function epochNumber(text: string): number {
+  const epoch = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(epoch))
+    throw new InvalidArgumentError(
+      'It must be an epoch, as "bigfleet replay" and "describe cycle" print it.',
+    );
+  return epoch;
+}
+
 const UNIT_MS: Readonly<Record<string, number>> = {
   ...{ ms: 1, s: 1_000, m: 60_000 },
   ...{ h: 3_600_000, d: 86_400_000 },

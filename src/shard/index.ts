@@ -105,6 +105,8 @@ export type {
   Answer,
   ClusterView,
   Counts,
+  CyclePlanView,
+  CycleRedecisionView,
   CycleView,
   EventsView,
   EventView,

@@ -2,6 +2,14 @@
 
 export { costByState, costPartText, ownedText } from './cost-text.ts';
 export {
+  decidedText,
+  decidedWhy,
+  fateText,
+  notListedText,
+  redecisionTexts,
+  waitingTexts,
+} from './cycle-text.ts';
+export {
   count,
   counted,
   cutText,

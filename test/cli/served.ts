@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import type { RemoteIo } from '../../src/cli/remote/flags.ts';
 import { noPaint } from '../../src/cli/table.ts';
-import { serveApi } from '../../src/shard/index.ts';
+import { type ApiOptions, serveApi } from '../../src/shard/index.ts';
 import { FakeShard } from '../../testing/support/fake-shard.ts';
 
 export interface Served {
@@ -18,9 +18,10 @@ export interface Served {
   readonly close: () => Promise<void>;
 }
 
-export async function servedShard(): Promise<Served> {
+/** `cycles`: past cycles; without them the shard keeps no journal. */
+export async function servedShard(cycles: ApiOptions['cycles'] = null): Promise<Served> {
   const shard = new FakeShard();
-  const server = await serveApi(shard, '127.0.0.1:0', { tls: null });
+  const server = await serveApi(shard, '127.0.0.1:0', { tls: null, cycles });
   const run: Served['run'] = (make, words, io = {}) => output(make, [...words, '--shard', server.url], io);
   return { shard, url: server.url, run, close: () => server.close() };
 }

@@ -2,7 +2,7 @@
 // here the compiler compares them.
 
 import { describe, expect, it } from 'vitest';
-import type { CycleActionView, CyclePlanView, CycleRedecisionView } from '../../src/shard/views.ts';
+import type { CyclePlanView, CycleRedecisionView } from '../../src/shard/views.ts';
 import {
   decidedWhy,
   fateText,
@@ -13,50 +13,21 @@ import {
 import { linksOf, textOf, valuesOf } from '../../src/web/page/testkit.ts';
 import { cycleView, redecisionView } from '../../src/web/page/views/cycle.ts';
 import { placeOf } from '../../src/web/place.ts';
-
-const NOW_MS = 1_760_000_000_000;
-const KINDS = { Bootstrap: 0, Provision: 2, Preempt: 0, Reclaim: 0, Delete: 0 };
-const NEED = { id: 'ml/00ff00ff00', cluster: 'ml', group: '', priority: 7 };
-const BOUGHT: CycleActionView = {
-  ...{
-    kind: 'Provision',
-    machine: 'gpu/7',
-    cluster: 'ml',
-    reason: 'phase1.speculative',
-    why: null,
-    need: NEED,
-  },
-  ...{ provider: 'cloud', capacityType: 'SPOT', zone: 'a' },
-};
-const FROZEN: CycleActionView = {
-  ...{ ...BOUGHT, kind: 'Reclaim', machine: 'm-2', reason: 'phase3.excess', why: 'frozen', need: null },
-  ...{ from: NEED, leaving: { cause: 'work-ended', domain: null, goesTo: null } },
-  freeze: { id: 'fleet', who: 'ann', why: 'a look' },
-};
-const PLAN: CyclePlanView = {
-  ...{ cycle: 812, epoch: 3, atMs: NOW_MS - 60_000, durationMs: 12, digest: '8b91', unmet: 1 },
-  ...{ decided: KINDS, admitted: KINDS, waiting: { capped: 1, frozen: 4 }, notListed: 3 },
-  actions: { items: [BOUGHT, FROZEN], total: 9, next: 'cursor' },
-};
-const SIDE = { digest: '8b91', decided: KINDS, unmet: 1 };
-const NONE = { total: 0, items: [] };
-const { why: _, freeze: __, leaving: ___, ...AGAIN } = FROZEN;
-const SAME: CycleRedecisionView = {
-  ...{ cycle: 812, epoch: 3, atMs: NOW_MS, isSame: true, recorded: SIDE, again: SIDE },
-  ...{ durationMs: 3, readMs: 40, cyclesRead: 1, onlyRecorded: NONE, onlyAgain: NONE },
-  actions: { total: 2, items: [AGAIN] },
-};
-const OTHER: CycleRedecisionView = {
-  ...{ ...SAME, isSame: false, again: { digest: 'ffff', decided: { ...KINDS, Provision: 1 }, unmet: 0 } },
-  ...{ onlyRecorded: { total: 1, items: [BOUGHT] }, onlyAgain: { total: 2, items: [AGAIN] } },
-};
+import { NOW_MS } from '../../testing/support/fake-shard.ts';
+import {
+  NO_ACTIONS,
+  OTHER_PLAN,
+  PAST_PLAN,
+  REPEATED_ACTION,
+  SAME_PLAN,
+} from '../../testing/support/past-cycles.ts';
 
 const shown = (plan: { value: CyclePlanView | undefined; error: string }) =>
   cycleView({ cycle: '812', place: placeOf('#/cycle/812?epoch=3'), nowMs: NOW_MS, plan });
 
 describe('the page of a past cycle', () => {
   it('given a plan, then it has each action with its reason and what became of it', () => {
-    const text = textOf(shown({ value: PLAN, error: '' }));
+    const text = textOf(shown({ value: PAST_PLAN, error: '' }));
     expect(text).toContain('It decided: buy 2 ; 1 Need was not met');
     expect(text).toContain('buy gpu/7 ml ml/00ff00ff00 nothing idle fits started');
     expect(text).toContain('the work it was bound for (ml/00ff00ff00) has ended');
@@ -66,13 +37,13 @@ describe('the page of a past cycle', () => {
   });
 
   it('given machines, clusters and Needs in it, then each is a link, and so are its neighbours and the next page', () => {
-    expect(linksOf(shown({ value: PLAN, error: '' }))).toEqual(
+    expect(linksOf(shown({ value: PAST_PLAN, error: '' }))).toEqual(
       expect.arrayContaining([
         ...['#/machine/gpu%2F7', '#/cluster/ml', '#/need/ml/00ff00ff00', '#/machine/m-2'],
-        ...['#/cycle/811?epoch=3', '#/cycle/813?epoch=3', '#/cycle/812?epoch=3&after=cursor'],
+        ...['#/cycle/811?epoch=3', '#/cycle/813?epoch=3', '#/cycle/812?epoch=3&after=41'],
       ]),
     );
-    const first = shown({ value: { ...PLAN, cycle: 1 }, error: '' });
+    const first = shown({ value: { ...PAST_PLAN, cycle: 1 }, error: '' });
     expect(linksOf(first)).not.toContain('#/cycle/0?epoch=3');
   });
 
@@ -85,10 +56,10 @@ describe('the page of a past cycle', () => {
 
 describe('a cycle that is decided again', () => {
   const view = (answer: CycleRedecisionView | null, error = '') =>
-    redecisionView({ isBusy: false, error, answer }, PLAN);
+    redecisionView({ isBusy: false, error, answer }, PAST_PLAN);
 
   it('given the same plan, then it says so, and the whole plan has the reasons of the record', () => {
-    const text = textOf(view(SAME)!);
+    const text = textOf(view(SAME_PLAN)!);
     expect(text).toContain('The same plan: buy 2; 1 Need not met; digest 8b91.');
     expect(text).toContain('Reading 1 cycle of the journal took 40 ms, deciding 3.0 ms.');
     expect(text).toContain('The whole plan , the first 1 of 2');
@@ -97,7 +68,7 @@ describe('a cycle that is decided again', () => {
   });
 
   it('given another plan, then it has both, and the actions of one side only', () => {
-    const text = textOf(view(OTHER)!);
+    const text = textOf(view(OTHER_PLAN)!);
     expect(text).toContain('Another plan.');
     expect(text).toContain('Recorded: buy 2; 1 Need not met; digest 8b91.');
     expect(text).toContain('Now: buy 1; all Needs met; digest ffff.');
@@ -109,11 +80,11 @@ describe('a cycle that is decided again', () => {
   });
 
   it('given equal actions and another digest, then it says where the difference is', () => {
-    for (const onlyAgain of [NONE, null])
-      expect(redecisionTexts({ ...OTHER, onlyRecorded: NONE, onlyAgain })).toContain(
+    for (const onlyAgain of [NO_ACTIONS, null])
+      expect(redecisionTexts({ ...OTHER_PLAN, onlyRecorded: NO_ACTIONS, onlyAgain })).toContain(
         'No listed action differs; verdicts or claims do.',
       );
-    expect(redecisionTexts({ ...OTHER, onlyAgain: null })).toContain(
+    expect(redecisionTexts({ ...OTHER_PLAN, onlyAgain: null })).toContain(
       '1 action of the record is not decided now.',
     );
   });
@@ -126,10 +97,10 @@ describe('a cycle that is decided again', () => {
 
 describe('texts about a past cycle', () => {
   it('given actions without a record, then nothing is said that is not known', () => {
-    expect(decidedWhy(AGAIN)).toBe('no row counts on it');
-    expect(fateText(AGAIN)).toBe('');
+    expect(decidedWhy(REPEATED_ACTION)).toBe('no row counts on it');
+    expect(fateText(REPEATED_ACTION)).toBe('');
     expect(waitingTexts({ frozen: 0 })).toEqual([]);
     expect(notListedText({ notListed: 0 })).toBe('');
-    expect(notListedText(PLAN)).toContain('3 actions more');
+    expect(notListedText(PAST_PLAN)).toContain('3 actions more');
   });
 });

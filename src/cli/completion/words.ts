@@ -57,7 +57,7 @@ function flagWords(option: Option): FlagWords {
 
 /** Words that commands accept first and that commander does not know as choices. */
 function kindsIn(path: string): readonly string[] {
-  if (path === 'describe') return ['machine', 'need', 'cluster', 'provider'];
+  if (path === 'describe') return ['machine', 'need', 'cluster', 'provider', 'cycle'];
   return path === 'explain' ? ['machine', 'cluster', 'pod'] : [];
 }
 

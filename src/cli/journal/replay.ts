@@ -1,7 +1,7 @@
 // `bigfleet replay`: decides past cycles of a shard again, from its journal, and compares the results with those
 // recorded.
 
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { BigFleetError } from '../../model/index.ts';
 import { decidedJson } from '../../scenario/plan-json.ts';
 import type { CycleOutcome, ReplayedCycle } from '../../shard/index.ts';
@@ -10,7 +10,7 @@ import { JournalReader } from '../../shard/journal/journal-reader.ts';
 import { replay, restored } from '../../shard/journal/replay.ts';
 import { kindName } from '../../web/index.ts';
 import { count, countOf } from '../amounts.ts';
-import { wholeNumber } from '../flags.ts';
+import { epochNumber, wholeNumber } from '../flags.ts';
 import type { Style } from '../table.ts';
 import { type JournalIo, PROCESS_IO } from './io.ts';
 import { DEFAULT_DATA_DIR, dataDirOption, type SpanFlags, spanOf, spanOptions, timedLines } from './times.ts';
@@ -46,13 +46,6 @@ Examples:
   bigfleet replay --cycle 4711 --plan > plan.json`,
     )
     .action((flags: Flags) => run(flags, io));
-}
-
-function epochNumber(text: string): number {
-  const epoch = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(epoch))
-    throw new InvalidArgumentError('It must be an epoch, as "bigfleet replay" prints it.');
-  return epoch;
 }
 
 function run(flags: Flags, io: JournalIo): void {

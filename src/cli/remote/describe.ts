@@ -1,9 +1,10 @@
-// `bigfleet describe machine|need|cluster|provider NAME`: everything about one thing on one screen, with its recent
+// `bigfleet describe machine|need|cluster|provider|cycle NAME`: everything about one thing on one screen, with its recent
 // events. Also used by the live screen (top/).
 
 import { Argument, Command, Option } from 'commander';
 import { BigFleetError, printable } from '../../model/index.ts';
 import type { HistoryEvent, MachineView, NeedExplanation, StatusView } from '../../shard/index.ts';
+import { epochNumber } from '../flags.ts';
 import { asCalledHere } from '../invocation.ts';
 import type { Query, ShardClient } from './client.ts';
 import { clusterLines, clusterStory } from './cluster-story.ts';
@@ -12,6 +13,7 @@ import { explanationLines, explanationOf, isNeedId } from './explain-need.ts';
 import { addShardFlags, clientOf, EXIT_CODES, PROCESS_IO, type RemoteIo, type ShardFlags } from './flags.ts';
 import { yamlOf } from './formats.ts';
 import { machineLines, machinePath } from './machines.ts';
+import { type PastCycleFlags, pastCycle, pastCycleLines } from './past-cycle.ts';
 import { describedProvider } from './provider-story.ts';
 import { type OutputOptions, sectionLines, table, titled } from './tables.ts';
 
@@ -21,20 +23,32 @@ const KINDS = {
   need: ['need', 'needs', 'nd'],
   cluster: ['cluster', 'clusters', 'cl'],
   provider: ['provider', 'providers', 'pv'],
+  cycle: ['cycle', 'cycles', 'cy'],
 } as const;
 type DescribedKind = keyof typeof KINDS;
 
 const MAX_EVENTS = 15;
+const LAST_CYCLE = '"bigfleet get status" shows the number of the last one.';
 
-interface Flags extends ShardFlags {
+interface Flags extends ShardFlags, PastCycleFlags {
   readonly output: 'text' | 'json' | 'yaml';
 }
 
 export function describeCommand(io: RemoteIo = PROCESS_IO): Command {
   const command = new Command('describe')
-    .description('show everything about one machine, Need, cluster or provider, with its recent events')
-    .addArgument(new Argument('<kind>', 'machine, need, cluster or provider, also in short, or KIND/NAME'))
-    .argument('[name]', 'its id or name, as "bigfleet get" shows it')
+    .description(
+      'show everything about one machine, Need, cluster, provider or past cycle, with its recent events',
+    )
+    .addArgument(
+      new Argument('<kind>', 'machine, need, cluster, provider or cycle, also in short, or KIND/NAME'),
+    )
+    .argument('[name]', 'its id or name, as "bigfleet get" shows it; of a cycle its number')
+    .option(
+      '--epoch <n>',
+      'of a cycle: of the start of the shard with this epoch, not the last one',
+      epochNumber,
+    )
+    .option('--again', 'of a cycle: also decides it again and compares, which changes nothing')
     .addOption(
       new Option('-o, --output <format>', 'text, json or yaml')
         .choices(['text', 'json', 'yaml'])
@@ -50,20 +64,25 @@ Examples:
   bigfleet describe machine m-17
   bigfleet describe need/ml/00ff00ff00            as "get -o name" prints it
   bigfleet describe cluster web
-  bigfleet describe pv cloud -o yaml`,
+  bigfleet describe pv cloud -o yaml
+  bigfleet describe cycle 4711 --again            from the journal of the shard`,
     )
     .action(async (first: string, second: string | undefined, flags: Flags) => {
       const { kind, name } = subjectOf(first, second);
+      const { epoch, again } = flags;
+      if (kind !== 'cycle' && (epoch !== undefined || again !== undefined))
+        throw new BigFleetError('BF_USAGE', '--epoch and --again are about a cycle.');
       const client = await clientOf(flags);
       const { nowMs } = await client.get<StatusView>('/v1/status');
       const options = { paint: io.paint, isWide: false, nowMs };
-      const { answer, lines } = await described(client, { kind, name }, options);
+      const { answer, lines } = await described(client, { kind, name, epoch, again }, options);
       if (flags.output === 'text') return io.out(`${lines.join('\n')}\n`);
       io.out(flags.output === 'json' ? `${JSON.stringify(answer, null, 2)}\n` : await yamlOf(answer));
     });
 }
 
-export interface DescribedSubject {
+/** The flags are about a cycle. */
+export interface DescribedSubject extends PastCycleFlags {
   readonly kind: DescribedKind;
   readonly name: string;
 }
@@ -77,7 +96,10 @@ function subjectOf(first: string, second: string | undefined): DescribedSubject 
     throw new BigFleetError('BF_USAGE', `"${printable(word)}" is none of ${Object.keys(KINDS).join(', ')}.`);
   const kind = found[0] as DescribedKind;
   if (name === undefined || name === '')
-    throw new BigFleetError('BF_USAGE', `Which ${kind}? "bigfleet get ${KINDS[kind][1]}" lists them.`);
+    throw new BigFleetError(
+      'BF_USAGE',
+      `Which ${kind}? ${kind === 'cycle' ? LAST_CYCLE : `"bigfleet get ${KINDS[kind][1]}" lists them.`}`,
+    );
   if (kind === 'need' && !isNeedId(name))
     throw new BigFleetError(
       'BF_USAGE',
@@ -95,7 +117,7 @@ interface Described {
 
 export async function described(
   client: ShardClient,
-  { kind, name }: DescribedSubject,
+  { kind, name, ...flags }: DescribedSubject,
   options: OutputOptions,
 ): Promise<Described> {
   const events = (query: Query) => eventsOf(client, query);
@@ -117,6 +139,11 @@ export async function described(
     case 'cluster': {
       const story = await clusterStory(client, name);
       return withEvents(story, clusterLines(story, options), await events({ cluster: name }), options);
+    }
+    case 'cycle': {
+      const past = await pastCycle(client, name, flags);
+      const of = { cycle: name, epoch: String(past.plan.epoch) };
+      return withEvents(past, pastCycleLines(past, options), await events(of), options);
     }
     case 'provider': {
       const { answer, lines } = await describedProvider(client, name, options);

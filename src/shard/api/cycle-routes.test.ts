@@ -1,10 +1,11 @@
 // The routes about past cycles, on a shard with a fixed answer, and on one without a journal.
 
 import { afterEach, describe, expect, it } from 'vitest';
-import { FakeShard, NOW_MS } from '../../../testing/support/fake-shard.ts';
+import { FakeShard } from '../../../testing/support/fake-shard.ts';
 import { AnswerCheck, type OpenApi } from '../../../testing/support/openapi.ts';
+import { onePastCycle } from '../../../testing/support/past-cycles.ts';
 import { BigFleetError } from '../../model/index.ts';
-import type { CycleActionView, CyclePlanView, CycleRedecisionView, PastCyclesPort } from '../views.ts';
+import type { CyclePlanView, PastCyclesPort } from '../views.ts';
 import { serveApi } from './serve.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -12,35 +13,10 @@ afterEach(async () => {
   for (const clean of cleanups.splice(0).reverse()) await clean();
 });
 
-const KINDS = { Bootstrap: 0, Provision: 1, Preempt: 0, Reclaim: 0, Delete: 0 };
-const ACTION: CycleActionView = {
-  ...{ kind: 'Provision', machine: 'm-1', cluster: 'ml', reason: 'phase1.speculative', why: 'frozen' },
-  need: { id: 'ml/00ff00ff00', cluster: 'ml', group: '', priority: 7 },
-  ...{ provider: 'cloud', capacityType: 'SPOT', zone: 'a', pricePerHour: 1, from: null, leaving: null },
-  freeze: { id: 'fleet', who: 'ann', why: 'a look' },
-};
-const HEAD = { cycle: 7, epoch: 3, atMs: NOW_MS };
-const PLAN: CyclePlanView = {
-  ...{ ...HEAD, durationMs: 12, digest: '00', unmet: 1, decided: KINDS, admitted: KINDS },
-  ...{ waiting: { frozen: 1 }, actions: { items: [ACTION], total: 2, next: '41' }, notListed: 0 },
-};
-const SIDE = { digest: '00', decided: KINDS, unmet: 1 };
-const NONE = { total: 0, items: [] };
-const { why: _, freeze: __, ...AGAIN } = ACTION;
-const REDECISION: CycleRedecisionView = {
-  ...{ ...HEAD, isSame: true, recorded: SIDE, again: SIDE, durationMs: 3, readMs: 40, cyclesRead: 9 },
-  ...{ onlyRecorded: NONE, onlyAgain: null, actions: { total: 1, items: [AGAIN] } },
-};
-
 async function served(port: Partial<PastCyclesPort> | null = {}) {
-  const asked: unknown[] = [];
-  const answer =
-    <T>(value: T) =>
-    async (ask: unknown) => {
-      asked.push(ask);
-      return value;
-    };
-  const cycles = port === null ? null : { plan: answer(PLAN), redecide: answer(REDECISION), ...port };
+  const past = onePastCycle();
+  const { asked } = past;
+  const cycles = port === null ? null : { ...past, ...port };
   const shard = new FakeShard();
   const server = await serveApi(shard, '127.0.0.1:0', { tls: null, cycles });
   cleanups.push(() => server.close());
