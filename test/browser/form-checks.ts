@@ -15,7 +15,7 @@ const RESOURCE = '<b>bold';
 /** Above all work of the demo, so that its shortage is listed first. */
 const PRIORITY = 2_000_000;
 
-/** Every page with a link in the navigation, and one machine, one Need and one cluster. */
+/** Every page with a link in the navigation, and one machine, one Need, one cluster and one cycle. */
 async function everyPage(stage: Stage): Promise<readonly string[]> {
   interface Listed {
     readonly items: readonly { readonly id?: string; readonly cluster: string }[];
@@ -28,6 +28,7 @@ async function everyPage(stage: Stage): Promise<readonly string[]> {
     `need/${need.id}`,
     `machine/${encodeURIComponent(machine.id!)}`,
     `cluster/${encodeURIComponent(need.cluster)}`,
+    'cycle/1',
   ];
 }
 
