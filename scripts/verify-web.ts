@@ -22,6 +22,7 @@ type Check = readonly [name: string, run: (stage: Stage) => Promise<void>];
 /** The order matters: demo scenarios change the fleet, and later checks read the result. */
 const CHECKS: readonly Check[] = [
   ['figures are those of the API, and costs add up', figures.figuresAreThoseOfTheApi],
+  ['the text of the empty page is gone', form.placeholderIsGone],
   ['clusters are those of the API', figures.clustersAreThoseOfTheApi],
   ['the keyboard reaches everything and shows where it is', form.showsTheFocus],
   ['keys lead to every page', form.keysLeadToEveryPage],

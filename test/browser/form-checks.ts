@@ -32,6 +32,14 @@ async function everyPage(stage: Stage): Promise<readonly string[]> {
   ];
 }
 
+/** The text of index.html that says that the page is being loaded has gone once the frame is there. */
+export async function placeholderIsGone({ page }: Stage): Promise<void> {
+  const shown = await page.evaluate<unknown>(
+    `({ children: document.getElementById('app').childElementCount, isLoading: document.body.innerText.includes('loading the dashboard') })`,
+  );
+  assert.deepEqual(shown, { children: 1, isLoading: false });
+}
+
 /** Opens a page and waits until it shows what it asked the shard for. */
 async function open(stage: Stage, page: string): Promise<void> {
   await stage.goTo(`#/${page}`);

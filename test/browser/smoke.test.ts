@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { findChromium, notRun, openChromium } from './chromium.ts';
 import { demoDirectory, startDemo } from './demo.ts';
 import { figuresAreThoseOfTheApi, nothingToComplainAbout } from './figures-checks.ts';
+import { placeholderIsGone } from './form-checks.ts';
 import { Stage } from './stage.ts';
 
 const found = findChromium();
@@ -33,6 +34,7 @@ describe('the dashboard in a browser', { timeout: 300_000 }, () => {
     const stage = await Stage.open(browser, demo);
     onTestFinished(() => stage.close());
     await figuresAreThoseOfTheApi(stage);
+    await placeholderIsGone(stage);
     // They are requested after the first figures.
     await stage.until('there is a button for each demo scenario', ({ scenarios }) => scenarios.length === 4);
     await nothingToComplainAbout(stage);

@@ -7,5 +7,8 @@ import { store } from './store.ts';
 import { applyTheme } from './theme.ts';
 
 applyTheme();
-render(html`<${App} />`, document.getElementById('app')!);
+const root = document.getElementById('app')!;
+// `render` keeps what is in the element: the text that index.html shows until this script runs.
+root.replaceChildren();
+render(html`<${App} />`, root);
 store.start();
