@@ -17,7 +17,7 @@ describe('questions of the what-if box', () => {
     expect(questionOf('demand', '2', { cluster: 'web' })).toEqual({
       changes: { demand: [{ cluster: 'web', times: 2 }] },
     });
-    expect(questionOf('demand', '2', {})).toEqual({ changes: { demand: [{ times: 2 }] } });
+    expect(questionOf('demand', '2', {})).toEqual({ changes: { demand: [{ cluster: '*', times: 2 }] } });
   });
 
   it('given a value that is missing or makes no sense, then the reader is told', () => {

@@ -27,7 +27,8 @@ export interface WhatIfAbout {
 export function questionOf(name: ChangeName, value: string, about: WhatIfAbout): object | string {
   const number = Number(value);
   const isNumber = value.trim() !== '' && Number.isFinite(number);
-  const which = about.need === undefined ? clusterOf(about) : { need: about.need };
+  // The API asks for the pattern of all clusters where the whole fleet is meant.
+  const which = about.need === undefined ? { cluster: about.cluster ?? '*' } : { need: about.need };
   const spot = { capacityType: 'spot' };
   switch (name) {
     case 'without-spot':
@@ -55,10 +56,6 @@ export function questionOf(name: ChangeName, value: string, about: WhatIfAbout):
         : { changes: { stock: [{ count: Number(machines), instanceType }] } };
     }
   }
-}
-
-function clusterOf({ cluster }: WhatIfAbout): object {
-  return cluster === undefined ? {} : { cluster };
 }
 
 interface Counted<T> {

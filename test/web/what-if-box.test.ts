@@ -20,19 +20,32 @@ const VALUES: Readonly<Record<string, string>> = {
   stock: '2:standard',
 };
 
+/** Changes that match nothing in the fleet below. */
+const FOUND_NOTHING: Readonly<Record<string, readonly string[]>> = {
+  'without-spot': ['without[0]'],
+  'without-provider': ['without[0]'],
+  'spot-price': ['prices[0]'],
+};
+
 const INPUT = anInput(
   [aMachine('m-1', MachineState.Speculative), aMachine('m-2', MachineState.Speculative)],
   [aNeed({ aggregate: resources({ cpu: 4 }), minUnit: resources({ cpu: 4 }) })],
 );
 
 describe('the what-if box', () => {
-  it.each(CHANGES.flatMap(({ name }) => [false, true].map((settle) => [name, settle] as const)))(
-    'given the question %s, settled: %s, then the engine answers it in sentences',
-    (name, settle) => {
-      const question = questionOf(name, VALUES[name]!, { cluster: 'c1' });
+  const places = [{}, { cluster: 'c1' }, { need: 'c1/1', cluster: 'c1' }];
+  const questions = CHANGES.flatMap(({ name }) =>
+    places.flatMap((about) => [false, true].map((settle) => [name, about, settle] as const)),
+  );
+
+  it.each(questions)(
+    'given the question %s on the page of %j, settled: %s, then the engine answers it in sentences',
+    (name, about, settle) => {
+      const question = questionOf(name, VALUES[name]!, about);
       const request = validate(WHAT_IF_REQUEST, { ...(question as object), settle });
       if (!request.ok) throw new Error(JSON.stringify(request.problems));
       const answer: Shown = whatIfOn(INPUT, request.value, ({ cluster }) => `${cluster}/1`);
+      expect(answer.unmatched).toEqual(FOUND_NOTHING[name] ?? []);
       const texts = answerTexts(answer);
       expect(texts.join(' ')).toContain('It would cost');
       expect(texts.join(' ')).not.toMatch(/undefined|NaN/);
