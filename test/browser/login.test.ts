@@ -7,12 +7,13 @@ import { join } from 'node:path';
 import type { BrowserContext } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { serveApi } from '../../src/shard/index.ts';
-import { loginPages } from '../../src/web/index.ts';
+import { loginPages, pageServer } from '../../src/web/index.ts';
 import { issueCertificate, makeAuthority } from '../../src/wire/grpc/certificates.ts';
 import { FakeShard } from '../../testing/support/fake-shard.ts';
 import { findChromium, notRun, openChromium } from './chromium.ts';
 
 const TOKEN = 'token-of-otto-0123456789';
+const VIEWER = 'token-of-vera-0123456789';
 const ORDER = `fetch('/v1/freezes', {
   method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"why":"w"}',
 }).then(({ status }) => status)`;
@@ -56,6 +57,43 @@ describe('the login in a browser', { timeout: 120_000 }, () => {
     expect(shard.orders).toMatchObject([{ kind: 'freeze', who: 'otto' }]);
   });
 
+  async function openedDashboard(token: string) {
+    const url = await servedOverTls(new FakeShard(), pageServer());
+    const browser = await openChromium(path);
+    onTestFinished(() => browser.close());
+    const context = await browser.newContext({ ignoreHTTPSErrors: true });
+    const page = await context.newPage();
+    await page.goto(`${url}/#/controls`);
+    await page.fill('#token', token);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#logout');
+    return { url, context, page };
+  }
+
+  it('given the dashboard of a caller who may view, then orders are off with a reason; of one who may order, they are on', async () => {
+    const { page } = await openedDashboard(VIEWER);
+    await page.waitForSelector('#freeze-form button:disabled');
+    await page.waitForSelector('[data-note=view-only]:has-text("vera may view and not order")');
+    await page.click('#logout');
+    await page.fill('#token', TOKEN);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#account:has-text("otto")');
+    await page.waitForSelector('#freeze-form button:enabled');
+    expect(await page.$('[data-note=view-only]')).toBeNull();
+  });
+
+  it('given a login that ends under an open dashboard, then the login page takes its place, and leads back', async () => {
+    const { url, context, page } = await openedDashboard(TOKEN);
+    const other = await context.newPage();
+    await other.goto(url);
+    await other.click('#logout');
+    await page.waitForSelector('#token');
+    await page.fill('#token', TOKEN);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#freeze-form');
+    expect(page.url()).toMatch(/#\/controls$/);
+  });
+
   it('given another site, then its link leads to the page, and its scripts read and order nothing', async () => {
     const { shard, url, page, login, context } = await opened();
     await login(TOKEN);
@@ -74,7 +112,13 @@ describe('the login in a browser', { timeout: 120_000 }, () => {
   });
 });
 
-async function servedOverTls(shard: FakeShard): Promise<string> {
+/** Answers with the path, as a page would. */
+const PATH_PAGES: NonNullable<Parameters<typeof serveApi>[2]>['pages'] = ({ url }, response) => {
+  response.writeHead(200, { 'content-type': 'text/html' }).end(`<p>${url}</p>`);
+  return true;
+};
+
+async function servedOverTls(shard: FakeShard, pages = PATH_PAGES): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'bigfleet-login-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const fileOf = (name: string, content: string): string => {
@@ -91,12 +135,12 @@ async function servedOverTls(shard: FakeShard): Promise<string> {
       key: fileOf('key', leaf.key),
       ca: fileOf('ca', authority.certificate),
     },
-    tokensFile: fileOf('tokens', `- { name: otto, role: operate, token: ${TOKEN} }`),
+    tokensFile: fileOf(
+      'tokens',
+      `- { name: otto, role: operate, token: ${TOKEN} }\n- { name: vera, role: view, token: ${VIEWER} }`,
+    ),
     loginPages: loginPages(),
-    pages: ({ url }, response) => {
-      response.writeHead(200, { 'content-type': 'text/html' }).end(`<p>${url}</p>`);
-      return true;
-    },
+    pages,
   });
   onTestFinished(() => server.close());
   return server.url;

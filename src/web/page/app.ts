@@ -4,7 +4,8 @@ import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 import { type Place, placeOf, placeOfName } from '../place.ts';
 import { html, type VNode } from './html.ts';
 import { listenToKeys, PAGES } from './keys.ts';
-import { store } from './store.ts';
+import { logout } from './requests.ts';
+import { type PageState, store } from './store.ts';
 import { nextTheme, setTheme, themeLabel, useTheme } from './theme.ts';
 import { ClusterPage, Clusters } from './views/clusters.ts';
 import { Controls } from './views/controls.ts';
@@ -59,6 +60,7 @@ export function App(): VNode {
         )}
       </nav>
       <${Search} />
+      <${Account} caller=${state.caller} />
       <${Theme} />
     </header>
     <p id="trouble" role="status">${state.trouble}</p>
@@ -132,6 +134,15 @@ function Search(): VNode {
     <input id="search" type="search" aria-label="Find a machine or a Need" placeholder="Find a machine or a Need  /"
       autocomplete="off" spellcheck=${false} />
   </form>`;
+}
+
+/** Who is logged in; nothing on loopback without TLS, where the shard knows no names. */
+function Account({ caller }: { readonly caller: PageState['caller'] }): VNode | null {
+  if (caller === null || caller.name === null) return null;
+  return html`<div id="account">
+    <span class="account-name">${caller.name}${caller.role === 'view' ? ', may view' : ''}</span>
+    <button type="button" id="logout" onClick=${() => void logout()}>Log out</button>
+  </div>`;
 }
 
 function Theme(): VNode {

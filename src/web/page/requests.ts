@@ -24,6 +24,15 @@ export async function unfreeze(id: string): Promise<void> {
   await shown(() => remove<{ message?: string }>(path));
 }
 
+/** Ends the login of the browser. Without it the shard refuses to be read, and the page becomes the login. */
+export async function logout(): Promise<void> {
+  await shown(async () => {
+    await post('/v1/logout', {});
+    const { name } = await read<{ name: string | null }>('/v1/whoami');
+    return { message: `Logged out. The certificate of this browser still identifies it as ${name}.` };
+  });
+}
+
 async function shown(send: () => Promise<{ message?: string }>): Promise<void> {
   try {
     store.notify((await send()).message ?? 'Done.');

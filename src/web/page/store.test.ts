@@ -25,6 +25,11 @@ class FakeSource {
   }
 }
 
+const BODIES: Readonly<Record<string, object>> = {
+  '/v1/status': STATUS,
+  '/v1/whoami': { name: 'otto', role: 'view' },
+};
+
 let asked: string[];
 
 beforeEach(() => {
@@ -34,7 +39,7 @@ beforeEach(() => {
   vi.stubGlobal('EventSource', FakeSource);
   vi.stubGlobal('fetch', async (path: string) => {
     asked.push(path.split('?', 1)[0]!);
-    const body = path === '/v1/status' ? STATUS : { items: [], actions: { items: [] }, points: [] };
+    const body = BODIES[path] ?? { items: [], actions: { items: [] }, points: [] };
     return new Response(JSON.stringify(body));
   });
 });
@@ -100,6 +105,36 @@ describe('the live state of the dashboard', () => {
     expect(store.state.trouble).toMatch(/^No connection to the shard since /);
     cycle();
     expect(store.state.trouble).toBe('');
+  });
+
+  it('given a connection, then the shard says who the page is', async () => {
+    const { store, source } = opened();
+    source.fire('open');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(store.state.caller).toEqual({ name: 'otto', role: 'view' });
+  });
+
+  it('given a login that has ended, then the page is loaded again, which leads to the login', async () => {
+    const { source } = opened();
+    const reload = vi.fn();
+    vi.stubGlobal('location', { reload });
+    vi.stubGlobal('fetch', async () => new Response('{}', { status: 401 }));
+    source.fire('error');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(reload).toHaveBeenCalled();
+  });
+
+  it('given a shard that is down, then the page stays and waits', async () => {
+    const { store, source } = opened();
+    const reload = vi.fn();
+    vi.stubGlobal('location', { reload });
+    vi.stubGlobal('fetch', async () => {
+      throw new TypeError('Failed to fetch');
+    });
+    source.fire('error');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(reload).not.toHaveBeenCalled();
+    expect(store.state.trouble).toContain('trying again');
   });
 
   it('given a server that refused the stream, then it is opened again', async () => {

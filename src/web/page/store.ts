@@ -18,9 +18,19 @@ const KINDS = ['cycle', 'loss', 'losses', 'log'];
 const MAX_ACTIONS = 50;
 const MAX_SHORTFALLS = 20;
 
+/** Who the page is for the shard. */
+interface Caller {
+  /** null: unknown, on loopback without TLS. */
+  readonly name: string | null;
+  /** `operate` may also order. */
+  readonly role: 'view' | 'operate';
+}
+
 export interface PageState {
   readonly live: Live;
   readonly freezes: readonly Freeze[];
+  /** null before the shard has said. */
+  readonly caller: Caller | null;
   /** '' while events arrive; otherwise what is wrong with the connection. */
   readonly trouble: string;
   /** The answer to the last order, or that the shard is a new one. */
@@ -30,7 +40,7 @@ export interface PageState {
 }
 
 export class Store {
-  #state: PageState = { live: NOTHING_YET, freezes: [], trouble: '', notice: '', tick: 0 };
+  #state: PageState = { live: NOTHING_YET, freezes: [], caller: null, trouble: '', notice: '', tick: 0 };
   readonly #listeners = new Set<() => void>();
   #receivedMs = Date.now();
   #toldMs = 0;
@@ -121,13 +131,26 @@ export class Store {
       source.addEventListener(kind, (event: MessageEvent<string>) =>
         this.#receive(JSON.parse(event.data) as ShardEvent),
       );
-    source.addEventListener('open', () => void this.#begin());
+    source.addEventListener('open', () => {
+      void this.#identify();
+      void this.#begin();
+    });
     source.addEventListener('error', () => {
       const since = timeOfDay(this.#receivedMs);
       this.#update({ trouble: `No connection to the shard since ${since}; trying again.` });
+      // An event source does not say why it failed. If the login has ended, this request leads to the login page.
+      void this.#identify();
       // Browsers reconnect by themselves unless the server refused the connection.
       if (source.readyState === EventSource.CLOSED) setTimeout(() => this.#follow(), RETRY_MS);
     });
+  }
+
+  async #identify(): Promise<void> {
+    try {
+      this.#update({ caller: await read<Caller>('/v1/whoami') });
+    } catch {
+      // The event stream reports the state of the connection.
+    }
   }
 
   /** The status at once, not with the next cycle. */

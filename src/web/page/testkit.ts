@@ -57,3 +57,12 @@ export function valuesOf(tree: VNode): Readonly<Record<string, unknown>> {
     ),
   );
 }
+
+/** The texts of the buttons, and whether each can be pressed. */
+export function buttonsOf(tree: VNode): readonly (readonly [text: string, isEnabled: boolean])[] {
+  return [...walk(tree)].flatMap((each) => {
+    if (typeof each !== 'object' || each.type !== 'button') return [];
+    const text = [...walk(each.props.children)].join('').replaceAll(/\s+/g, ' ').trim();
+    return [[text, each.props['disabled'] !== true] as const];
+  });
+}

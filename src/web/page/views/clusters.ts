@@ -8,6 +8,7 @@ import { linkTo, type Place } from '../../place.ts';
 import { clusterNotes, machinesIn, STATES } from '../../sentences.ts';
 import { apiPath, Filters, Pager } from '../filters.ts';
 import { html, type VNode } from '../html.ts';
+import { OrderButton, OrderNote } from '../orders.ts';
 import { Bar, ClusterLink, Facts, Lines, Quiet, Section, Table } from '../parts.ts';
 import { type Data, freeze, unfreeze, useData } from '../requests.ts';
 import { History } from './history.ts';
@@ -119,9 +120,10 @@ export function clusterView({ name, nowMs, cluster: { value, error } }: View): V
   const { freeze: frozen, reports } = cluster;
   const isFrozen = frozen?.id === `cluster:${name}`;
   return html`<${Section} id="cluster" title=${`Cluster ${name}`} kind="wide"
-    aside=${html`<button type="button" data-freeze-cluster=${isFrozen ? 'off' : 'on'}
-      onClick=${() => void (isFrozen ? unfreeze(frozen.id) : freeze({ cluster: name }, 'button on the page'))}>
-      ${isFrozen ? 'Unfreeze it' : 'Freeze it'}</button>`}>
+    aside=${html`<${OrderButton} data-freeze-cluster=${isFrozen ? 'off' : 'on'}
+      run=${() => (isFrozen ? unfreeze(frozen.id) : freeze({ cluster: name }, 'button on the page'))}>
+      ${isFrozen ? 'Unfreeze it' : 'Freeze it'}<//>`}>
+    <${OrderNote} />
     <p class=${`lead ${cluster.unmet > 0 ? 'failed' : ''}`} id="cluster-sentence">${sentenceOn(cluster)}</p>
     <${Lines} id="cluster-remarks" lines=${remarks.map((text) => ({ mood: 'doing', text }))} empty="" />
     <${Facts} facts=${[

@@ -9,6 +9,7 @@ import { clusterLink } from '../../place.ts';
 import { kindName } from '../../plan-text.ts';
 import { DEMO_SCENARIOS, VERBS } from '../../sentences.ts';
 import { html, type VNode } from '../html.ts';
+import { OrderButton, OrderNote } from '../orders.ts';
 import { Quiet, Section, Table } from '../parts.ts';
 import { freeze, order, unfreeze, useData } from '../requests.ts';
 import type { PageState } from '../store.ts';
@@ -41,7 +42,7 @@ export function freezesView({
         who,
         why,
         `${sinceMs === undefined || nowMs === 0 ? '' : `for ${span(nowMs - sinceMs)}`}${untilMs == null ? '' : `, ends ${moment(untilMs, nowMs)}`}`,
-        html`<button type="button" data-unfreeze=${id} onClick=${() => void unfreeze(id)}>Lift</button>`,
+        html`<${OrderButton} data-unfreeze=${id} run=${() => unfreeze(id)}>Lift<//>`,
       ])} />
   <//>`;
 }
@@ -71,8 +72,9 @@ function FreezeForm(): VNode {
         </select>
       </label>
       <label><span>Reason</span><input name="why" value=${why} required autocomplete="off" onInput=${text(setWhy)} /></label>
-      <button type="submit">Freeze</button>
+      <${OrderButton}>Freeze<//>
     </form>
+    <${OrderNote} />
   <//>`;
 }
 
@@ -89,18 +91,18 @@ function Waiting({ state, clusters, nowMs }: WaitingProps): VNode {
   const rows = [
     ...providers.map(({ name, heldLosses }) => [
       `A List of ${name} lost ${count(heldLosses)} machines.`,
-      html`<button type="button" onClick=${() => void order(`/v1/providers/${encodeURIComponent(name)}/accept-list`)}>Accept</button>`,
+      html`<${OrderButton} run=${() => order(`/v1/providers/${encodeURIComponent(name)}/accept-list`)}>Accept<//>`,
     ]),
     ...rollups.map(({ cluster, reports }) => [
       html`A roll-up of <a href=${clusterLink(cluster)}>${cluster}</a> has ${count(reports!.held!.rows)} rows instead of ${count(reports!.held!.knownRows)}, since ${moment(reports!.held!.sinceMs, nowMs)}.`,
-      html`<button type="button" onClick=${() => void order(`/v1/clusters/${encodeURIComponent(cluster)}/accept-rollup`)}>Accept</button>
-        <button type="button" onClick=${() => void order(`/v1/clusters/${encodeURIComponent(cluster)}/refuse-rollup`)}>Refuse</button>`,
+      html`<${OrderButton} run=${() => order(`/v1/clusters/${encodeURIComponent(cluster)}/accept-rollup`)}>Accept<//>
+        <${OrderButton} run=${() => order(`/v1/clusters/${encodeURIComponent(cluster)}/refuse-rollup`)}>Refuse<//>`,
     ]),
     ...clusters
       .filter(({ setAside }) => setAside !== null && !setAside.isLifted)
       .map(({ cluster, setAside }) => [
         html`Machines of <a href=${clusterLink(cluster)}>${cluster}</a> are kept, because ${count(setAside!.rows)} rows are set aside.`,
-        html`<button type="button" onClick=${() => void order(`/v1/clusters/${encodeURIComponent(cluster)}/lift-set-aside`)}>Let them go</button>`,
+        html`<${OrderButton} run=${() => order(`/v1/clusters/${encodeURIComponent(cluster)}/lift-set-aside`)}>Let them go<//>`,
       ]),
   ];
   return html`<${Section} id="waiting-section" title="Waits for a person" kind="wide">
@@ -113,7 +115,7 @@ function Break(): VNode {
     <${Quiet}>This is a demo: its clouds and clusters are simulated, and nothing is paid for.<//>
     <${Table} id="break" titles=${['Button', 'What happens, and what to watch']} empty=""
       rows=${DEMO_SCENARIOS.map(({ name, label }) => [
-        html`<button type="button" data-break=${name} onClick=${() => void order(`/up/stories/${name}`)}>${label}</button>`,
+        html`<${OrderButton} data-break=${name} run=${() => order(`/up/stories/${name}`)}>${label}<//>`,
         WHAT_TO_WATCH[name],
       ])} />
   <//>`;

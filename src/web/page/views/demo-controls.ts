@@ -3,6 +3,7 @@
 import { isFrozen } from '../../live.ts';
 import { DEMO_SCENARIOS } from '../../sentences.ts';
 import { html, type VNode } from '../html.ts';
+import { OrderButton, OrderNote } from '../orders.ts';
 import { freeze, order, unfreeze } from '../requests.ts';
 import type { PageState } from '../store.ts';
 
@@ -30,12 +31,13 @@ export function DemoControls({ state }: { readonly state: PageState }): VNode {
   return html`<div id="controls" role="group" aria-label="Demo scenarios and freeze">
     ${(isDemo() ? DEMO_SCENARIOS : []).map(
       ({ name, label }) =>
-        html`<button type="button" data-scenario=${name} disabled=${isOff} title=${WHAT_TO_WATCH[name]}
-          onClick=${() => void order(`/up/stories/${name}`)}>${label.charAt(0).toUpperCase() + label.slice(1)}</button>`,
+        html`<${OrderButton} data-scenario=${name} disabled=${isOff} title=${WHAT_TO_WATCH[name]}
+          run=${() => order(`/up/stories/${name}`)}>${label.charAt(0).toUpperCase() + label.slice(1)}<//>`,
     )}
-    <button type="button" data-freeze=${frozen ? 'off' : 'on'} disabled=${isOff}
-      onClick=${() => void (frozen ? unfreeze('fleet') : freeze({}, 'button on the page'))}>
+    <${OrderButton} data-freeze=${frozen ? 'off' : 'on'} disabled=${isOff}
+      run=${() => (frozen ? unfreeze('fleet') : freeze({}, 'button on the page'))}>
       ${frozen ? 'Unfreeze the fleet' : 'Freeze the fleet'}
-    </button>
+    <//>
+    <${OrderNote} />
   </div>`;
 }

@@ -7,6 +7,7 @@ import { count, dollars, moment, perHour, span } from '../../figures.ts';
 import { clusterLink, linkTo, type Place } from '../../place.ts';
 import { html, type VNode } from '../html.ts';
 import { ActionSentence } from '../linked.ts';
+import { OrderButton, OrderNote } from '../orders.ts';
 import { Facts, NeedLink, Quiet, Section, StateChip, Table } from '../parts.ts';
 import { type Data, order, useData, useRoute } from '../requests.ts';
 import { History } from './history.ts';
@@ -169,10 +170,11 @@ function Orders({ machine }: { readonly machine: MachineRow }): VNode {
       </label>
       ${offered.map(
         ({ verb, label, about }) =>
-          html`<button type="button" data-order=${verb} title=${about}
-            onClick=${() => void order(`/v1/machines/${encodeURIComponent(machine.id)}/${verb}`, why.trim() || undefined)}>${label}</button>`,
+          html`<${OrderButton} data-order=${verb} title=${about}
+            run=${() => order(`/v1/machines/${encodeURIComponent(machine.id)}/${verb}`, why.trim() || undefined)}>${label}<//>`,
       )}
     </div>
+    <${OrderNote} />
     <p class="quiet">${offered.map(({ label, about }) => `${label} ${about}.`).join(' ')}</p>
   <//>`;
 }

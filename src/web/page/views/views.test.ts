@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Action } from '../../feed.ts';
 import type { ClusterRow, CostReport, MachineRow, NeedDetail, NeedRow } from '../../feed-details.ts';
 import { placeOf } from '../../place.ts';
-import { linksOf, textOf, valuesOf } from '../testkit.ts';
+import { store } from '../store.ts';
+import { buttonsOf, linksOf, textOf, valuesOf } from '../testkit.ts';
 import { clustersView, clusterView } from './clusters.ts';
 import { freezesView } from './controls.ts';
 import { costView } from './cost.ts';
@@ -297,5 +298,37 @@ describe('the rest', () => {
 
   it('given a failed question, then the box shows the refusal', () => {
     expect(textOf(answerView({ isBusy: false, error: 'Name a zone.', answer: null })!)).toBe('Name a zone.');
+  });
+});
+
+describe('a caller who may not order', () => {
+  const FROZEN = freezesView({
+    freezes: [{ id: 'fleet', who: 'ann', why: 'x', sinceMs: NOW_MS }],
+    nowMs: NOW_MS,
+  });
+  const pages = {
+    'a cluster': clusterView({ name: 'web', nowMs: NOW_MS, cluster: page([CLUSTER]) }),
+    freezes: FROZEN,
+  };
+
+  function calledBy(role: 'view' | 'operate'): void {
+    vi.spyOn(store, 'state', 'get').mockReturnValue({ ...store.state, caller: { name: 'otto', role } });
+  }
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it.each(Object.entries(pages))('given the role view, then the buttons of %s are off', (_, view) => {
+    calledBy('view');
+    expect(buttonsOf(view).map(([, isEnabled]) => isEnabled)).toEqual([false]);
+    calledBy('operate');
+    expect(buttonsOf(view).map(([, isEnabled]) => isEnabled)).toEqual([true]);
+  });
+
+  it('given the role view, then a sentence says why, and otherwise there is none', () => {
+    calledBy('view');
+    expect(textOf(pages['a cluster'])).toContain('otto may view and not order');
+    calledBy('operate');
+    expect(textOf(pages['a cluster'])).not.toContain('otto');
   });
 });
