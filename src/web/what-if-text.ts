@@ -1,62 +1,12 @@
-// Questions of the what-if box and the answers of `/v1/whatif`, as sentences. Runs in a browser.
+// The answer of `/v1/whatif` as sentences and lists, for the what-if box. Runs in a browser.
 
+import type { Action } from './feed.ts';
 import type { NeedRefView } from './feed-details.ts';
 import { count, counted, perHour } from './figures.ts';
+import { type Names, namesOf } from './linked-text.ts';
+import { needLink } from './place.ts';
 import { kindName } from './plan-text.ts';
-
-/** What the box can change; the route accepts more. */
-export const CHANGES = [
-  { name: 'without-spot', label: 'spot machines disappear' },
-  { name: 'without-zone', label: 'a zone disappears', field: 'zone' },
-  { name: 'without-provider', label: 'a provider disappears', field: 'provider' },
-  { name: 'spot-price', label: 'spot prices are multiplied by', field: 'factor' },
-  { name: 'demand', label: 'demand is multiplied by', field: 'factor' },
-  { name: 'priority', label: 'the priority is', field: 'priority' },
-  { name: 'stock', label: 'more machines: count:type', field: 'such as 20:m6i.4xlarge' },
-] as const;
-
-export type ChangeName = (typeof CHANGES)[number]['name'];
-
-/** What a question is about: nothing is the whole fleet. */
-export interface WhatIfAbout {
-  readonly need?: string;
-  readonly cluster?: string;
-}
-
-/** The body of the question; a text if the value of the change cannot be read. */
-export function questionOf(name: ChangeName, value: string, about: WhatIfAbout): object | string {
-  const number = Number(value);
-  const isNumber = value.trim() !== '' && Number.isFinite(number);
-  // The API asks for the pattern of all clusters where the whole fleet is meant.
-  const which = about.need === undefined ? { cluster: about.cluster ?? '*' } : { need: about.need };
-  const spot = { capacityType: 'spot' };
-  switch (name) {
-    case 'without-spot':
-      return { changes: { without: [spot] } };
-    case 'without-zone':
-      return value === '' ? 'Name a zone.' : { changes: { without: [{ zone: value }] } };
-    case 'without-provider':
-      return value === '' ? 'Name a provider.' : { changes: { without: [{ provider: value }] } };
-    case 'spot-price':
-      return isNumber && number >= 0
-        ? { changes: { prices: [{ match: spot, times: number }] } }
-        : 'Give a factor, such as 2.';
-    case 'demand':
-      return isNumber && number >= 0
-        ? { changes: { demand: [{ ...which, times: number }] } }
-        : 'Give a factor, such as 1.5.';
-    case 'priority':
-      return isNumber
-        ? { changes: { priorities: [{ ...which, set: number }] } }
-        : 'Give a priority, such as 1000.';
-    case 'stock': {
-      const [, machines, instanceType] = /^(\d+):(.+)$/.exec(value.trim()) ?? [];
-      return instanceType === undefined
-        ? 'Give a count and an instance type, such as 20:m6i.4xlarge.'
-        : { changes: { stock: [{ count: Number(machines), instanceType }] } };
-    }
-  }
-}
+import { type Mood, missingText, reasonText } from './sentences.ts';
 
 interface Counted<T> {
   readonly total: number;
@@ -66,42 +16,74 @@ interface Counted<T> {
 interface VerdictChange {
   readonly need: NeedRefView;
   readonly why: string | null;
+  readonly whyNow: string | null;
+  readonly missing: Readonly<Record<string, string>>;
 }
+
+type ActionChange = Pick<Action, 'kind' | 'machine' | 'cluster' | 'reason'> & {
+  readonly need: (NeedRefView & { readonly group: string }) | null;
+};
 
 interface WhatIfCost {
   readonly perHour: number;
   readonly afterActions: number;
 }
 
+interface NeedCounts {
+  readonly met: number;
+  readonly unmet: number;
+}
+
+interface Disruption {
+  readonly preempted: number;
+  readonly drained: number;
+  readonly lost: number;
+}
+
+interface Settled {
+  readonly cycles: number;
+  readonly isQuiet: boolean;
+  readonly bought: number;
+  readonly bound: number;
+  readonly preempted: number;
+  readonly drained: number;
+  readonly released: number;
+  readonly cost: WhatIfCost;
+  readonly needs: NeedCounts;
+  readonly unmet: Counted<VerdictChange>;
+  readonly met: Counted<VerdictChange>;
+}
+
 /** The part of the answer that the box shows. */
 export interface WhatIfAnswer {
+  readonly touched: {
+    readonly removed: number;
+    readonly repriced: number;
+    readonly added: number;
+    readonly needs: number;
+  };
   readonly unmatched: readonly string[];
   readonly actions: {
     readonly now: Readonly<Record<string, number>>;
     readonly after: Readonly<Record<string, number>>;
+    readonly added: Counted<ActionChange>;
+    readonly dropped: Counted<ActionChange>;
   };
   readonly cost: { readonly now: WhatIfCost; readonly after: WhatIfCost };
   readonly verdicts: {
-    readonly now: { readonly met: number; readonly unmet: number };
-    readonly after: { readonly met: number; readonly unmet: number };
+    readonly now: NeedCounts;
+    readonly after: NeedCounts;
     readonly unmet: Counted<VerdictChange>;
     readonly met: Counted<VerdictChange>;
+    readonly changed: Counted<VerdictChange>;
   };
-  readonly disruption: {
-    readonly now: { readonly preempted: number; readonly drained: number; readonly lost: number };
-    readonly after: { readonly preempted: number; readonly drained: number; readonly lost: number };
-  };
-  readonly settled: {
-    readonly cycles: number;
-    readonly isQuiet: boolean;
-    readonly bought: number;
-    readonly cost: WhatIfCost;
-    readonly needs: { readonly met: number; readonly unmet: number };
-  } | null;
+  readonly disruption: { readonly now: Disruption; readonly after: Disruption };
+  readonly settled: Settled | null;
 }
 
 /** Sentences about the differences to now, the most important first. */
 export function answerTexts({
+  touched,
   unmatched,
   actions,
   cost,
@@ -109,26 +91,116 @@ export function answerTexts({
   disruption,
   settled,
 }: WhatIfAnswer): readonly string[] {
-  const kinds = [...new Set([...Object.keys(actions.now), ...Object.keys(actions.after)])];
-  const moves = kinds
-    .filter((kind) => (actions.after[kind] ?? 0) !== (actions.now[kind] ?? 0))
-    .map(
-      (kind) =>
-        `${kindName(kind)} ${count(actions.after[kind] ?? 0)} instead of ${count(actions.now[kind] ?? 0)}`,
-    );
-  const lost = disruption.after.lost - disruption.now.lost;
   return [
-    unmatched.length === 0 ? '' : 'The change matches nothing in this fleet.',
+    unmatched.length === 0 ? '' : `Nothing in this fleet matches ${unmatched.join(', ')}.`,
+    touchedText(touched),
     verdicts.after.unmet === verdicts.now.unmet && verdicts.unmet.total === 0
       ? `As many Needs would be met as now: ${count(verdicts.now.met)}.`
       : `${count(verdicts.after.unmet)} Needs would not be met, instead of ${count(verdicts.now.unmet)} now.`,
     `It would cost ${perHour(cost.after.afterActions)} after the actions, instead of ${perHour(cost.now.afterActions)}.`,
-    moves.length === 0
-      ? 'The next cycle would do the same as now.'
-      : `The next cycle would ${moves.join(', ')}.`,
-    lost > 0 ? `${counted(lost, 'machine')} in use would be lost.` : '',
-    settled === null
-      ? ''
-      : `After ${counted(settled.cycles, 'cycle')}${settled.isQuiet ? '' : ', not settled yet'}: ${count(settled.needs.unmet)} Needs not met, ${counted(settled.bought, 'machine')} bought, ${perHour(settled.cost.perHour)}.`,
+    actionsText(actions),
+    disruptionText(disruption),
+    settled === null ? '' : settledText(settled),
   ].filter((text) => text !== '');
+}
+
+function touchedText({ removed, repriced, added, needs }: WhatIfAnswer['touched']): string {
+  const parts = [
+    removed > 0 ? `${counted(removed, 'machine')} gone` : '',
+    repriced > 0 ? `another price or probability for ${counted(repriced, 'machine')}` : '',
+    added > 0 ? `${counted(added, 'machine')} more to buy` : '',
+    needs > 0 ? `${counted(needs, 'Need')} changed` : '',
+  ].filter((part) => part !== '');
+  return parts.length === 0 ? '' : `The change: ${parts.join(', ')}.`;
+}
+
+function actionsText({ now, after }: WhatIfAnswer['actions']): string {
+  const moves = [...new Set([...Object.keys(now), ...Object.keys(after)])]
+    .filter((kind) => (after[kind] ?? 0) !== (now[kind] ?? 0))
+    .map((kind) => `${kindName(kind)} ${count(after[kind] ?? 0)} instead of ${count(now[kind] ?? 0)}`);
+  return moves.length === 0
+    ? 'The next cycle would take as many actions of each kind as now.'
+    : `The next cycle would ${moves.join(', ')}.`;
+}
+
+/** Machines in use; their pods are not known to the shard. */
+function disruptionText({ now, after }: WhatIfAnswer['disruption']): string {
+  const parts = (['lost', 'preempted', 'drained'] as const)
+    .filter((kind) => now[kind] > 0 || after[kind] > 0)
+    .map((kind) =>
+      after[kind] === now[kind]
+        ? `${count(after[kind])} ${kind}, as now`
+        : `${count(after[kind])} ${kind} instead of ${count(now[kind])}`,
+    );
+  return parts.length === 0 ? '' : `Machines in use: ${parts.join('; ')}.`;
+}
+
+function settledText({ cycles, isQuiet, needs, cost, ...moved }: Settled): string {
+  const moves = (['bought', 'bound', 'preempted', 'drained', 'released'] as const)
+    .filter((kind) => moved[kind] > 0)
+    .map((kind) => `${count(moved[kind])} ${kind}`);
+  const machines = moves.length === 0 ? 'no machine moved' : `machines: ${moves.join(', ')}`;
+  return `After ${counted(cycles, 'cycle')}${isQuiet ? '' : ', not settled yet'}: ${count(needs.unmet)} Needs not met, ${machines}, ${perHour(cost.perHour)}.`;
+}
+
+interface AnswerList {
+  readonly title: string;
+  readonly mood: Mood | '';
+  readonly total: number;
+  readonly items: readonly { readonly text: string; readonly names: Names }[];
+}
+
+/** The Needs and actions that differ, the Needs first; lists without an item are left out. */
+export function answerLists({ verdicts, actions, settled }: WhatIfAnswer): readonly AnswerList[] {
+  const { unmet, met, changed } = verdicts;
+  return [
+    listOf('Needs that would no longer be met', 'failed', unmet, verdictItem),
+    listOf('Needs that would be met', 'done', met, verdictItem),
+    listOf('Needs that would not be met for another reason', 'doing', changed, verdictItem),
+    listOf('Actions that would be taken, and are not now', '', actions.added, actionItem),
+    listOf('Actions that would no longer be taken', '', actions.dropped, actionItem),
+    ...(settled === null
+      ? []
+      : [
+          listOf('Needs that would no longer be met in the end', 'failed', settled.unmet, verdictItem),
+          listOf('Needs that would be met in the end', 'done', settled.met, verdictItem),
+        ]),
+  ].filter(({ total }) => total > 0);
+}
+
+function listOf<T>(
+  title: string,
+  mood: AnswerList['mood'],
+  { total, items }: Counted<T>,
+  itemOf: (item: T) => AnswerList['items'][number],
+): AnswerList {
+  return { title, mood, total, items: items.map(itemOf) };
+}
+
+function verdictItem({ need, why, whyNow, missing }: VerdictChange): AnswerList['items'][number] {
+  const lacks = Object.keys(missing).length === 0 ? '' : ` lacks ${missingText({ missing })}`;
+  const reasons = [why ?? '', whyNow === null ? '' : `now: ${whyNow}`].filter((text) => text !== '');
+  const text = `${need.id}${lacks}${reasons.length === 0 ? '' : `: ${reasons.join('; ')}`}`;
+  return { text, names: [[need.id, needLink(need.id)]] };
+}
+
+const TO_OR_FROM: Readonly<Record<Action['kind'], (action: ActionChange) => string>> = {
+  Bootstrap: ({ cluster, need }) => ` to ${cluster}${forNeed(need)}`,
+  Provision: ({ cluster, need }) => ` for ${need?.id ?? cluster}`,
+  Preempt: ({ cluster, need }) => ` from ${cluster}${forNeed(need)}`,
+  Reclaim: ({ cluster }) => ` from ${cluster}`,
+  Delete: () => '',
+};
+
+function forNeed(need: ActionChange['need']): string {
+  return need === null ? '' : ` for ${need.id}`;
+}
+
+function actionItem(action: ActionChange): AnswerList['items'][number] {
+  const { kind, machine } = action;
+  const why = reasonText({ ...action, provider: '' });
+  const text = `${kindName(kind)} ${machine}${TO_OR_FROM[kind]?.(action) ?? ''}: ${why}`;
+  // Machines of added stock exist in the answer only.
+  const names = namesOf(action).filter(([name]) => name !== machine || !/^what-if-\d+$/.test(machine));
+  return { text, names };
 }

@@ -297,7 +297,13 @@ describe('the rest', () => {
   });
 
   it('given a failed question, then the box shows the refusal', () => {
-    expect(textOf(answerView({ isBusy: false, error: 'Name a zone.', answer: null })!)).toBe('Name a zone.');
+    const asked = { isBusy: false, waiting: '', error: 'Name a zone.', answer: null };
+    expect(textOf(answerView(asked)!)).toBe('Name a zone.');
+  });
+
+  it('given a shard that copies its fleet first, then the box says so and shows no failure', () => {
+    const asked = { isBusy: true, waiting: 'The fleet is being copied.', error: '', answer: null };
+    expect(textOf(answerView(asked)!)).toBe('The fleet is being copied. The page asks again.');
   });
 });
 
