@@ -24,6 +24,7 @@ const CHECKS: readonly Check[] = [
   ['figures are those of the API, and costs add up', figures.figuresAreThoseOfTheApi],
   ['the text of the empty page is gone', form.placeholderIsGone],
   ['clusters are those of the API', figures.clustersAreThoseOfTheApi],
+  ['a cluster is found by its name', figures.clusterIsFound],
   ['the keyboard reaches everything and shows where it is', form.showsTheFocus],
   ['keys lead to every page', form.keysLeadToEveryPage],
   ['light or dark is remembered', form.remembersTheTheme],

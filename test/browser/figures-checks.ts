@@ -74,6 +74,23 @@ export async function clustersAreThoseOfTheApi(stage: Stage): Promise<void> {
   await stage.goTo('#/');
 }
 
+/** A search by name leaves the cluster of that name, and is part of the address. */
+export async function clusterIsFound(stage: Stage): Promise<void> {
+  const [first, second] = await stage.recorded.clusters();
+  assert.ok(first !== undefined && second !== undefined, 'there are several clusters');
+  await stage.goTo('#/clusters?order=name');
+  await stage.until('several clusters are listed', ({ clusters }) => clusters.length > 1);
+  await stage.page.fill('.filters [name=cluster]', second.cluster);
+  await stage.page.keyboard.press('Enter');
+  await stage.until(
+    'the cluster alone is listed',
+    ({ clusters }) => clusters.length === 1 && clusters[0]!.cluster === second.cluster,
+  );
+  const query = new URLSearchParams(new URL(stage.page.url()).hash.split('?')[1]);
+  assert.deepEqual([query.get('cluster'), query.get('order')], [second.cluster, 'name']);
+  await stage.goTo('#/');
+}
+
 export async function nothingToComplainAbout(stage: Stage): Promise<void> {
   assert.deepEqual(stage.complaints, []);
 }

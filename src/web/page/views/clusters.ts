@@ -21,10 +21,8 @@ const SHOWN = 20;
 
 export function Clusters({ place }: { readonly place: Place }): VNode {
   const query = { order: 'trouble', ...place.query };
-  return clustersView({
-    place,
-    clusters: useData<Page<ClusterRow>>(apiPath('/v1/clusters', query, ['order', 'after'], { limit: LIMIT })),
-  });
+  const path = apiPath('/v1/clusters', query, ['cluster', 'order', 'after'], { limit: LIMIT });
+  return clustersView({ place, clusters: useData<Page<ClusterRow>>(path) });
 }
 
 export function clustersView({
@@ -34,9 +32,11 @@ export function clustersView({
   readonly place: Place;
   readonly clusters: Data<Page<ClusterRow>>;
 }): VNode {
+  const wanted = place.query['cluster'];
   const most = Math.max(0.01, ...(value?.items ?? []).map(({ costPerHour }) => costPerHour));
   return html`<${Section} id="clusters-section" title="Clusters" kind="wide">
     <${Filters} place=${place} filters=${[
+      { name: 'cluster', label: 'Cluster', hint: 'its whole name' },
       {
         ...{ name: 'order', label: 'Order' },
         choices: [
@@ -50,7 +50,7 @@ export function clustersView({
       value === undefined
         ? html`<${Quiet}>Loading.<//>`
         : html`<${Table} id="clusters" titles=${['Cluster', '#Needs', '#Not met', '#Serving', '#Coming', '#Leaving', '#Cost', '', 'Owned', 'Session', 'Remarks']}
-            empty="No cluster is known."
+            empty=${wanted === undefined ? 'No cluster is known.' : `No cluster is called ${wanted}.`}
             rows=${value.items.map((cluster) => [
               html`<${ClusterLink} name=${cluster.cluster} />`,
               count(cluster.needs),

@@ -202,6 +202,16 @@ describe('clusters', () => {
     expect(text).toContain('a roll-up with 2 rows instead of 40 is held');
   });
 
+  it('given a search by name, then the field has it, and a name that no cluster has is reported', () => {
+    const place = placeOf('#/clusters?cluster=web');
+    const view = clustersView({ place, clusters: page<ClusterRow>([]) });
+    expect(valuesOf(view)).toEqual({ cluster: 'web' });
+    expect(textOf(view)).toContain('No cluster is called web.');
+    expect(textOf(clustersView({ place: placeOf('#/clusters'), clusters: page<ClusterRow>([]) }))).toContain(
+      'No cluster is known.',
+    );
+  });
+
   it('given one, then its sentence has demand and cost', () => {
     const text = textOf(clusterView({ name: 'web', nowMs: NOW_MS, cluster: page([CLUSTER]) }));
     expect(text).toContain('web lacks something for 1 of its 4 Needs and costs $12.00/h.');
