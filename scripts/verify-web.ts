@@ -52,6 +52,7 @@ const CHECKS: readonly Check[] = [
 
 const FAST_CHECKS: readonly Check[] = [
   ['the first decision is visible within 5 s', history.firstDecisionIsSeen],
+  ['the page is painted within 1 s, with less than 300 kB of files', history.firstPaintIsFast],
   ['a zone is broken, and recovers', scenarios.outageAndRecoveryAreSeen],
   ['the browser reports no error in it', figures.nothingToComplainAbout],
 ];

@@ -181,12 +181,42 @@ async function whatIfIsAnswered(stage: Stage): Promise<void> {
   await stage.record('what-if');
 }
 
-/** The timeline has what the demo did, and its filter is kept in the address. */
+interface Happened {
+  readonly items: readonly { readonly machine: string | null }[];
+}
+
+/** The timeline has what the demo did. Its filters are in the address, so that a reload keeps them, and hold for the list. */
 export async function timelineIsFiltered(stage: Stage): Promise<void> {
+  const { page, recorded } = stage;
+  const entries = (): Promise<number> => page.locator('#timeline > li:not(.quiet)').count();
   await stage.goTo('#/timeline');
-  const entries = (): Promise<number> => stage.page.locator('#timeline > li:not(.quiet)').count();
-  await stage.until('there are entries', async () => (await entries()) > 0);
+  await stage.until('there are entries', async () => (await entries()) > 1);
   await stage.record('timeline');
+  const all = await entries();
+  const { items } = await recorded.get<Happened>('/v1/history?kind=action&limit=100');
+  const machine = items.find((each) => each.machine !== null)!.machine!;
+  await page.selectOption('.filters [name=kind]', 'action');
+  await page.fill('.filters [name=machine]', machine);
+  await page.keyboard.press('Enter');
+  const search = new URLSearchParams({ kind: 'action', machine });
+  const listIsFiltered = async (): Promise<void> => {
+    await stage.until('the list has the actions of the machine alone', async () => {
+      const wanted = await recorded.get<Happened>(`/v1/history?${search}&limit=100`);
+      const links = page.locator(
+        `#timeline > li:not(.quiet):has(a[href="#/machine/${encodeURIComponent(machine)}"])`,
+      );
+      const shown = await entries();
+      return shown < all && shown === wanted.items.length && (await links.count()) === shown;
+    });
+    const address = new URL(page.url()).hash;
+    assert.deepEqual(Object.fromEntries(new URLSearchParams(address.split('?')[1])), {
+      ...{ kind: 'action', machine },
+    });
+  };
+  await listIsFiltered();
+  await stage.record('timeline-filtered');
+  await page.reload();
+  await listIsFiltered();
   await stage.goTo('#/');
 }
 
