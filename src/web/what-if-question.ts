@@ -30,7 +30,7 @@ export interface WhatIfAbout {
 }
 
 const SPOT = { capacityType: 'spot' };
-const MACHINES: WhatIfField = { name: 'machines', label: 'Machines', hint: 'spot, or a type such as m6i.*' };
+const MACHINES: WhatIfField = { name: 'machines', label: 'Machines', hint: 'spot, or m6i.*' };
 const FACTOR: WhatIfField = { name: 'factor', label: 'Factor', hint: '1.5' };
 
 /** Everything that the route accepts; a document holds several changes. */

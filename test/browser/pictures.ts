@@ -14,6 +14,8 @@ const PHONE = { width: 390, height: 844 };
 const SETTLE_MS = 2_500;
 /** Time for the plots to have something to show: costs have a point a minute. */
 const HISTORY_MS = 150_000;
+/** Longest time for the shard to copy its fleet and decide. */
+const ANSWER_MS = 60_000;
 const CLUSTER = 'research';
 const PRIORITY = 5_000;
 
@@ -39,18 +41,21 @@ export async function takePictures(stage: Stage): Promise<void> {
       attention.some(({ text }) => text.includes(CLUSTER)),
     );
     interface Listed {
-      readonly items: readonly { readonly id: string }[];
+      readonly items: readonly { readonly id: string; readonly cluster: string }[];
     }
-    const first = async (path: string) => (await stage.recorded.get<Listed>(path)).items[0]!.id;
+    const first = async (path: string) => (await stage.recorded.get<Listed>(path)).items[0]!;
     await page.setViewportSize(SIZE);
     await page.emulateMedia({ colorScheme: 'light' });
     await take('overview', '#/');
-    await take('need', `#/need/${await first(`/v1/needs?cluster=${CLUSTER}&limit=1`)}`);
+    await take('need', `#/need/${(await first(`/v1/needs?cluster=${CLUSTER}&limit=1`)).id}`);
     await take('cost', '#/cost?by=cluster');
     await take('machines', '#/machines');
-    await take('machine', `#/machine/${await first('/v1/machines?state=configured&limit=1')}`);
+    const serving = await first('/v1/machines?state=configured&limit=1');
+    await take('machine', `#/machine/${encodeURIComponent(serving.id)}`);
+    await take('cluster', `#/cluster/${encodeURIComponent(serving.cluster)}`);
     await take('timeline', '#/timeline');
     await take('controls', '#/controls');
+    await takeWhatIf(stage);
     await page.setViewportSize(PHONE);
     await page.emulateMedia({ colorScheme: 'dark' });
     await take('overview-phone', '#/');
@@ -58,4 +63,12 @@ export async function takePictures(stage: Stage): Promise<void> {
     operator.close();
     await page.emulateMedia({ colorScheme: null });
   }
+}
+
+/** What would change if spot machines disappeared: the first question of the box, with the beginning of its answer. */
+async function takeWhatIf({ page }: Stage): Promise<void> {
+  await page.click('#what-if-form button');
+  await page.waitForSelector('#what-if-answer', { timeout: ANSWER_MS });
+  await page.evaluate(`document.getElementById('what-if-title').closest('section').scrollIntoView()`);
+  await page.screenshot({ path: join(PICTURES, 'what-if.png') });
 }

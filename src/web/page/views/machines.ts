@@ -103,7 +103,7 @@ const SORTS = [
 export function machinesView({ place, machines: { value, error }, hasLabels }: View): VNode {
   return html`<${Section} id="machines-list" title="Machines" kind="wide">
     <${Filters} place=${place} filters=${[
-      { name: 'text', label: 'Search', hint: 'name, type, zone, key=value' },
+      { name: 'text', label: 'Search', hint: 'name, type, key=value' },
       { name: 'state', label: 'State', choices: STATE_CHOICES },
       { name: 'cluster', label: 'Cluster', hint: 'all' },
       { name: 'provider', label: 'Provider', hint: 'all' },
