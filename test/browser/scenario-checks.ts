@@ -198,7 +198,7 @@ export async function timelineIsFiltered(stage: Stage): Promise<void> {
   await page.selectOption('.filters [name=kind]', 'action');
   await page.fill('.filters [name=machine]', machine);
   await page.keyboard.press('Enter');
-  const search = new URLSearchParams({ kind: 'action', machine });
+  const search = new URLSearchParams({ kind: 'action', machine }).toString();
   const listIsFiltered = async (): Promise<void> => {
     await stage.until('the list has the actions of the machine alone', async () => {
       const wanted = await recorded.get<Happened>(`/v1/history?${search}&limit=100`);

@@ -5,7 +5,7 @@ import { type ComponentChildren, html, type VNode } from './html.ts';
 import { store } from './store.ts';
 
 /** Also true while the caller is not known: the shard decides in any case. */
-export function mayOrder(): boolean {
+function mayOrder(): boolean {
   return store.state.caller?.role !== 'view';
 }
 

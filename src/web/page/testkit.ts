@@ -62,7 +62,7 @@ export function valuesOf(tree: VNode): Readonly<Record<string, unknown>> {
 export function buttonsOf(tree: VNode): readonly (readonly [text: string, isEnabled: boolean])[] {
   return [...walk(tree)].flatMap((each) => {
     if (typeof each !== 'object' || each.type !== 'button') return [];
-    const text = [...walk(each.props.children)].join('').replaceAll(/\s+/g, ' ').trim();
-    return [[text, each.props['disabled'] !== true] as const];
+    const text = [...walk(each.props.children)].filter((part) => typeof part === 'string').join('');
+    return [[text.trim(), each.props['disabled'] !== true] as const];
   });
 }
