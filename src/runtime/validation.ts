@@ -19,6 +19,7 @@ import {
 import { didYouMean } from './nearest.ts';
 
 type RawIssue = z.core.$ZodRawIssue;
+type UnknownFields = z.core.$ZodRawIssue<z.core.$ZodIssueUnrecognizedKeys>;
 
 /** Reads a value. All problems are reported, in the order of the fields of the schema, unknown fields last. */
 export function validate<T>(schema: z.ZodType<T>, value: unknown, path = ''): Result<T> {
@@ -123,10 +124,25 @@ function textOf(issue: RawIssue): string | undefined {
     return `Expected ${listText(issue.values.map(String))}, found ${describe(issue.input)}.`;
   }
   if (issue.code !== 'unrecognized_keys') return undefined;
+  return unknownFieldsText(issue, {});
+}
+
+/** `texts`: by name of a field that is often expected, why there is none. */
+function unknownFieldsText(issue: UnknownFields, texts: Readonly<Record<string, string>>): string {
   // One line for each key, which `problemsOf` takes apart: zod reports all of them as one issue.
   const known = Object.keys((issue.inst as z.ZodObject).shape);
   const text = `Unknown field; known here: ${known.join(', ')}.`;
-  return issue.keys.map((key) => text + didYouMean(key, known)).join('\n');
+  return issue.keys
+    .map((key) => (Object.hasOwn(texts, key) ? texts[key] : text + didYouMean(key, known)))
+    .join('\n');
+}
+
+/** Parameters of a strict object: says of fields that are often expected why there are none. */
+export function refusedFields(texts: Readonly<Record<string, string>>) {
+  return {
+    error: (issue: RawIssue) =>
+      issue.code === 'unrecognized_keys' ? unknownFieldsText(issue, texts) : undefined,
+  };
 }
 
 /** `a, b or c`. */

@@ -4,7 +4,7 @@
 
 import * as z from 'zod';
 import type { CapacityType, MachineState } from '../model/index.ts';
-import { describe, given, mapOf, numberIn, parsed } from '../runtime/validation.ts';
+import { describe, given, listText, mapOf, numberIn, parsed, refusedFields } from '../runtime/validation.ts';
 import { ECONOMY_OVERRIDES } from '../scenario/economy-options.ts';
 import { CAPACITY_TYPE_NAMES, STATE_NAMES } from '../scenario/enum-names.ts';
 import type { Changes, WhatIfRequest } from './changes.ts';
@@ -48,17 +48,24 @@ const nameOf = <T extends number>(table: {
     }),
   );
 
+/** Why no shard can be removed. `fields`: by which machines can be, as the question names them. */
+export function noShardText(fields: readonly string[]): string {
+  return `A question cannot name a shard: one shard is all there is until a coordinator exists. Machines can be removed or changed by ${listText(fields)}.`;
+}
+
+const MATCH_FIELDS = {
+  name: given(TEXTS, null),
+  provider: given(TEXTS, null),
+  zone: given(TEXTS, null),
+  capacityType: given(nameOf<CapacityType>(CAPACITY_TYPE_NAMES), null),
+  instanceType: given(TEXTS, null),
+  state: given(nameOf<MachineState>(STATE_NAMES), null),
+  cluster: given(TEXTS, null),
+  labels: given(mapOf(TEXTS), new Map<string, readonly string[]>()),
+};
+
 const MATCH = z
-  .strictObject({
-    name: given(TEXTS, null),
-    provider: given(TEXTS, null),
-    zone: given(TEXTS, null),
-    capacityType: given(nameOf<CapacityType>(CAPACITY_TYPE_NAMES), null),
-    instanceType: given(TEXTS, null),
-    state: given(nameOf<MachineState>(STATE_NAMES), null),
-    cluster: given(TEXTS, null),
-    labels: given(mapOf(TEXTS), new Map<string, readonly string[]>()),
-  })
+  .strictObject(MATCH_FIELDS, refusedFields({ shard: noShardText(Object.keys(MATCH_FIELDS)) }))
   .refine(
     ({ labels, ...texts }) => labels.size > 0 || Object.values(texts).some((text) => text !== null),
     'It names no machine; for all of them write name: "*".',

@@ -99,6 +99,27 @@ describe('bigfleet whatif FILE', () => {
     );
   });
 
+  it.each(['--without', '--price', '--probability'])('refuses %s of a shard', async (flag) => {
+    const failure = run([flag, flag === '--without' ? 'shard=shard-1' : 'shard=shard-1=2']);
+    await expect(failure).rejects.toMatchObject({ code: 'BF_USAGE' });
+    await expect(failure).rejects.toThrow(
+      /one shard is all there is until a coordinator exists.*by provider, zone, capacity-type, .*labels/,
+    );
+  });
+
+  it('refuses a file that removes a shard, beside its other problems', async () => {
+    const changes = 'without: [{ shard: shard-1, zones: a }]\nprices: [{ match: { shard: x }, times: 2 }]\n';
+    const failure = run(['-f', 'changes.yaml'], { 'changes.yaml': changes });
+    await expect(failure).rejects.toThrow(
+      /changes\.without\[0\]\.shard: .*until a coordinator exists.*capacityType.*changes\.without\[0\]\.zones: .*Did you mean zone\?.*changes\.prices\[0\]\.match\.shard: .*coordinator/s,
+    );
+  });
+
+  it('takes a label named shard from a file', async () => {
+    const changes = 'without: [{ labels: { shard: x } }]\n';
+    expect(await run(['-f', 'changes.yaml'], { 'changes.yaml': changes })).toContain('matches nothing');
+  });
+
   it('names a near type where stock is of an unknown one', async () => {
     await expect(run(['--add', '3:m6i.larg'])).rejects.toThrow('Did you mean m6i.large?');
   });

@@ -1,6 +1,7 @@
 // Flags of `bigfleet whatif` as the document that a file of changes holds, so that one validator checks both.
 
 import { BigFleetError } from '../../model/index.ts';
+import { noShardText } from '../../whatif/request.ts';
 
 export interface ChangeFlags {
   readonly without?: readonly string[];
@@ -41,7 +42,7 @@ export function changeDocument(file: Json, flags: ChangeFlags): Json {
   return document;
 }
 
-/** Selector keys; any other key is a label. */
+/** Selector keys; any other key is a label, except for `shard`, of which a file can name a label. */
 const FIELDS: Readonly<Record<string, string>> = {
   provider: 'provider',
   zone: 'zone',
@@ -61,6 +62,7 @@ function matchOf(text: string): Json {
     if (at < 1) throw wrong(`"${text}" is not a selector such as capacity-type=spot,zone=a*.`);
     const [key, pattern] = [part.slice(0, at), part.slice(at + 1)];
     const field = FIELDS[key];
+    if (key === 'shard') throw wrong(`${text}: ${noShardText([...Object.keys(FIELDS), 'labels'])}`);
     if (field === undefined) labels[key] = pattern;
     else fields[field] = pattern;
   }

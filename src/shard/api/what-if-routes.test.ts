@@ -69,6 +69,19 @@ describe('POST /v1/whatif', () => {
     expect(asked).toEqual([]);
   });
 
+  it('given a shard to remove, then it says that there is one only', async () => {
+    // Given
+    const { ask, asked } = await served();
+    // When
+    const answer = await ask({ changes: { without: [{ shard: 'shard-1' }] } });
+    // Then
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toMatch(
+      /changes\.without\[0\]\.shard: .*until a coordinator exists.*provider, zone, capacityType.*labels/,
+    );
+    expect(asked).toEqual([]);
+  });
+
   it.each([
     ['BF_WHATIF_BUSY', 503, 'busy'],
     ['BF_WHATIF_UNKNOWN', 400, 'bad_request'],
