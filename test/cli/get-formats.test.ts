@@ -2,10 +2,12 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import type { RemoteIo } from '../../src/cli/remote/flags.ts';
 import { getCommand } from '../../src/cli/remote/get.ts';
 import { Operator } from '../../src/model/index.ts';
-import type { MachineView } from '../../src/shard/index.ts';
-import { fakePage, MACHINES } from '../../testing/support/fake-shard.ts';
+import type { EventView, MachineView } from '../../src/shard/index.ts';
+import { recentHistory } from '../../src/shard/planning/queries/recent-history.ts';
+import { EVENTS, fakePage, MACHINES, NOW_MS, SHORTFALL } from '../../testing/support/fake-shard.ts';
 import { type Served, servedShard } from './served.ts';
 
 let served: Served;
@@ -53,12 +55,52 @@ describe('nouns', () => {
 
   it('given one object, then lists of names are refused', async () => {
     await expect(get('status', '-o', 'csv')).rejects.toThrow('Allowed choices are table, wide, json, yaml');
-    await expect(get('machines', 'm-1', '-o', 'name')).rejects.toThrow('-o name is for lists');
   });
 
-  it('given the name of an item, then it is the only row; given another, then there is none', async () => {
-    expect(await get('clusters', 'ml', '-o', 'name')).toBe('cluster/ml\n');
+  const NAMED: readonly (readonly [string, string])[] = [
+    ['machine', 'm-1'],
+    ['need', 'ml/00ff00ff00'],
+    ['cluster', 'ml'],
+    ['shortfall', 'ml/00ff00ff00'],
+    ['action', 'a-1'],
+    ['provider', 'metal'],
+    ['freeze', 'action:buy'],
+  ];
+
+  it.each(NAMED)('given %s %s, then every format has this one', async (noun, name) => {
+    const plural = JSON.parse(await get(noun, '-o', 'json')) as object;
+    const { items } = ('actions' in plural ? plural.actions : plural) as { items: readonly object[] };
+    const item = JSON.parse(await get(noun, name, '-o', 'json')) as object;
+    expect(items).toContainEqual(item);
+    expect(parse(await get(noun, name, '-o', 'yaml'))).toEqual(item);
+    expect(await get(noun, name, '-o', 'name')).toBe(`${noun}/${name}\n`);
+    const list = (await get(noun, '-o', 'csv')).split('\n');
+    const csv = (await get(noun, name, '-o', 'csv')).trimEnd().split('\n');
+    expect(csv).toHaveLength(2);
+    expect(list).toEqual(expect.arrayContaining(csv));
+    expect((await get(noun, name)).split('\n')[0]).not.toBe('');
+  });
+
+  it('given a name that no item has, then it says so', async () => {
     await expect(get('provider', 'nowhere')).rejects.toThrow('There is no provider nowhere.');
+    await expect(get('machine', 'nowhere')).rejects.toThrow('There is no machine nowhere.');
+    await expect(get('need', 'ml/0000000000')).rejects.toThrow('There is no Need ml/0000000000.');
+    await expect(get('need', 'nowhere')).rejects.toThrow('not a Need, which is CLUSTER/TEN-HEX-DIGITS');
+  });
+
+  it('given one Need or cluster, then no list of them is read', async () => {
+    const { asked } = served.shard;
+    await get('need', 'ml/00ff00ff00', '-o', 'json');
+    expect(asked.splice(0)).toEqual([{ name: 'explain', ask: { need: 'ml/00ff00ff00' } }]);
+    await get('cluster', 'ml', '-o', 'json');
+    expect(asked.splice(0)).toEqual([{ name: 'clusters', ask: { cluster: 'ml', limit: 1 } }]);
+  });
+
+  it('given one shortfall of many, then pages are read up to it', async () => {
+    const many = Array.from({ length: 9 }, (_, i) => ({ ...SHORTFALL, id: `ml/000000000${i}` }));
+    served.shard.answers.shortfalls = (ask) => fakePage({ ...ask, limit: 2 }, many, ({ id }) => id.slice(-1));
+    expect(await get('shortfall', 'ml/0000000004', '-o', 'name')).toBe('shortfall/ml/0000000004\n');
+    expect(served.shard.asked).toHaveLength(3);
   });
 });
 
@@ -112,7 +154,12 @@ describe('selecting and sorting', () => {
 
 describe('watching', () => {
   /** The output of a command that watches, while `steps` change the shard between its reads. */
-  async function watching(words: readonly string[], ...steps: (() => void)[]): Promise<string> {
+  async function watching(
+    words: readonly string[],
+    ...[first, ...others]: readonly ((() => void) | Partial<RemoteIo>)[]
+  ): Promise<string> {
+    const io = typeof first === 'function' ? {} : first;
+    const steps = [first, ...others].filter((each) => typeof each === 'function');
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const { shard } = served;
     const status = shard.answers.status;
@@ -124,7 +171,7 @@ describe('watching', () => {
       else step();
       return status(ask);
     };
-    return await served.run(getCommand, [...words, '-w'], { watch: () => ({ ended, intervalMs: 1 }) });
+    return await served.run(getCommand, [...words, '-w'], { ...io, watch: () => ({ ended, intervalMs: 1 }) });
   }
 
   const serve = (machines: readonly MachineView[]) => {
@@ -185,6 +232,79 @@ describe('watching', () => {
       () => {},
     );
     expect(text).toBe('machine/m-1\n');
+  });
+
+  it('given one machine, then a row for each change of it, until it is gone', async () => {
+    serve([M1]);
+    const text = await watching(
+      ['machine', 'm-1'],
+      () => serve([{ ...M1, state: 'DRAINING' }]),
+      () => {},
+      () => serve([]),
+      () => {},
+    );
+    expect(
+      text
+        .trimEnd()
+        .split('\n')
+        .map((row) => row.split(/ +/).slice(0, 3).join(' ')),
+    ).toEqual(['CHANGE MACHINE STATE', 'added m-1 configured', 'changed m-1 draining', 'gone m-1 draining']);
+  });
+
+  it('given a name that no item has, then the watch ends', async () => {
+    await expect(watching(['need', 'ml/0000000000'])).rejects.toThrow('There is no Need ml/0000000000.');
+  });
+
+  it('given one Need as JSON, then its changes are objects on lines', async () => {
+    const text = await watching(['need', 'ml/00ff00ff00', '-o', 'json'], () => {});
+    expect(JSON.parse(text)).toMatchObject({ type: 'ADDED', item: { id: 'ml/00ff00ff00', isMet: false } });
+  });
+
+  /** `total` events, a second apart; the newest happens now. */
+  const happened = (total: number): readonly EventView[] =>
+    Array.from({ length: total }, (_, i) => ({
+      ...{ id: `3-${i + 1}`, atMs: NOW_MS - (total - i) * 10, kind: 'log', level: 'info' },
+      ...{ event: 'provider-breaker', fields: { provider: 'cloud', state: 'open' } },
+    }));
+  const record = (events: readonly EventView[]) => {
+    served.shard.answers.history = (ask) => recentHistory(events, ask);
+  };
+  const names = (from: number, to: number): string =>
+    Array.from({ length: to - from + 1 }, (_, i) => `event/3-${from + i}\n`).join('');
+
+  it('given more events between two reads than a list has, then none is left out', async () => {
+    record(happened(60));
+    const text = await watching(
+      ['events', '-o', 'name'],
+      () => record(happened(400)),
+      () => {},
+      () => record(happened(401)),
+      () => {},
+    );
+    expect(text).toBe(names(11, 401));
+  });
+
+  it('given no event that matches, then those that come are shown, and older ones are not read again', async () => {
+    record([]);
+    const text = await watching(
+      ['events', '--machine', 'm-1', '-o', 'name'],
+      () => record(EVENTS.map((event) => ({ ...event, atMs: NOW_MS }))),
+      () => {},
+    );
+    expect(text).toBe('event/3-1\n');
+    const asks = served.shard.asked.filter(({ name }) => name === 'history').map(({ ask }) => ask);
+    expect(asks.slice(1)).toMatchObject([{ sinceMs: NOW_MS - 60_000 }, { sinceMs: NOW_MS - 60_000 }]);
+  });
+
+  it('given more new events than a watch reads, then it says that some are left out', async () => {
+    record([]);
+    let remarks = '';
+    const text = await watching(['events', '-o', 'name'], { err: (part) => (remarks += part) }, () => {
+      const many = happened(10_500).map((event) => ({ ...event, atMs: NOW_MS }));
+      record(many);
+    });
+    expect(remarks).toBe('More than 10,000 events at a time: the oldest are left out.\n');
+    expect(text).toBe(names(501, 10_500));
   });
 
   it('given events, then they are in the order of time, each once', async () => {

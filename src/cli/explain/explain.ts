@@ -1,11 +1,13 @@
 // `bigfleet explain [NEED|machine ID|cluster ID|pod NS/NAME|WORD]`: why a Need of a running shard is met or not, who uses
-// a machine, why a cluster has what it has, why a pod waits, and what a word means that any surface prints: an error code, an action, a reason, a verdict, a state.
+// a machine, why a cluster has what it has, why a pod waits, and what a word means that any surface prints: an error code,
+// an action, a reason, a verdict, a state.
 
 import { Command, Option } from 'commander';
 import { BigFleetError, printable } from '../../model/index.ts';
-import { isNeedId, showExplanation, showMachine } from '../remote/explain-need.ts';
+import { showExplanation, showMachine } from '../remote/explain-need.ts';
 import { proseLines } from '../remote/facts.ts';
 import { addShardFlags, EXIT_CODES, PROCESS_IO, type RemoteIo, type ShardFlags } from '../remote/flags.ts';
+import { isNeedId, notANeed } from '../remote/needs.ts';
 import { proseWidth } from '../table.ts';
 import type { KubeFactory, showPod } from './pod.ts';
 import { DEFAULT_OPERATOR_NAMESPACE, type PodFlags } from './pod-flags.ts';
@@ -117,12 +119,10 @@ function textOf(what: string | undefined): string {
 function found(what: string): readonly Entry[] {
   const entries = meaningsOf(what);
   if (entries.length > 0 || groupNamed(what) !== undefined) return entries;
-  const shown = printable(what);
+  if (what.includes('/')) throw notANeed(what);
   throw new BigFleetError(
     'BF_USAGE',
-    what.includes('/')
-      ? `"${shown}" is not a Need, which is CLUSTER/TEN-HEX-DIGITS; "bigfleet get needs" lists them.`
-      : `The word "${shown}" is not known.${nearWord(what)} "bigfleet explain" lists all words.`,
+    `The word "${printable(what)}" is not known.${nearWord(what)} "bigfleet explain" lists all words.`,
   );
 }
 

@@ -2,13 +2,13 @@
 // from the journal in a data directory, which also has what changed in the ledger from cycle to cycle.
 
 import { Argument, Command, Option } from 'commander';
-import { BigFleetError, printable } from '../../model/index.ts';
+import { printable } from '../../model/index.ts';
 import type { HistoryEvent, HistoryItem, Subject } from '../../shard/index.ts';
 import { wholeNumber } from '../flags.ts';
 import { currentContext } from '../remote/contexts.ts';
 import { eventText, readHistory } from '../remote/events.ts';
-import { isNeedId } from '../remote/explain-need.ts';
 import { addShardFlags, clientOf, type ShardFlags } from '../remote/flags.ts';
+import { isNeedId, notANeed } from '../remote/needs.ts';
 import { foldLosses } from './fold-losses.ts';
 import { itemText } from './history-text.ts';
 import { type JournalIo, PROCESS_IO } from './io.ts';
@@ -49,11 +49,7 @@ Examples:
   bigfleet history cluster web --from 2026-03-01T12:00:00Z --to 2026-03-01T13:00:00Z -o json`,
     )
     .action(async (kind: Subject['kind'], name: string, flags: Flags) => {
-      if (kind === 'need' && !isNeedId(name))
-        throw new BigFleetError(
-          'BF_USAGE',
-          `"${printable(name)}" is not a Need, which is CLUSTER/TEN-HEX-DIGITS; "bigfleet get needs" lists them.`,
-        );
+      if (kind === 'need' && !isNeedId(name)) throw notANeed(name);
       if (await asksShard(flags)) await overApi({ kind, name }, flags, io);
       else await fromDisk({ kind, name }, flags, io);
     });

@@ -50,6 +50,11 @@ export class ShardClient {
     return this.#call<T>('GET', path, query);
   }
 
+  /** Like `get`; null if the shard knows of nothing under this path. */
+  async find<T>(path: string): Promise<T | null> {
+    return await this.#call<T | null>('GET', path, {}, undefined, true);
+  }
+
   post<T>(path: string, body: object): Promise<T> {
     return this.#call<T>('POST', path, {}, body);
   }
@@ -77,13 +82,20 @@ export class ShardClient {
     return url;
   }
 
-  async #call<T>(method: string, path: string, query: Query, body?: object): Promise<T> {
+  async #call<T>(
+    method: string,
+    path: string,
+    query: Query,
+    body?: object,
+    isNullIfAbsent = false,
+  ): Promise<T> {
     const response = await this.#respond(method, this.#urlOf(path, query), body);
     const status = response.statusCode ?? 0;
     const content = await this.#textOf(response);
     const value = parsed(content);
     if (value === undefined) throw this.#unreachable('what answers is not a shard');
     if (status === 200) return value as T;
+    if (status === 404 && isNullIfAbsent) return null as T;
     throw refusalOf(status, value);
   }
 

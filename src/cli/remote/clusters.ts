@@ -7,7 +7,7 @@ import { count, countOf, dollars } from '../amounts.ts';
 import type { Cell } from '../table.ts';
 import { proseLines } from './facts.ts';
 import { type Listing, ONE_PAGE } from './list-shape.ts';
-import { pageLines } from './tables.ts';
+import { type OutputOptions, pageLines } from './tables.ts';
 import { countText } from './wire-text.ts';
 
 const TABLE = {
@@ -37,15 +37,24 @@ export const CLUSTERS: Listing<Page<ClusterView>, ClusterView> = {
   aliases: ['cluster', 'cl'],
   summary: 'clusters, their sessions, demand and cost',
   filters: ['limit'],
-  examples: '  bigfleet get clusters',
+  examples: `  bigfleet get clusters
+  bigfleet get cluster web -o wide`,
   path: '/v1/clusters',
   order: 'trouble',
   items: TABLE,
-  lines: (page, options) => [
+  lines: clusterPageLines,
+  one: {
+    find: (client, id) => client.find<ClusterView>(`/v1/clusters/${encodeURIComponent(id)}`),
+    lines: (cluster, options) => clusterPageLines({ items: [cluster], total: 1, next: null }, options),
+  },
+};
+
+function clusterPageLines(page: Page<ClusterView>, options: OutputOptions): readonly string[] {
+  return [
     ...pageLines(page, TABLE, options),
     ...(options.hasNoHeaders === true ? [] : page.items.flatMap(reportLines)),
-  ],
-};
+  ];
+}
 
 function rowOf(view: ClusterView): readonly Cell[] {
   const { serving, onHold, joining, draining } = view.cost.byPart;

@@ -9,11 +9,12 @@ import { asCalledHere } from '../invocation.ts';
 import type { Query, ShardClient } from './client.ts';
 import { clusterLines, clusterStory } from './cluster-story.ts';
 import { EVENT_TABLE, readHistory } from './events.ts';
-import { explanationLines, explanationOf, isNeedId } from './explain-need.ts';
+import { explanationLines, explanationOf } from './explain-need.ts';
 import { addShardFlags, clientOf, EXIT_CODES, PROCESS_IO, type RemoteIo, type ShardFlags } from './flags.ts';
 import { yamlOf } from './formats.ts';
 import { machineLines, machinePath } from './machines.ts';
 import { type PastCycleFlags, pastCycle, pastCycleLines } from './past-cycle.ts';
+import { isNeedId, notANeed } from './needs.ts';
 import { describedProvider } from './provider-story.ts';
 import { type OutputOptions, sectionLines, table, titled } from './tables.ts';
 
@@ -100,11 +101,7 @@ function subjectOf(first: string, second: string | undefined): DescribedSubject 
       'BF_USAGE',
       `Which ${kind}? ${kind === 'cycle' ? LAST_CYCLE : `"bigfleet get ${KINDS[kind][1]}" lists them.`}`,
     );
-  if (kind === 'need' && !isNeedId(name))
-    throw new BigFleetError(
-      'BF_USAGE',
-      `"${printable(name)}" is not a Need, which is CLUSTER/TEN-HEX-DIGITS; "bigfleet get needs" lists them.`,
-    );
+  if (kind === 'need' && !isNeedId(name)) throw notANeed(name);
   return { kind, name };
 }
 

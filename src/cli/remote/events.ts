@@ -5,7 +5,7 @@ import { age } from '../amounts.ts';
 import { asCalledHere } from '../invocation.ts';
 import { itemText } from '../journal/history-text.ts';
 import type { Query, ShardClient } from './client.ts';
-import type { Listing } from './list-shape.ts';
+import type { Listing, Newer, Shown } from './list-shape.ts';
 import { pageRequest } from './read-pages.ts';
 import type { ItemTable } from './tables.ts';
 
@@ -51,9 +51,32 @@ export const EVENTS: Listing<Page<HistoryEvent>, HistoryEvent> = {
     ...EVENT_TABLE,
     of: (page) => page,
     replaced: (_, page) => page,
-    isLog: true,
+    newer: newerEvents,
   },
 };
+
+/** Events that a watch reads at a time, so that a shard with very many is not read faster than it answers. */
+const MAX_NEWER = 10_000;
+
+async function newerEvents(
+  client: ShardClient,
+  query: Query,
+  { newest, sinceMs }: Shown,
+): Promise<Newer<HistoryEvent>> {
+  // Where few events match, the newest one that was shown may lie far back: the time ends the reading.
+  const since = String(Math.max(sinceMs, Number(query['since'] ?? 0)));
+  const items: HistoryEvent[] = [];
+  let after: string | undefined;
+  for (let isMet = false; !isMet && items.length <= MAX_NEWER; ) {
+    const part = { since, ...pageRequest(MAX_NEWER), after };
+    const page = await client.get<HistoryPage>('/v1/history', { ...query, ...part });
+    const end = page.items.findIndex(({ id }) => id === newest);
+    for (const item of end === -1 ? page.items : page.items.slice(0, end)) items.push(item);
+    isMet = end !== -1 || page.next === null;
+    after = page.next ?? undefined;
+  }
+  return { items: items.slice(0, MAX_NEWER), isCut: items.length > MAX_NEWER };
+}
 
 /** The newest `limit` events. A page may be empty and have a next one. */
 export async function readHistory(

@@ -12,17 +12,12 @@ import type { ShardClient } from './client.ts';
 import { factLines, proseLines } from './facts.ts';
 import { clientOf, type RemoteIo, type ShardFlags } from './flags.ts';
 import { machineLines, machinePath, machineTable } from './machines.ts';
-import { verdictStyle } from './needs.ts';
+import { needPath, verdictStyle } from './needs.ts';
 import { type OutputOptions, sectionLines, table, titled } from './tables.ts';
 import { wireWord } from './wire-text.ts';
 
 /** Machines and actions that are listed before the rest is only counted. */
 const MAX_LISTED = 12;
-
-/** Whether a text names a Need rather than an error code. */
-export function isNeedId(text: string): boolean {
-  return /^.+\/[0-9a-f]{10}$/i.test(text);
-}
 
 type Flags = ShardFlags & { readonly output: 'text' | 'json' };
 
@@ -45,9 +40,7 @@ export async function showExplanation(id: string, flags: Flags, { out, paint }: 
 }
 
 export async function explanationOf(client: ShardClient, id: string): Promise<NeedExplanation> {
-  const slash = id.lastIndexOf('/');
-  const cluster = encodeURIComponent(id.slice(0, slash));
-  return await client.get<NeedExplanation>(`/v1/needs/${cluster}/${id.slice(slash + 1).toLowerCase()}`);
+  return await client.get<NeedExplanation>(needPath(id));
 }
 
 export async function explanationLines(

@@ -10,6 +10,8 @@ import { currentContext } from './contexts.ts';
 
 export interface RemoteIo {
   readonly out: (text: string) => void;
+  /** For remarks that are no part of the output; by default standard error. */
+  readonly err?: (text: string) => void;
   readonly paint: Paint;
   /** When `--watch` ends; by default at a signal. */
   readonly watch?: () => { readonly ended: Promise<void>; readonly intervalMs?: number };

@@ -1,7 +1,9 @@
 // What a noun of `bigfleet get` declares, and how its answer is shown once or again and again. listing.ts makes the command,
 // watch.ts follows the list.
 
+import { BigFleetError, printable } from '../../model/index.ts';
 import type { Page } from '../../shard/index.ts';
+import type { Paint } from '../table.ts';
 import type { Query, ShardClient } from './client.ts';
 import type { ShardFlags } from './flags.ts';
 import type { Format } from './formats.ts';
@@ -40,16 +42,32 @@ export interface Listing<T, I> {
     readonly replaced: (answer: T, page: Page<I>) => T;
     /** Fields that the server sorts by, with its name for each. */
     readonly sorts?: Readonly<Record<string, string>>;
-    /** New items come at the beginning and are never changed, as events. */
-    readonly isLog?: true;
+    /** Of a log, whose new items come at the beginning and are never changed: reads those that a watch has not shown. */
+    readonly newer?: (client: ShardClient, query: Query, shown: Shown) => Promise<Newer<I>>;
   };
   /** By default the table of the items. */
   readonly lines?: (answer: T, options: OutputOptions) => readonly string[];
-  /** One of them, by a name given after the noun; by default a table of one row. */
+  /** One of them, by a name given after the noun; by default the list is read up to it. */
   readonly one?: {
-    readonly path: (name: string) => string;
-    readonly lines: (answer: never, options: OutputOptions) => readonly string[];
+    /** null: there is none of this name. */
+    readonly find: (client: ShardClient, name: string) => Promise<I | null>;
+    /** By default a table of one row. */
+    readonly lines?: (item: I, options: OutputOptions) => readonly string[];
   };
+}
+
+/** What a watch has shown of a log. */
+export interface Shown {
+  /** Name of the newest item; null: none was shown. */
+  readonly newest: string | null;
+  /** All items before this time were there when it was read last. */
+  readonly sinceMs: number;
+}
+
+/** Items of a log that a watch has not shown, newest first; `isCut`: there are more than it reads. */
+export interface Newer<I> {
+  readonly items: readonly I[];
+  readonly isCut: boolean;
 }
 
 /** For lists whose answer is one page. */
@@ -73,4 +91,12 @@ export function shownBy<T, I>(listing: Listing<T, I>, answer: T, options: Output
     lines: () => lines?.(answer, options) ?? pageLines(items!.of(answer), items!, options),
     ...table,
   };
+}
+
+export function outputOptions({ output, headers }: ListFlags, paint: Paint, nowMs: number): OutputOptions {
+  return { paint, isWide: output === 'wide', nowMs, hasNoHeaders: !(headers ?? true) };
+}
+
+export function absent<I>({ noun, kind }: ItemTable<I>, name: string): BigFleetError {
+  return new BigFleetError('BF_SHARD_REFUSED', `There is no ${noun ?? kind} ${printable(name)}.`);
 }

@@ -2,15 +2,23 @@
 // its answer.
 
 import { Command, Option } from 'commander';
-import { BigFleetError, printable } from '../../model/index.ts';
 import type { Page, StatusView } from '../../shard/index.ts';
 import { timeOf, wholeNumber } from '../flags.ts';
+import type { Paint } from '../table.ts';
 import type { Query, ShardClient } from './client.ts';
 import { addShardFlags, clientOf, EXIT_CODES, type RemoteIo } from './flags.ts';
 import { FORMATS, formatted } from './formats.ts';
-import { type FilterName, type ListFlags, type Listing, shownBy } from './list-shape.ts';
-import { readPages } from './read-pages.ts';
+import {
+  absent,
+  type FilterName,
+  type ListFlags,
+  type Listing,
+  outputOptions,
+  shownBy,
+} from './list-shape.ts';
+import { findInPages, readPages } from './read-pages.ts';
 import { sortedItems } from './sorting.ts';
+import { type OutputOptions, pageLines } from './tables.ts';
 
 const FILTERS: Readonly<Record<FilterName, () => Option>> = {
   state: () => new Option('--state <state>', 'such as idle, configured or failed'),
@@ -30,14 +38,13 @@ const FILTERS: Readonly<Record<FilterName, () => Option>> = {
 };
 
 const MAX_SHOWN = 1000;
-/** `--sort-by` of a field that the server does not sort by reads the list as a whole. */
+/** `--sort-by` of a field that the server does not sort by reads the list as a whole, and lists of several parts are. */
 const EVERYTHING = 10_000_000;
 
 export function listCommand<T, I>(listing: Listing<T, I>, io: RemoteIo): Command {
-  const { noun, aliases, summary, filters, examples, one, items } = listing;
+  const { noun, aliases, summary, filters, examples, items } = listing;
   const command = new Command(noun).aliases([...aliases]).description(summary);
-  if (items !== undefined && items.isLog === undefined)
-    command.argument('[name]', one === undefined ? 'one only' : 'one only, with everything about it');
+  if (items !== undefined && items.newer === undefined) command.argument('[name]', 'one only');
   for (const filter of filters) {
     const option = FILTERS[filter]();
     command.addOption(filter === 'limit' ? option.default(listing.limit ?? MAX_SHOWN) : option);
@@ -57,33 +64,26 @@ export function listCommand<T, I>(listing: Listing<T, I>, io: RemoteIo): Command
       const [name] = command.args;
       const flags = command.opts<ListFlags>();
       const client = await clientOf(flags);
-      if (name !== undefined && one !== undefined) return await showOne(one, name, client, flags, io);
-      const read = async (): Promise<T> => {
-        const answer = await answerTo(listing, client, flags, name);
-        return name === undefined ? answer : onlyNamed(listing, answer, name);
-      };
       if (flags.watch === true) {
         const { watched } = await import('./watch.ts');
-        return await watched({ listing, read, client, flags, io });
+        const read = () => answerTo(listing, client, flags);
+        const one = name === undefined ? null : { name, find: () => itemNamed(listing, client, flags, name) };
+        return await watched({ listing, read, one, query: queryOf(filters, flags), client, flags, io });
       }
-      await show(listing, await read(), client, flags, io);
+      if (name === undefined) await show(listing, await answerTo(listing, client, flags), client, flags, io);
+      else await showOne(listing, await itemNamed(listing, client, flags, name), name, client, flags, io);
     });
 }
 
 /** Reads a list page by page, up to the limit; an answer without a limit is one object. */
-async function answerTo<T, I>(
-  listing: Listing<T, I>,
-  client: ShardClient,
-  flags: ListFlags,
-  name: string | undefined,
-): Promise<T> {
+async function answerTo<T, I>(listing: Listing<T, I>, client: ShardClient, flags: ListFlags): Promise<T> {
   const { path, filters, read, items } = listing;
   const { limit, sortBy } = flags;
   if (typeof limit !== 'number' || items === undefined) return await client.get<T>(path);
   const sort = sortBy === undefined ? undefined : serverSort(items.sorts ?? {}, sortBy);
   const isSortedHere = sortBy !== undefined && sort === undefined;
   const query = { ...queryOf(filters, flags), ...orderOf(listing, flags, sort) };
-  const most = isSortedHere || name !== undefined ? EVERYTHING : limit;
+  const most = isSortedHere ? EVERYTHING : limit;
   const answer =
     read === undefined
       ? ((await readPages(most, (part) => client.get<Page<I>>(path, { ...query, ...part }))) as T)
@@ -115,23 +115,36 @@ function queryOf(filters: readonly FilterName[], flags: ListFlags): Query {
   return Object.fromEntries(names.map((name) => [PARAMETERS[name] ?? name, flags[name]?.toString()]));
 }
 
-function onlyNamed<T, I>({ items }: Listing<T, I>, answer: T, name: string): T {
-  const found = items!.of(answer).items.filter((item) => items!.nameOf(item) === name);
-  if (found.length > 0) return items!.replaced(answer, { items: found, total: found.length, next: null });
-  throw new BigFleetError('BF_SHARD_REFUSED', `There is no ${items!.kind} ${printable(name)}.`);
+/** null: there is none of this name. */
+async function itemNamed<T, I>(
+  { path, filters, read, items, one }: Listing<T, I>,
+  client: ShardClient,
+  flags: ListFlags,
+  name: string,
+): Promise<I | null> {
+  if (one !== undefined) return await one.find(client, name);
+  const { of, nameOf } = items!;
+  const query = queryOf(filters, flags);
+  const isWanted = (item: I): boolean => nameOf(item) === name;
+  if (read !== undefined) return of(await read(client, query, EVERYTHING)).items.find(isWanted) ?? null;
+  return await findInPages(isWanted, (part) => client.get<Page<I>>(path, { ...query, ...part }));
 }
 
+/** JSON and YAML are the item alone. */
 async function showOne<T, I>(
-  { path, lines }: NonNullable<Listing<T, I>['one']>,
+  { items, one }: Listing<T, I>,
+  item: I | null,
   name: string,
   client: ShardClient,
   flags: ListFlags,
-  io: RemoteIo,
+  { out, paint }: RemoteIo,
 ): Promise<void> {
-  const answer = await client.get<never>(path(name));
-  const { nowMs } = await client.get<StatusView>('/v1/status');
-  const options = { paint: io.paint, isWide: flags.output === 'wide', nowMs };
-  io.out(await formatted(flags.output, answer, { items: [], lines: () => lines(answer, options) }));
+  const table = items!;
+  if (item === null) throw absent(table, name);
+  const options = await optionsFor(client, flags, paint);
+  const lines = () =>
+    one?.lines?.(item, options) ?? pageLines({ items: [item], total: 1, next: null }, table, options);
+  out(await formatted(flags.output, item, { items: [item], lines, table, options }));
 }
 
 async function show<T, I>(
@@ -141,8 +154,12 @@ async function show<T, I>(
   flags: ListFlags,
   { out, paint }: RemoteIo,
 ): Promise<void> {
-  const isData = flags.output === 'json' || flags.output === 'yaml' || flags.output === 'name';
-  const nowMs = isData ? 0 : (await client.get<StatusView>('/v1/status')).nowMs;
-  const options = { paint, isWide: flags.output === 'wide', nowMs, hasNoHeaders: !(flags.headers ?? true) };
+  const options = await optionsFor(client, flags, paint);
   out(await formatted(flags.output, answer, shownBy(listing, answer, options)));
+}
+
+/** Data have no ages, so the clock of the shard is not read for them. */
+async function optionsFor(client: ShardClient, flags: ListFlags, paint: Paint): Promise<OutputOptions> {
+  const isData = flags.output === 'json' || flags.output === 'yaml' || flags.output === 'name';
+  return outputOptions(flags, paint, isData ? 0 : (await client.get<StatusView>('/v1/status')).nowMs);
 }

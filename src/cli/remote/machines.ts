@@ -32,6 +32,7 @@ export const MACHINES: Listing<Page<MachineView>, MachineView> = {
   examples: `  bigfleet get machines --state failed
   bigfleet get machines --cluster prod-eu -o wide
   bigfleet get machines m-17                      everything about one
+  bigfleet get machine m-17 --watch               a row for each change of it
   bigfleet get mc -l 'zone in (a,b),!gpu' --sort-by -pricePerHour
   bigfleet get mc --state creating --watch        what changes, until Ctrl-C
   bigfleet get machines -o json | jq '.items[].id'`,
@@ -50,8 +51,8 @@ export const MACHINES: Listing<Page<MachineView>, MachineView> = {
     },
   },
   one: {
-    path: machinePath,
-    lines: (machine: MachineView, options) => machineLines(machine, options),
+    find: (client, id) => client.find<MachineView>(machinePath(id)),
+    lines: machineLines,
   },
 };
 

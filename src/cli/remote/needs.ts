@@ -1,6 +1,7 @@
-// `bigfleet get needs`, and the colour of a verdict for `bigfleet explain NEED`.
+// `bigfleet get needs`, and what other commands about Needs share: ids, paths and the colour of a verdict.
 
-import type { NeedView, Page } from '../../shard/index.ts';
+import { BigFleetError, printable } from '../../model/index.ts';
+import type { NeedExplanation, NeedView, Page } from '../../shard/index.ts';
 import { age, count, shortAmounts } from '../amounts.ts';
 import type { Cell } from '../table.ts';
 import { type Listing, ONE_PAGE } from './list-shape.ts';
@@ -34,7 +35,31 @@ export const NEEDS: Listing<Page<NeedView>, NeedView> = {
     ],
     rowOf,
   },
+  one: {
+    find: async (client, id) => {
+      if (!isNeedId(id)) throw notANeed(id);
+      return (await client.find<NeedExplanation>(needPath(id)))?.need ?? null;
+    },
+  },
 };
+
+/** Whether a text names a Need rather than an error code. */
+export function isNeedId(text: string): boolean {
+  return /^.+\/[0-9a-f]{10}$/i.test(text);
+}
+
+export function notANeed(text: string): BigFleetError {
+  return new BigFleetError(
+    'BF_USAGE',
+    `"${printable(text)}" is not a Need, which is CLUSTER/TEN-HEX-DIGITS; "bigfleet get needs" lists them.`,
+  );
+}
+
+/** The path of a Need and of all that explains its verdict. */
+export function needPath(id: string): string {
+  const slash = id.lastIndexOf('/');
+  return `/v1/needs/${encodeURIComponent(id.slice(0, slash))}/${id.slice(slash + 1).toLowerCase()}`;
+}
 
 function rowOf(need: NeedView, { nowMs }: OutputOptions): readonly Cell[] {
   return [

@@ -1,4 +1,4 @@
-// Reads a list of the shard's HTTP API page by page, up to the `--limit` of a `bigfleet get` command (listing.ts,
+// Reads a list of the shard's HTTP API page by page, up to the `--limit` of a `bigfleet get` command or to an item (listing.ts,
 // plan.ts, actions.ts). A page is below a megabyte, so one request may not suffice.
 
 import type { Page } from '../../shard/index.ts';
@@ -26,6 +26,20 @@ export async function readPages<T>(
     for (const item of page.items) items.push(item);
   }
   return { items, total: page.total, next: page.next };
+}
+
+/** The first item of a list that passes a test; null if none does. Reads no page behind it. */
+export async function findInPages<T>(
+  isWanted: (item: T) => boolean,
+  fetchPage: (part: PageRequest) => Promise<Page<T>>,
+): Promise<T | null> {
+  for (let part = pageRequest(MAX_PAGE); ; ) {
+    const { items, next } = await fetchPage(part);
+    const found = items.find(isWanted);
+    if (found !== undefined) return found;
+    if (typeof next !== 'string' || items.length === 0) return null;
+    part = { ...pageRequest(MAX_PAGE), after: next };
+  }
 }
 
 export function pageRequest(limit: number): PageRequest {

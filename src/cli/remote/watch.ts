@@ -1,21 +1,38 @@
-// `bigfleet get … --watch`: prints a list, then the items that changed, until a signal. It compares lists that it reads
-// again and again, so that filters, formats and limits mean what they mean without it. Loaded by listing.ts on demand.
+// `bigfleet get … --watch`: prints a list or one item, then the items that changed, until a signal. It compares lists that
+// it reads again and again, so that filters, formats and limits mean what they mean without it; of a log it reads what is
+// new. Loaded by listing.ts on demand.
 
 import type { StatusView } from '../../shard/index.ts';
+import { count } from '../amounts.ts';
 import { endSignal } from '../end-signal.ts';
 import { type Cell, TableLayout } from '../table.ts';
-import type { ShardClient } from './client.ts';
+import type { Query, ShardClient } from './client.ts';
 import type { RemoteIo } from './flags.ts';
 import { formatted, nameLine, yamlOf } from './formats.ts';
-import { type ListFlags, type Listing, shownBy } from './list-shape.ts';
+import {
+  absent,
+  type ListFlags,
+  type Listing,
+  type Newer,
+  outputOptions,
+  type Shown,
+  shownBy,
+} from './list-shape.ts';
 import { csvLines, type ItemTable, type OutputOptions, table, type WideColumn } from './tables.ts';
 
 /** A shard decides about once a second. */
 const INTERVAL_MS = 1000;
 
+/** Events may be recorded a little later than they happened. */
+const LATE_MS = 60_000;
+
 interface Watched<T, I> {
   readonly listing: Listing<T, I>;
   readonly read: () => Promise<T>;
+  /** The one item that is watched; null: the whole list is. */
+  readonly one: { readonly name: string; readonly find: () => Promise<I | null> } | null;
+  /** The filters of the list. */
+  readonly query: Query;
   readonly client: ShardClient;
   readonly flags: ListFlags;
   readonly io: RemoteIo;
@@ -34,36 +51,92 @@ interface Known<I> {
 }
 
 export async function watched<T, I>(parts: Watched<T, I>): Promise<void> {
-  const { listing, read, client, flags, io } = parts;
-  const { ended, intervalMs = INTERVAL_MS } = io.watch?.() ?? { ended: endSignal() };
+  const { ended, intervalMs = INTERVAL_MS } = parts.io.watch?.() ?? { ended: endSignal() };
   let isEnded = false;
   const end = ended.then(() => {
     isEnded = true;
   });
-  const printer = listing.items === undefined ? null : new ChangePrinter(listing.items, flags, io);
-  let before = new Map<string, Known<I>>();
-  let last = '';
+  const printNext = roundsOf(parts);
   while (!isEnded) {
-    const answer = await read();
-    const { nowMs } = await client.get<StatusView>('/v1/status');
-    const options = optionsOf(flags, io, nowMs);
-    if (listing.items === undefined || printer === null) {
-      const text = await formatted(flags.output, answer, shownBy(listing, answer, options));
-      if (text !== last) io.out(last === '' ? text : `\n${text}`);
-      last = text;
-    } else {
-      const { nameOf } = listing.items;
-      const { items } = listing.items.of(answer);
-      const changes = changesIn(listing.items, before, items);
-      before = new Map(items.map((item) => [nameOf(item), { item, state: stateOf(item) }]));
-      await printer.print(changes, options);
-    }
+    await printNext();
     await Promise.race([end, pause(intervalMs, end)]);
   }
 }
 
-function optionsOf(flags: ListFlags, { paint }: RemoteIo, nowMs: number): OutputOptions {
-  return { paint, isWide: flags.output === 'wide', nowMs, hasNoHeaders: !(flags.headers ?? true) };
+/** Reads and prints what is new since the call before. */
+function roundsOf<T, I>(parts: Watched<T, I>): () => Promise<void> {
+  const { items } = parts.listing;
+  if (items === undefined) return wholeRounds(parts);
+  return items.newer === undefined ? itemRounds(parts, items) : logRounds(parts, items, items.newer);
+}
+
+/** An answer that is not a list is printed again as a whole. */
+function wholeRounds<T, I>({ listing, read, client, flags, io }: Watched<T, I>): () => Promise<void> {
+  let last = '';
+  return async () => {
+    const answer = await read();
+    const options = await optionsNow(client, flags, io);
+    const text = await formatted(flags.output, answer, shownBy(listing, answer, options));
+    if (text !== last) io.out(last === '' ? text : `\n${text}`);
+    last = text;
+  };
+}
+
+function itemRounds<T, I>(
+  { read, one, client, flags, io }: Watched<T, I>,
+  table: NonNullable<Listing<T, I>['items']>,
+): () => Promise<void> {
+  const printer = new ChangePrinter(table, flags, io, false);
+  const readItems = async (): Promise<readonly I[]> => {
+    if (one === null) return table.of(await read()).items;
+    const item = await one.find();
+    return item === null ? [] : [item];
+  };
+  let before: ReadonlyMap<string, Known<I>> | null = null;
+  return async () => {
+    const items = await readItems();
+    if (one !== null && before === null && items.length === 0) throw absent(table, one.name);
+    const options = await optionsNow(client, flags, io);
+    const changes = changesIn(table, before ?? new Map(), items);
+    before = new Map(items.map((item) => [table.nameOf(item), { item, state: stateOf(item) }]));
+    await printer.print(changes, options);
+  };
+}
+
+/** First the newest items, then those that have come, oldest first. */
+function logRounds<T, I>(
+  { read, query, client, flags, io }: Watched<T, I>,
+  table: NonNullable<Listing<T, I>['items']>,
+  newer: NonNullable<NonNullable<Listing<T, I>['items']>['newer']>,
+): () => Promise<void> {
+  const printer = new ChangePrinter(table, flags, io, true);
+  let shown: Shown | null = null;
+  return async () => {
+    const { items, isCut }: Newer<I> =
+      shown === null
+        ? { items: table.of(await read()).items, isCut: false }
+        : await newer(client, query, shown);
+    const options = await optionsNow(client, flags, io);
+    const [first] = items;
+    const newest: string | null = first === undefined ? (shown?.newest ?? null) : table.nameOf(first);
+    shown = { newest, sinceMs: options.nowMs - LATE_MS };
+    if (isCut)
+      remark(io, `More than ${count(items.length)} ${table.kind}s at a time: the oldest are left out.`);
+    await printer.print(
+      items.toReversed().map((item): Change<I> => ({ type: 'ADDED', item })),
+      options,
+    );
+  };
+}
+
+function remark({ err }: RemoteIo, text: string): void {
+  if (err === undefined) process.stderr.write(`${text}\n`);
+  else err(`${text}\n`);
+}
+
+async function optionsNow(client: ShardClient, flags: ListFlags, io: RemoteIo): Promise<OutputOptions> {
+  const { nowMs } = await client.get<StatusView>('/v1/status');
+  return outputOptions(flags, io.paint, nowMs);
 }
 
 /** The timer ends with the watch, so that it does not keep the process alive. */
@@ -87,9 +160,9 @@ function stateOf(item: unknown): string {
   return JSON.stringify(item, (name, value: unknown) => (VOLATILE.has(name) ? undefined : value));
 }
 
-/** What changed, in the order of the list; of a log the new items, oldest first. */
+/** What changed, in the order of the list. */
 function changesIn<I>(
-  { nameOf, isLog }: ItemTable<I> & { readonly isLog?: true },
+  { nameOf }: ItemTable<I>,
   before: ReadonlyMap<string, Known<I>>,
   items: readonly I[],
 ): readonly Change<I>[] {
@@ -98,7 +171,6 @@ function changesIn<I>(
     if (known === undefined) return [{ type: 'ADDED', item }];
     return known.state === stateOf(item) ? [] : [{ type: 'CHANGED', item }];
   });
-  if (isLog === true) return changes.filter(({ type }) => type === 'ADDED').reverse();
   const names = new Set(items.map(nameOf));
   const gone = [...before].filter(([name]) => !names.has(name));
   return [...changes, ...gone.map(([, { item }]): Change<I> => ({ type: 'GONE', item }))];
@@ -109,18 +181,20 @@ const STYLES = { ADDED: 'green', CHANGED: 'yellow', GONE: 'red' } as const;
 
 /** Prints changes in the format of the list; a table keeps its columns. */
 class ChangePrinter<I> {
-  readonly #table: ItemTable<I> & { readonly isLog?: true };
+  readonly #table: ItemTable<I>;
   readonly #flags: ListFlags;
   readonly #io: RemoteIo;
+  readonly #isLog: boolean;
   readonly #layout = new TableLayout();
   #isFirst = true;
 
-  constructor(table: ItemTable<I> & { readonly isLog?: true }, flags: ListFlags, io: RemoteIo) {
+  constructor(table: ItemTable<I>, flags: ListFlags, io: RemoteIo, isLog: boolean) {
     this.#table = table;
     this.#flags = flags;
     this.#io = io;
+    this.#isLog = isLog;
     // The longest word may come later.
-    if (table.isLog !== true) this.#layout.widened(['changed'.length]);
+    if (!isLog) this.#layout.widened(['changed'.length]);
   }
 
   async print(changes: readonly Change<I>[], options: OutputOptions): Promise<void> {
@@ -154,13 +228,14 @@ class ChangePrinter<I> {
   }
 
   #changeTable(): ItemTable<Change<I>> {
-    const { nameOf, columns, rowOf, isLog, ...others } = this.#table;
+    const { nameOf, columns, rowOf, ...others } = this.#table;
+    const isLog = this.#isLog;
     const typeCell = (type: ChangeType): readonly Cell[] =>
-      isLog === true ? [] : [{ text: type.toLowerCase(), style: STYLES[type] }];
+      isLog ? [] : [{ text: type.toLowerCase(), style: STYLES[type] }];
     return {
       ...others,
       nameOf: ({ item }) => nameOf(item),
-      columns: isLog === true ? columns : [CHANGE, ...columns],
+      columns: isLog ? columns : [CHANGE, ...columns],
       rowOf: ({ type, item }, options) => [...typeCell(type), ...rowOf(item, options)],
     };
   }
