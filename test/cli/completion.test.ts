@@ -20,41 +20,70 @@ beforeAll(async () => {
   words = commandWords(await bigfleetProgram(() => true));
   for (const shell of SHELLS) writeFileSync(join(folder, shell), completionScript(shell, words));
   // Replaces the command that scripts call for names.
-  writeFileSync(join(folder, 'bigfleet'), '#!/bin/sh\necho "name-of-$3"\n');
+  writeFileSync(
+    join(folder, 'bigfleet'),
+    '#!/bin/sh\necho "name-of-$3"\n[ "$3" != freezes ] || echo action:buy/cluster:ml\n',
+  );
   chmodSync(join(folder, 'bigfleet'), 0o755);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What Tab offers after a line; the last word is the one being typed. */
+/** What Tab offers after a line in bash, which divides it at spaces and colons. */
 function offered(line: string): readonly string[] {
-  const typed = line.split(' ').slice(1);
-  const script = `source ${folder}/bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _bigfleet; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const text = execFileSync('bash', ['-c', script, 'bash', join(folder, 'bigfleet'), ...typed], {
-    encoding: 'utf8',
-  });
+  const typed = line.split(/ |(?<=:)|(?=:)/).slice(1);
+  const script = `source ${folder}/bash; COMP_LINE="$1"; COMP_POINT=\${#1}; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _bigfleet; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const bigfleet = join(folder, 'bigfleet');
+  const shown = line.replace('bigfleet', bigfleet);
+  const text = execFileSync('bash', ['-c', script, 'bash', shown, bigfleet, ...typed], { encoding: 'utf8' });
   return text.split('\n').filter((word) => word !== '');
 }
 
+/** What the function offers after a line in zsh, called as bashcompinit does, which does not divide words at colons. */
+function offeredByZsh(line: string): readonly string[] {
+  const call = `emulate -L sh; COMP_LINE="$1"; COMP_POINT=\${#1}; _bigfleet; for each in "\${COMPREPLY[@]}"; do echo "$each"; done`;
+  const script = `compdef() { }; path=(${folder} $path); source ${folder}/zsh; offer() { ${call} }; offer "$1"`;
+  const text = execFileSync('zsh', ['-fc', script, 'zsh', line], { encoding: 'utf8' });
+  return text.split('\n').filter((word) => word !== '');
+}
+
+/** What Tab offers after a line in fish. */
+function offeredByFish(line: string): readonly string[] {
+  const script = `set PATH ${folder} $PATH; source ${folder}/fish; complete -C '${line}'`;
+  const text = execFileSync('fish', ['--no-config', '-c', script], { encoding: 'utf8' });
+  return text.split('\n').flatMap((each) => each.split('\t')[0] || []);
+}
+
+const OFFERED: readonly (readonly [string, readonly string[]])[] = [
+  ['bigfleet desc', ['describe']],
+  ['bigfleet get ma', ['machines']],
+  ['bigfleet get mc --so', ['--sort-by']],
+  ['bigfleet get machines -o ', ['table', 'wide', 'json', 'yaml', 'name', 'csv']],
+  ['bigfleet get status -o ', ['table', 'wide', 'json', 'yaml']],
+  ['bigfleet get machines -o json --sta', ['--state']],
+  ['bigfleet get machines --state idle --no', ['--no-headers']],
+  ['bigfleet completion ', ['bash', 'zsh', 'fish', 'names']],
+  ['bigfleet history ', ['machine', 'need', 'cluster']],
+  ['bigfleet provider fake --ad', ['--addr']],
+  ['bigfleet config use', ['use-context']],
+  ['bigfleet describe cl', ['cluster']],
+  ['bigfleet describe machine ', ['name-of-machines']],
+  ['bigfleet get cluster ', ['name-of-clusters']],
+  ['bigfleet describe mc ', ['name-of-machines']],
+  ['bigfleet explain machine ', ['name-of-machines']],
+  ['bigfleet history cluster ', ['name-of-clusters']],
+  ['bigfleet explain machine m-1 ', []],
+  ['bigfleet drain ', ['name-of-machines']],
+  ['bigfleet unfreeze ', ['name-of-freezes', 'action:buy/cluster:ml']],
+  ['bigfleet unfreeze action:b', ['buy/cluster:ml']],
+  ['bigfleet unfreeze action:buy/cluster:', ['ml']],
+  ['bigfleet get freeze ', ['name-of-freezes', 'action:buy/cluster:ml']],
+  ['bigfleet get machines --state=idle --no', ['--no-headers']],
+  ['bigfleet get machines --cluster ', []],
+  ['bigfleet nonsense ', []],
+];
+
 describe.runIf(hasShell('bash'))('completion in bash', () => {
-  it.each([
-    ['bigfleet desc', ['describe']],
-    ['bigfleet get ma', ['machines']],
-    ['bigfleet get mc --so', ['--sort-by']],
-    ['bigfleet get machines -o ', ['table', 'wide', 'json', 'yaml', 'name', 'csv']],
-    ['bigfleet get status -o ', ['table', 'wide', 'json', 'yaml']],
-    ['bigfleet get machines -o json --sta', ['--state']],
-    ['bigfleet get machines --state idle --no', ['--no-headers']],
-    ['bigfleet completion ', ['bash', 'zsh', 'fish', 'names']],
-    ['bigfleet history ', ['machine', 'need', 'cluster']],
-    ['bigfleet provider fake --ad', ['--addr']],
-    ['bigfleet config use', ['use-context']],
-    ['bigfleet describe cl', ['cluster']],
-    ['bigfleet describe machine ', ['name-of-machines']],
-    ['bigfleet get cluster ', ['name-of-clusters']],
-    ['bigfleet drain ', ['name-of-machines']],
-    ['bigfleet get machines --cluster ', []],
-    ['bigfleet nonsense ', []],
-  ])('given "%s", then %j', (line, expected) => {
+  it.each(OFFERED)('given "%s", then %j', (line, expected) => {
     expect(offered(line)).toEqual(expected);
   });
 
@@ -68,7 +97,48 @@ describe.runIf(hasShell('bash'))('completion in bash', () => {
   });
 });
 
+describe.runIf(hasShell('zsh'))('completion in zsh', () => {
+  it.each(OFFERED)('given "%s", then %j', (line, expected) => {
+    // zsh replaces the whole word, and leaves out by itself what does not begin with it.
+    const typed = line.split(' ').at(-1)!;
+    const whole = typed.includes(':') ? ['action:buy/cluster:ml'] : expected;
+    expect(offeredByZsh(line).filter((word) => word.startsWith(typed))).toEqual(whole);
+  });
+});
+
+describe.runIf(hasShell('fish'))('completion in fish', () => {
+  it.each([
+    ['bigfleet desc', ['describe']],
+    ['bigfleet get ma', ['machines']],
+    ['bigfleet get machines m-1 -o json --sta', ['--state']],
+    ['bigfleet get mc -o j', ['json']],
+    ['bigfleet describe ', ['cluster', 'machine', 'need', 'provider']],
+    ['bigfleet describe machine ', ['name-of-machines']],
+    ['bigfleet explain machine ', ['name-of-machines']],
+    ['bigfleet explain cl ', ['name-of-clusters']],
+    ['bigfleet explain machine m-1 ', []],
+    ['bigfleet drain ', ['name-of-machines']],
+    ['bigfleet unfreeze ', ['action:buy/cluster:ml', 'name-of-freezes']],
+    ['bigfleet unfreeze action:', ['action:buy/cluster:ml']],
+  ])('given "%s", then %j', (line, expected) => {
+    expect(offeredByFish(line).toSorted()).toEqual(expected);
+  });
+});
+
 describe('completion scripts', () => {
+  it.each(SHELLS)('given %s, then names follow kinds, and freezes follow unfreeze', (shell) => {
+    const script = completionScript(shell, words);
+    for (const path of ['describe', 'explain', 'history'])
+      expect(script).toMatch(
+        shell === 'fish'
+          ? new RegExp(`__bigfleet_after "${path}" machine machines mc.*__bigfleet_names machines`)
+          : new RegExp(`'${path} machine'\\|'${path} machines'\\|'${path} mc'\\) echo 'machines'`),
+      );
+    expect(script).toMatch(
+      shell === 'fish' ? /__bigfleet_at "unfreeze" 0.*names freezes/ : /'unfreeze'\) echo 'freezes'/,
+    );
+  });
+
   it.each(SHELLS)(
     'given %s, then the script has every command and flag, and the shell accepts it',
     (shell) => {
@@ -93,6 +163,8 @@ describe('completion scripts', () => {
     process.env['BIGFLEET_SHARD'] = served.url;
     try {
       expect(await output(command, ['names', 'clusters'])).toBe('prod-eu\nml\n');
+      expect(await output(command, ['names', 'freezes'])).toBe('action:buy\n');
+      expect(await output(command, ['names', 'constructor'])).toBe('');
       process.env['BIGFLEET_SHARD'] = 'http://127.0.0.1:1';
       expect(await output(command, ['names', 'clusters'])).toBe('');
     } finally {

@@ -11,9 +11,23 @@ export interface CommandWords {
   readonly flags: readonly FlagWords[];
   /** Values of the first argument. */
   readonly values: readonly string[];
-  /** The first argument, or the second, names one of these; null: neither does. */
-  readonly names: 'machines' | 'clusters' | 'needs' | 'providers' | null;
+  /** The first argument names one of these; null: none of them. */
+  readonly names: NamedKind | null;
+  /** Kinds that the first argument can be, of which the second one is a name. */
+  readonly kinds: readonly NamedKind[];
 }
+
+/** Lists of a shard whose names are completed. */
+export type NamedKind = 'machines' | 'clusters' | 'needs' | 'providers' | 'freezes';
+
+/** What a kind is called on a command line. */
+export const KIND_WORDS: Readonly<Record<NamedKind, readonly string[]>> = {
+  machines: ['machine', 'machines', 'mc'],
+  clusters: ['cluster', 'clusters', 'cl'],
+  needs: ['need', 'needs', 'nd'],
+  providers: ['provider', 'providers', 'pv'],
+  freezes: ['freeze', 'freezes', 'fz'],
+};
 
 interface FlagWords {
   readonly names: readonly string[];
@@ -29,12 +43,14 @@ export function commandWords(program: Command): readonly CommandWords[] {
 
 function wordsBelow(command: Command, path: string): readonly CommandWords[] {
   const children = visible(command.commands);
+  const values = command.registeredArguments[0]?.argChoices ?? kindsIn(path);
   const own: CommandWords = {
     path,
     commands: children.map((child) => child.name()),
     flags: [...visible(command.options).map(flagWords), HELP],
-    values: command.registeredArguments[0]?.argChoices ?? kindsIn(path),
+    values,
     names: namesIn(path, command.registeredArguments),
+    kinds: command.registeredArguments.length < 2 ? [] : values.flatMap((word) => kindOf(word) ?? []),
   };
   const below = children.flatMap((child) =>
     [child.name(), ...child.aliases()].flatMap((name) => wordsBelow(child, `${path} ${name}`.trim())),
@@ -62,15 +78,12 @@ function kindsIn(path: string): readonly string[] {
 }
 
 /** What the argument of a command names, by its placeholder. */
-function namesIn(path: string, [first]: readonly Argument[]): CommandWords['names'] {
-  const noun = path.startsWith('get ') ? path.slice('get '.length) : (first?.name() ?? '');
-  for (const [pattern, names] of NAMED) if (pattern.test(noun)) return names;
-  return null;
+function namesIn(path: string, [first]: readonly Argument[]): NamedKind | null {
+  if (path === 'unfreeze') return 'freezes';
+  return kindOf(path.startsWith('get ') ? path.slice('get '.length) : (first?.name() ?? ''));
 }
 
-const NAMED: readonly (readonly [RegExp, NonNullable<CommandWords['names']>])[] = [
-  [/^(machines?|mc)$/, 'machines'],
-  [/^(clusters?|cl)$/, 'clusters'],
-  [/^(needs?|nd)$/, 'needs'],
-  [/^(providers?|pv)$/, 'providers'],
-];
+function kindOf(word: string): NamedKind | null {
+  const found = Object.entries(KIND_WORDS).find(([, words]) => words.includes(word));
+  return found === undefined ? null : (found[0] as NamedKind);
+}
