@@ -3,18 +3,19 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { bigfleetProgram, withSubCommands } from '../../src/cli/program.ts';
-import { type DocCommand, type DocPage, docPage, docPages, wordsOf } from './doc-commands.ts';
+import { type DocCommand, type DocPage, docPage, docPages, REFERENCE, wordsOf } from './doc-commands.ts';
 import { ASSUMED, NOT_RUN } from './not-run.ts';
-import { type Outcome, readPage, startDemo } from './reader.ts';
+import { outputProblem } from './outputs.ts';
+import { ORDERS, type Outcome, readPage, startDemo } from './reader.ts';
 
-// Starts a process for each command, two at a time; the timeout allows for a slow machine.
+// Starts a process for each command, three at a time; the timeout allows for a slow machine.
 vi.setConfig({ testTimeout: 600_000 });
 
 const PAGES = docPages();
 const COMMANDS = PAGES.flatMap(({ commands }) => commands);
 
-/** Pages whose commands change the demo, so that they are read one after the other. */
-const ORDERS = /^bigfleet (?:freeze|unfreeze|accept|refuse|quarantine|retry|forget|drain)\b/;
+/** Programs that the test never runs. */
+const FOREIGN: readonly DocCommand['kind'][] = ['npm', 'kubectl'];
 
 function reasonOf({ text }: DocCommand): string | undefined {
   const entry = Object.keys(NOT_RUN).find((start) => text === start || text.startsWith(`${start} `));
@@ -24,9 +25,10 @@ function reasonOf({ text }: DocCommand): string | undefined {
 /** What is run of a page. */
 function run({ path, commands }: DocPage): readonly DocCommand[] {
   const assumed = (ASSUMED[path] ?? []).map(
-    (text): DocCommand => ({ page: path, text, kind: 'bigfleet', exitCode: 0 }),
+    (text): DocCommand => ({ page: path, text, kind: 'bigfleet', exitCode: 0, shown: [] }),
   );
-  return [...assumed, ...commands.filter((each) => each.kind !== 'npm' && reasonOf(each) === undefined)];
+  const own = commands.filter((each) => !FOREIGN.includes(each.kind) && reasonOf(each) === undefined);
+  return [...assumed, ...own];
 }
 
 /** What the program does not understand in these arguments; null if it would run them. */
@@ -34,7 +36,8 @@ async function misunderstood(words: readonly string[]): Promise<string | null> {
   const program = await bigfleetProgram(() => true);
   for (const command of withSubCommands(program)) {
     command.configureOutput({ writeOut: () => {} });
-    if (command.commands.length === 0) command.action(() => {});
+    // The operator has commands below it, and runs by itself too.
+    if (command.commands.length === 0 || command.name() === 'operator') command.action(() => {});
   }
   try {
     await program.parseAsync(words.slice(1), { from: 'user' });
@@ -48,13 +51,13 @@ async function misunderstood(words: readonly string[]): Promise<string | null> {
 
 describe('commands in the documentation', () => {
   it('given the pages, then their commands are found', () => {
-    expect(COMMANDS.length).toBeGreaterThan(70);
+    expect(COMMANDS.length).toBeGreaterThan(240);
     const { commands, files } = docPage(
       'page.md',
       '  ```\n  $ npx bigfleet get needs \\\n      --unmet  # all\n  NEED\n  $ echo $?\n  2\n  ```\n```yaml\n# a.yaml\nid: x\n```\n',
     );
     expect(commands).toEqual([
-      { page: 'page.md', text: 'bigfleet get needs --unmet', kind: 'bigfleet', exitCode: 2 },
+      { page: 'page.md', text: 'bigfleet get needs --unmet', kind: 'bigfleet', exitCode: 2, shown: ['NEED'] },
     ]);
     expect([...files]).toEqual([['a.yaml', '# a.yaml\nid: x\n']]);
   });
@@ -68,6 +71,19 @@ describe('commands in the documentation', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('given calls in running text, then the program knows their commands and flags', async () => {
+    const calls = PAGES.flatMap(({ path, inline }) => inline.map((text) => ({ path, text })));
+    expect(calls.length).toBeGreaterThan(80);
+    const wrong: string[] = [];
+    for (const { path, text } of calls) {
+      const problem = await misunderstood(wordsOf(text.replaceAll('…', '')));
+      // Sentences leave out what does not matter to them.
+      if (problem !== null && !/missing|not specified/.test(problem))
+        wrong.push(`${path}: ${text}: ${problem}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
   it.each([
     ['bigfleet frobnicate', 'unknown command'],
     ['bigfleet get needs --loud', 'unknown option'],
@@ -75,6 +91,28 @@ describe('commands in the documentation', () => {
     ['bigfleet explain machine a b c', 'too many'],
   ])('given %s, then it is not accepted', async (text, problem) => {
     expect(await misunderstood(wordsOf(text))).toContain(problem);
+  });
+
+  it.each([
+    ['bigfleet get needs', [], '', 'It prints nothing.'],
+    ['bigfleet get needs -o json', [], 'NEED\n', 'It is not JSON.'],
+    ['bigfleet cost -o yaml', [], 'a: [\n', 'It is not YAML.'],
+    ['bigfleet get needs -o name', [], 'web/1 met\n', 'It is not a list of KIND/NAME.'],
+    ['bigfleet get needs', ['NEED  VERDICT'], 'MACHINE  STATE\n', 'It has no table that begins with NEED.'],
+    ['bigfleet explain preempt', ['preempt', 'takes'], 'preempt\n', 'It does not print "takes".'],
+    ['bigfleet explain preempt', ['…', 'pre…'], 'preempt\n', null],
+    ['bigfleet get needs -o json | jq .', [], '', null],
+  ])('given the output of %s, where the page shows %j and it is %j: %s', (text, shown, output, problem) => {
+    const command = { page: 'page.md', text, shown, kind: 'bigfleet', exitCode: 0 } as const;
+    expect(outputProblem(command, output, '')).toBe(problem);
+  });
+
+  it('given the reference, then examples of help are its commands', () => {
+    const { commands } = docPage(
+      'page.md',
+      '```text\nUsage: bigfleet get\n\nExamples:\n  bigfleet get needs   all\n  bigfleet get mc \\\n    -w\n```\n',
+    );
+    expect(commands.map(({ text }) => text)).toEqual(['bigfleet get needs', 'bigfleet get mc -w']);
   });
 
   it('given scripts of npm, then package.json has them', () => {
@@ -95,8 +133,10 @@ describe('commands in the documentation', () => {
       (start) => !COMMANDS.some(({ text }) => text === start || text.startsWith(`${start} `)),
     );
     expect(unused).toEqual([]);
-    // The test never runs scripts of npm: some take hours.
-    expect(COMMANDS.filter((each) => each.kind === 'npm' && reasonOf(each) === undefined)).toEqual([]);
+    // Scripts of npm are never run: some take hours.
+    expect(COMMANDS.filter((each) => FOREIGN.includes(each.kind) && reasonOf(each) === undefined)).toEqual(
+      [],
+    );
   });
 
   it('given all others, then each runs and ends as its page says', async () => {
@@ -108,14 +148,19 @@ describe('commands in the documentation', () => {
         return outcomes;
       };
       const pages = PAGES.filter((page) => run(page).length > 0);
-      const givesOrders = ({ commands }: DocPage): boolean => commands.some(({ text }) => ORDERS.test(text));
+      // Those of the reference go to a shard of their own.
+      const givesOrders = ({ path, commands }: DocPage): boolean =>
+        !path.startsWith(REFERENCE) && commands.some(({ text }) => ORDERS.test(text));
+      const others = pages.filter((page) => !givesOrders(page));
+      const isReference = ({ path }: DocPage): boolean => path.startsWith(REFERENCE);
       const outcomes = await Promise.all([
         read(pages.filter(givesOrders)),
-        read(pages.filter((page) => !givesOrders(page))),
+        read(others.filter((page) => !isReference(page))),
+        read(others.filter(isReference)),
       ]);
       const all = outcomes.flat();
-      expect(all.filter(({ code, expected }) => code !== expected)).toEqual([]);
-      expect(all.length).toBeGreaterThan(40);
+      expect(all.filter(({ code, expected, problem }) => code !== expected || problem !== null)).toEqual([]);
+      expect(all.length).toBeGreaterThan(140);
     } finally {
       await demo.stop();
     }

@@ -6,10 +6,12 @@ const REASON = {
   starts: 'starts what the test itself runs: a demo with the fleet that other commands query',
   installs: 'installs packages',
   cluster: 'needs a Kubernetes cluster; test/kube runs the operator in one',
+  kubectl: 'is no command of this program, and needs a Kubernetes cluster',
   certifies: 'certifies a provider, which takes minutes; test/conformance does it',
   measures: 'measures, exercises or checks for minutes',
-  elsewhere: 'names a host, a folder, a file or a time of the reader',
-  connected: 'needs a cluster that is gone for good; src/cli/remote has one',
+  elsewhere: 'names a host, a folder or a file of the reader',
+  waits: 'prints nothing until something of this kind happens; test/cli/get-formats.test.ts does it',
+  background: 'runs on after the shell; the same without & is run',
 } as const;
 
 /** By the text of the command, from its beginning: the whole text, or its first words followed by a blank. */
@@ -21,23 +23,36 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   'npm run bench:gate': REASON.measures,
   'npm run --silent bench': REASON.measures,
   'npm run verify:digests': REASON.measures,
+  kubectl: REASON.kubectl,
+  'bigfleet up': REASON.starts,
   'bigfleet provider conformance': REASON.certifies,
-  'bigfleet explain pod': REASON.cluster,
+  'bigfleet provider fake &': REASON.background,
+  'bigfleet operator --config': REASON.cluster,
+  'bigfleet operator --cluster': REASON.cluster,
+  'bigfleet operator manifests --cluster web --shard shard.example:7780 | kubectl apply -f -': REASON.kubectl,
+  'bigfleet get mc --state creating --watch': REASON.waits,
+  'bigfleet get ev --kind loss,log --watch': REASON.waits,
   'bigfleet get status --tls-cert certs/admin.crt --tls-key certs/admin.key --tls-ca certs/ca.crt':
     REASON.elsewhere,
+  'bigfleet version -o json --shard https://shard.example:8780': REASON.elsewhere,
+  'bigfleet certs init --dir /etc/bigfleet/tls': REASON.elsewhere,
+  'bigfleet certs token prometheus --role view --dir /etc/bigfleet/tls': REASON.elsewhere,
   'bigfleet shard --tls-cert certs/shard-shard-0.crt --tls-key certs/shard-shard-0.key --tls-ca certs/ca.crt …':
     REASON.elsewhere,
   'bigfleet shard --config shard.yaml --data-dir data-old': REASON.elsewhere,
-  'bigfleet assess --contexts prod-eu,prod-us': REASON.elsewhere,
-  'bigfleet assess --from prod-eu.json --from batch.json': REASON.elsewhere,
-  'bigfleet decide fleet.yaml': REASON.elsewhere,
-  'bigfleet history cluster web --from 2026-03-01T12:00:00Z': REASON.elsewhere,
-  'bigfleet cluster retire': REASON.connected,
-  'bigfleet cluster unretire': REASON.connected,
+  'bigfleet shard --provider metal=10.0.0.1:9000': REASON.elsewhere,
 };
+
+const PROD = 'bigfleet config set-context prod --shard https://shard.example:8780 --token-file token';
 
 /** By page: commands that bring about what the page assumes, run before its own. */
 export const ASSUMED: Readonly<Record<string, readonly string[]>> = {
   'docs/operate/runbooks.md': ['bigfleet freeze --action buy --why "budget review"'],
   'docs/operate/operator.md': ['bigfleet certs init'],
+  'docs/reference/cli.md: bigfleet certs issue': ['bigfleet certs init'],
+  'docs/reference/cli.md: bigfleet config use-context': [PROD],
+  'docs/reference/cli.md: bigfleet config delete-context': [
+    'bigfleet config set-context old --shard 127.0.0.1:8780',
+  ],
+  'docs/reference/cli.md: bigfleet config current-context': [PROD, 'bigfleet config use-context prod'],
 };

@@ -8,8 +8,11 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import type { MachineView } from '../../src/shard/index.ts';
 import { startUp, type UpProcess } from '../e2e/up-process.ts';
-import { type DocCommand, type DocPage, wordsOf } from './doc-commands.ts';
+import { type DocCommand, type DocPage, REFERENCE, wordsOf } from './doc-commands.ts';
+import { outputProblem } from './outputs.ts';
+import { type Surroundings, startSurroundings, writeOwnFiles } from './surroundings.ts';
 
 const DEMO_PORT = '7777';
 /** Upper bounds on a slow machine: of the demo, and of a command that should end by itself or a server. */
@@ -17,7 +20,16 @@ const DEMO_MS = 600_000;
 const LONGEST_MS = 120_000;
 
 /** Commands that change nothing: one answer is enough. */
-const QUESTION = /^bigfleet (?:get|explain|decide|history|replay|-)/;
+const QUESTION = /^bigfleet (?:get|explain|describe|decide|history|replay|-)/;
+/** Orders about what no demo has. */
+const IMPOSSIBLE = /^bigfleet cluster (?:retire|unretire)\b/;
+/** Follows changes until it is stopped. */
+const WATCHES = /^bigfleet get .* (?:--watch|-w)\b/;
+/** Change the demo, so that pages with them are read one after the other. */
+export const ORDERS = /^bigfleet (?:freeze|unfreeze|accept|refuse|quarantine|retry|forget|drain)\b/;
+/** Times of examples. */
+const START = '2026-03-01T12:00:00Z';
+const END = /2026-03-01T1(?:2:05|3:00):00Z/;
 
 /** A running demo, and what commands of the documentation find in it. */
 export interface Demo {
@@ -25,6 +37,10 @@ export interface Demo {
   readonly dir: string;
   readonly needs: readonly string[];
   readonly machines: readonly string[];
+  /** An instance type and a zone, as in `m6i.large@zone-a`. */
+  readonly type: string;
+  readonly startedMs: number;
+  readonly surroundings: Surroundings;
   /** Questions that were asked; another page need not repeat them. */
   readonly asked: Set<string>;
   stop(): Promise<void>;
@@ -35,6 +51,8 @@ export interface Outcome {
   readonly command: string;
   readonly code: number | null;
   readonly expected: number;
+  /** What is wrong with its output. */
+  readonly problem: string | null;
   /** The end of its standard error, for the message of a failing test. */
   readonly err: string;
 }
@@ -43,22 +61,30 @@ export async function startDemo(): Promise<Demo> {
   const dir = mkdtempSync(join(tmpdir(), 'bigfleet-docs-'));
   const port = await freePort();
   const up: UpProcess = startUp(['--port', port, '--dir', join(dir, 'up')], '', DEMO_MS);
+  const startedMs = Date.now();
+  const surroundings = await startSurroundings();
   const stop = async (): Promise<void> => {
     await up.end('SIGTERM');
+    await surroundings.stop();
     rmSync(dir, { recursive: true });
   };
   try {
     await up.until(({ status }) => (status?.machinesByState['CONFIGURED'] ?? 0) > 0);
-    const ids = async (what: string): Promise<string[]> => {
+    const list = async <T>(what: string): Promise<readonly T[]> => {
       const response = await fetch(`http://127.0.0.1:${port}/v1/${what}`);
-      const { items } = (await response.json()) as { readonly items: readonly { readonly id: string }[] };
-      return items.map(({ id }) => id);
+      return ((await response.json()) as { readonly items: readonly T[] }).items;
     };
+    const needs = await list<{ readonly id: string }>('needs');
+    const machines = await list<MachineView>('machines?state=configured');
+    const [{ instanceType, zone } = { instanceType: '', zone: '' }] = machines;
     return {
       port,
       dir,
-      needs: await ids('needs'),
-      machines: await ids('machines?state=configured'),
+      needs: needs.map(({ id }) => id),
+      machines: machines.map(({ id }) => id),
+      type: `${instanceType}@${zone}`,
+      startedMs,
+      surroundings,
       asked: new Set(),
       stop,
     };
@@ -90,6 +116,7 @@ export async function readPage(
 /** Commands that run until they are stopped. */
 function isServer(words: readonly string[]): boolean {
   const [, first, second] = words;
+  if (WATCHES.test(words.join(' '))) return true;
   if (first === 'shard') return !words.includes('--print-config');
   return first === 'provider' && second === 'fake';
 }
@@ -101,10 +128,13 @@ class Reader {
   readonly #env: Record<string, string>;
   readonly #ports: Map<string, string>;
   readonly #servers: { readonly command: DocCommand; readonly child: ChildProcess }[] = [];
+  readonly #isReference: boolean;
   #arePortsMapped = false;
 
   constructor(page: DocPage, demo: Demo) {
     this.#page = page;
+    // Its orders go to a shard that carries out any.
+    this.#isReference = page.path.startsWith(REFERENCE);
     this.#demo = demo;
     this.#ports = new Map([[DEMO_PORT, demo.port]]);
     const bin = join(this.#folder, 'bin');
@@ -114,6 +144,9 @@ class Reader {
     mkdirSync(join(this.#folder, '.bigfleet'));
     symlinkSync(join(demo.dir, 'up'), join(this.#folder, '.bigfleet', 'up'));
     symlinkSync(join(demo.dir, 'up', 'shard'), join(this.#folder, 'bigfleet-data'));
+    writeOwnFiles(this.#folder, page.path, demo.surroundings);
+    // Not every machine has jq, and what it selects is not tested here.
+    writeFileSync(join(bin, 'jq'), '#!/bin/sh\nexec cat\n', { mode: 0o755 });
     this.#env = {
       PATH: `${bin}:${process.env['PATH']}`,
       HOME: this.#folder,
@@ -132,19 +165,27 @@ class Reader {
     }
     if (isServer(words)) {
       await this.#serve(command);
-      return null;
+      // The examples of the reference are alternatives, which use the same ports.
+      return this.#isReference ? ((await this.leave())[0] ?? null) : null;
     }
     const call = this.#withNames(command.text);
     const question = `${this.#env['BIGFLEET_SHARD']} ${call}`;
     if (this.#demo.asked.has(question)) return null;
     if (QUESTION.test(call)) this.#demo.asked.add(question);
-    const child = this.#start(call);
-    const [err, [code]] = await Promise.all([text(child.stderr!), once(child, 'close'), text(child.stdout!)]);
+    const isRefusedHere = IMPOSSIBLE.test(command.text) || (this.#isReference && ORDERS.test(command.text));
+    const shard = isRefusedHere ? { BIGFLEET_SHARD: this.#demo.surroundings.ordersUrl } : {};
+    const child = this.#start(call, shard);
+    const [err, [code], out] = await Promise.all([
+      text(child.stderr!),
+      once(child, 'close'),
+      text(child.stdout!),
+    ]);
     return {
       page: command.page,
       command: command.text,
       code: code as number,
       expected: command.exitCode,
+      problem: code === command.exitCode ? outputProblem(command, out, err) : null,
       err: err.slice(-500),
     };
   }
@@ -156,7 +197,8 @@ class Reader {
       const exited = child.exitCode === null ? once(child, 'exit') : [child.exitCode];
       child.kill('SIGTERM');
       const [code] = await exited;
-      ended.push({ page: command.page, command: command.text, code: code as number, expected: 0, err: '' });
+      const { page, text: called } = command;
+      ended.push({ page, command: called, code: code as number, expected: 0, problem: null, err: '' });
     }
     return ended;
   }
@@ -167,7 +209,7 @@ class Reader {
   }
 
   async #serve(command: DocCommand): Promise<void> {
-    let call = this.#withPorts(command.text);
+    let call = this.#withNames(command.text);
     // Standard ports may be in use on this machine.
     if (call.startsWith('bigfleet provider fake') && !call.includes('--addr'))
       call += ` --addr 127.0.0.1:${this.#ports.get('9000')}`;
@@ -183,11 +225,11 @@ class Reader {
     child.stderr!.resume();
   }
 
-  #start(call: string): ChildProcess {
+  #start(call: string, env: Readonly<Record<string, string>> = {}): ChildProcess {
     const isOneCommand = !/[|;&]/.test(call);
     return spawn('bash', ['-c', isOneCommand ? `exec ${call}` : call], {
       cwd: this.#folder,
-      env: this.#env,
+      env: { ...this.#env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: LONGEST_MS,
       killSignal: 'SIGKILL',
@@ -197,15 +239,20 @@ class Reader {
   /** Needs and machines of the page have other names in this demo. */
   #withNames(call: string): string {
     const { needs, machines } = this.#demo;
-    return this.#withPorts(call)
+    const asked = this.#isReference ? call.replace(/(?<=--shard \S*:)8780\b/, DEMO_PORT) : call;
+    return this.#withPorts(asked)
       .replaceAll(
-        /(?<= )([a-z][\w-]*)\/[0-9a-f]{10}\b/g,
+        /(?<= |need\/)([a-z][\w-]*)\/[0-9a-f]{10}\b/g,
         (_, cluster: string) => needs.find((id) => id.startsWith(`${cluster}/`)) ?? needs[0]!,
       )
       .replace(
-        /(?<=^bigfleet (?:(?:explain|history|get|describe) machines?|drain|retry|quarantine) )[a-z][\w.-]*\d\b/,
+        /(?<=^bigfleet (?:(?:explain|history|get|describe) machines?|drain|retry|quarantine) |--machine )[a-z][\w.-]*\d\b/,
         machines[0]!,
       )
+      .replace('m6i.4xlarge@zone-a', this.#demo.type)
+      .replace(START, new Date(this.#demo.startedMs).toISOString())
+      .replace(END, new Date().toISOString())
+      .replace('--cycle 4711', '--cycle 2')
       .replace('/var/lib/bigfleet', '.bigfleet/up/shard');
   }
 
@@ -221,7 +268,7 @@ class Reader {
   async #mapPorts(): Promise<void> {
     if (this.#arePortsMapped) return;
     this.#arePortsMapped = true;
-    for (const port of ['7780', '8780', '9000']) this.#ports.set(port, await freePort());
+    for (const port of ['7780', '8780', '9000', '9001']) this.#ports.set(port, await freePort());
     for (const [name, contents] of this.#page.files)
       writeFileSync(join(this.#folder, name), this.#withPorts(contents));
   }
