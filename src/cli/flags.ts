@@ -17,6 +17,12 @@ export function epochNumber(text: string): number {
   return epoch;
 }
 
+/** Of items to show: an empty list is no answer. */
+export function positiveNumber(text: string): number {
+  if (/^0*$/.test(text)) throw new InvalidArgumentError('It must be at least 1.');
+  return wholeNumber(text);
+}
+
 const UNIT_MS: Readonly<Record<string, number>> = {
   ...{ ms: 1, s: 1_000, m: 60_000 },
   ...{ h: 3_600_000, d: 86_400_000 },

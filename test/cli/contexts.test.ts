@@ -67,6 +67,13 @@ describe('bigfleet config', () => {
     expect(await config('get-contexts')).toMatch(/\n {3}gone .*\n\* {2}demo +http/);
   });
 
+  it('given what is not the URL of a shard, then nothing is written', async () => {
+    await expect(config('set-context', 'demo', '--shard', 'ftp://shard')).rejects.toThrow(
+      '"ftp://shard" is not the URL of a shard',
+    );
+    expect(await config('get-contexts')).toBe('No contexts.\n');
+  });
+
   it('given a deleted context, then it is gone, and none is current', async () => {
     await config('set-context', 'demo', '--shard', served.url);
     expect(await config('delete-context', 'demo')).toContain('No context is current now.');

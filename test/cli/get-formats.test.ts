@@ -141,6 +141,18 @@ describe('selecting and sorting', () => {
     );
   });
 
+  it('given an order, then the remark on what is left out names it', async () => {
+    expect(await get('machines', '--limit', '1')).toContain('1 of 3 machines shown, Failed first;');
+    expect(await get('machines', '--limit', '1', '--sort-by', '-price')).toContain(
+      '1 of 3 machines shown, by -price;',
+    );
+    expect(await get('clusters', '--limit', '1', '--sort-by', 'needs')).toContain('shown, by needs;');
+  });
+
+  it('given no items to show, then the number is refused', async () => {
+    await expect(get('events', '--limit', '0')).rejects.toThrow('It must be at least 1.');
+  });
+
   it('given items without the field, then they come last in either direction', async () => {
     const idle = 'machine/m-2';
     for (const field of ['idleSinceMs', '-idleSinceMs'])

@@ -23,8 +23,8 @@ export function completionCommand(program: () => Promise<Command>, io: RemoteIo 
     .addHelpText(
       'after',
       `
-Names of machines, clusters, Needs, providers and freezes are asked of the shard that commands use, if
-it answers within half a second.
+Names of machines, clusters, Needs, providers and freezes are asked of the shard that commands use,
+if it answers within half a second.
 Exit code 0: done. 2: invalid arguments.
 
 Examples:

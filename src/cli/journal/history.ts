@@ -4,7 +4,7 @@
 import { Argument, Command, Option } from 'commander';
 import { printable } from '../../model/index.ts';
 import type { HistoryEvent, HistoryItem, Subject } from '../../shard/index.ts';
-import { wholeNumber } from '../flags.ts';
+import { positiveNumber } from '../flags.ts';
 import { currentContext } from '../remote/contexts.ts';
 import { eventText, readHistory } from '../remote/events.ts';
 import { addShardFlags, clientOf, type ShardFlags } from '../remote/flags.ts';
@@ -29,7 +29,7 @@ export function historyCommand(io: JournalIo = PROCESS_IO): Command {
   for (const option of [dataDirOption(), ...spanOptions()]) command.addOption(option);
   command.addOption(
     new Option('--limit <n>', 'over the API: the newest events, at most this many')
-      .argParser(wholeNumber)
+      .argParser(positiveNumber)
       .default(1000),
   );
   return addShardFlags(command)

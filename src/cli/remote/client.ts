@@ -30,7 +30,7 @@ export class ShardClient {
 
   /** `answerMs`: longest time to wait for an answer. */
   constructor(shard: string, { tls, tokenFile }: Credentials, answerMs = ANSWER_MS) {
-    this.#base = baseOf(shard, tls === null ? 'http' : 'https');
+    this.#base = shardUrlOf(shard, tls === null ? 'http' : 'https');
     this.#tls = tls;
     this.#tokenFile = tokenFile;
     if (tokenFile !== null && this.#base.protocol === 'http:' && !isLoopback(this.#base.host))
@@ -165,7 +165,7 @@ export async function whileBusy<T>(
 }
 
 /** Also accepts HOST:PORT without a scheme. */
-function baseOf(shard: string, scheme: 'http' | 'https'): URL {
+export function shardUrlOf(shard: string, scheme: 'http' | 'https'): URL {
   const written = /^[a-z]+:\/\//i.test(shard) ? shard : `${scheme}://${shard}`;
   if (URL.canParse(written)) {
     const url = new URL(written);

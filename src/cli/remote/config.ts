@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { BigFleetError, printable } from '../../model/index.ts';
 import { tableLines } from '../table.ts';
+import { shardUrlOf } from './client.ts';
 import { type Context, contextNamed, contextsPath, readContexts, writeContexts } from './contexts.ts';
 import { PROCESS_IO, type RemoteIo } from './flags.ts';
 
@@ -69,6 +70,7 @@ Examples:
 
 /** Paths become absolute: a context is used from any directory. */
 function contextOf({ shard, ca, cert, key, tokenFile }: SetFlags): Context {
+  shardUrlOf(shard, 'https');
   if ((cert === undefined) !== (key === undefined))
     throw new BigFleetError('BF_USAGE', 'A certificate needs its key: give --cert and --key.');
   if (cert !== undefined && ca === undefined)

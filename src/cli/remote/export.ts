@@ -1,12 +1,14 @@
 // `bigfleet export`: the live fleet as a scenario file.
 
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command } from 'commander';
 import { BigFleetError, printable } from '../../model/index.ts';
+import type { ShardClient } from './client.ts';
 import { addShardFlags, clientOf, EXIT_CODES, type ShardFlags } from './flags.ts';
+
+const PATH = '/v1/export';
 
 interface Flags extends ShardFlags {
   readonly output?: string;
@@ -33,21 +35,42 @@ Examples:
 }
 
 async function run(flags: Flags, stdout: NodeJS.WritableStream): Promise<void> {
-  const source = await (await clientOf(flags)).open('/v1/export');
-  if (flags.output === undefined) {
-    for await (const piece of source)
-      if (!stdout.write(piece)) await new Promise((next) => stdout.once('drain', next));
-    return;
-  }
-  // Under its own name only once it is complete.
-  const part = `${flags.output}.part`;
+  const client = await clientOf(flags);
+  if (flags.output !== undefined) return await writeFile(client, flags.output);
+  for await (const piece of await client.open(PATH))
+    if (!stdout.write(piece)) await new Promise((next) => stdout.once('drain', next));
+}
+
+/** The file has its own name only once it is complete. It is opened first, since an export may take long. */
+async function writeFile(client: ShardClient, path: string): Promise<void> {
+  const part = `${path}.part`;
+  const file = await open(part, 'w').catch((cause: unknown) => {
+    throw unwritable(path, cause);
+  });
   try {
-    await pipeline(Readable.from(source), createWriteStream(part));
-    await rename(part, flags.output);
+    await pipeline(Readable.from(await client.open(PATH)), file.createWriteStream());
+    await rename(part, path);
   } catch (cause) {
     await rm(part, { force: true });
     if (cause instanceof BigFleetError) throw cause;
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new BigFleetError('BF_SHARD_UNREACHABLE', `The export broke off: ${printable(why)}.`, { cause });
+    if (isOfFile(cause)) throw unwritable(path, cause);
+    throw new BigFleetError('BF_SHARD_UNREACHABLE', `The export broke off: ${whyOf(cause)}.`, { cause });
+  } finally {
+    await file.close();
   }
+}
+
+const FILE_CALLS: readonly (string | undefined)[] = ['write', 'close', 'rename'];
+
+/** Otherwise the connection failed. */
+function isOfFile(error: unknown): boolean {
+  return FILE_CALLS.includes((error as NodeJS.ErrnoException).syscall);
+}
+
+function unwritable(path: string, cause: unknown): BigFleetError {
+  return new BigFleetError('BF_OUTPUT_UNWRITABLE', `${printable(path)}: ${whyOf(cause)}`, { cause });
+}
+
+function whyOf(cause: unknown): string {
+  return printable(cause instanceof Error ? cause.message : String(cause));
 }

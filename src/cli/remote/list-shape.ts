@@ -93,8 +93,13 @@ export function shownBy<T, I>(listing: Listing<T, I>, answer: T, options: Output
   };
 }
 
-export function outputOptions({ output, headers }: ListFlags, paint: Paint, nowMs: number): OutputOptions {
-  return { paint, isWide: output === 'wide', nowMs, hasNoHeaders: !(headers ?? true) };
+export function outputOptions(
+  { output, headers, sortBy }: ListFlags,
+  paint: Paint,
+  nowMs: number,
+): OutputOptions {
+  const order = sortBy === undefined ? {} : { order: `by ${printable(sortBy)}` };
+  return { paint, isWide: output === 'wide', nowMs, hasNoHeaders: !(headers ?? true), ...order };
 }
 
 export function absent<I>({ noun, kind }: ItemTable<I>, name: string): BigFleetError {

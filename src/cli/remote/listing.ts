@@ -3,7 +3,7 @@
 
 import { Command, Option } from 'commander';
 import type { Page, StatusView } from '../../shard/index.ts';
-import { timeOf, wholeNumber } from '../flags.ts';
+import { positiveNumber, timeOf } from '../flags.ts';
 import type { Paint } from '../table.ts';
 import type { Query, ShardClient } from './client.ts';
 import { addShardFlags, clientOf, EXIT_CODES, type RemoteIo } from './flags.ts';
@@ -31,10 +31,10 @@ const FILTERS: Readonly<Record<FilterName, () => Option>> = {
     new Option('--since <time>', 'from this time on, or how long ago, such as 10m').argParser((text) =>
       timeOf(text),
     ),
-  selector: () => new Option('-l, --selector <selector>', 'label selector, such as rack=r1 or zone in (a,b)'),
+  selector: () => new Option('-l, --selector <selector>', 'label selector, such as rack=r1 or tier in (a,b)'),
   unmet: () => new Option('--unmet', 'only those that are not met'),
   forgotten: () => new Option('--forgotten', 'also forgotten ones'),
-  limit: () => new Option('--limit <n>', 'show at most this many').argParser(wholeNumber),
+  limit: () => new Option('--limit <n>', 'show at most this many').argParser(positiveNumber),
 };
 
 const MAX_SHOWN = 1000;

@@ -33,7 +33,7 @@ export const MACHINES: Listing<Page<MachineView>, MachineView> = {
   bigfleet get machines --cluster prod-eu -o wide
   bigfleet get machines m-17                      everything about one
   bigfleet get machine m-17 --watch               a row for each change of it
-  bigfleet get mc -l 'zone in (a,b),!gpu' --sort-by -pricePerHour
+  bigfleet get mc -l 'topology.kubernetes.io/zone in (a,b),!gpu' --sort-by -pricePerHour
   bigfleet get mc --state creating --watch        what changes, until Ctrl-C
   bigfleet get machines -o json | jq '.items[].id'`,
   path: '/v1/machines',

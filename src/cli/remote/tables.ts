@@ -15,6 +15,8 @@ export interface OutputOptions {
   readonly nowMs: number;
   /** Without headers; by default a table has them. */
   readonly hasNoHeaders?: boolean;
+  /** Order of the items; by default that of the list. */
+  readonly order?: string;
 }
 
 /** A table; columns marked `isWide` come with `-o wide` only. */
@@ -60,7 +62,7 @@ export function pageLines<I>(page: Page<I>, items: ItemTable<I>, options: Output
   const rows = page.items.map((item) => rowOf(item, options));
   const lines = table(columns, rows, options);
   if (total <= page.items.length || options.hasNoHeaders === true) return lines;
-  return [...lines, options.paint('dim', restText(page, noun, order))];
+  return [...lines, options.paint('dim', restText(page, noun, options.order ?? order))];
 }
 
 /** `… 12 of 340 machines shown, Failed first; 328 left out: --limit 340 shows all`. */
