@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
+import { manifestsCommand } from '../../src/cli/operator-manifests.ts';
 import { bigfleetProgram, withSubCommands } from '../../src/cli/program.ts';
 import { type DocCommand, type DocPage, docPage, docPages, REFERENCE, wordsOf } from './doc-commands.ts';
 import { ASSUMED, NOT_RUN } from './not-run.ts';
@@ -126,6 +127,22 @@ describe('commands in the documentation', () => {
     );
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+  });
+
+  it('given commands of kubectl, then the objects of the operator that they name are in its manifests', async () => {
+    let manifests = '';
+    const command = manifestsCommand({
+      read: () => Promise.reject(new Error('no file is read')),
+      out: (text) => (manifests += text),
+    });
+    const words = ['--cluster', 'web', '--shard', 'shard.example:7780', '--mode', 'tokens'];
+    await command.parseAsync(words, { from: 'user' });
+    const named = COMMANDS.filter(({ kind }) => kind === 'kubectl').flatMap(
+      ({ text }) => text.match(/\bbigfleet-[\w-]+/g) ?? [],
+    );
+    expect(named.length).toBeGreaterThan(8);
+    const known = new Set(manifests.match(/[\w-]+/g));
+    expect(named.filter((name) => !known.has(name))).toEqual([]);
   });
 
   it('given the commands that are not run, then each entry has a command', () => {

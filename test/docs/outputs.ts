@@ -22,10 +22,10 @@ export function outputProblem(
   if (exitCode !== 0) return shownProblem(text, shown, output + errors);
   if (output.trim() === '') return 'It prints nothing.';
   const [, format] = / (?:-o|--output) (\w+)/.exec(text) ?? [];
-  return formatProblem(format, output) ?? shownProblem(text, shown, output);
+  return formatProblem(format ?? 'text', output) ?? shownProblem(text, shown, output);
 }
 
-function formatProblem(format: string | undefined, output: string): string | null {
+function formatProblem(format: string, output: string): string | null {
   const lines = output.trimEnd().split('\n');
   switch (format) {
     case 'json':
