@@ -24,8 +24,8 @@ export const OPTIONS: DecisionOptions = {
   ...SHARED_OPTIONS,
 };
 
-function request(changes: object): WhatIfRequest {
-  return requireValid(WHAT_IF_REQUEST, { changes }, 'BF_INPUT_INVALID', 'question');
+function request(changes: object, settle = 0): WhatIfRequest {
+  return requireValid(WHAT_IF_REQUEST, { changes, settle }, 'BF_INPUT_INVALID', 'question');
 }
 
 export const QUESTIONS: Readonly<Record<string, WhatIfRequest>> = {
@@ -35,4 +35,5 @@ export const QUESTIONS: Readonly<Record<string, WhatIfRequest>> = {
   'demand of a tenth of the clusters': request({ demand: [{ cluster: '*7', times: 1.5 }] }),
   'priority of a cluster': request({ priorities: [{ cluster: '*0007', set: 900_000 }] }),
   'sharing off': request({ options: { sharing: 'off' } }),
+  'demand of a tenth of the clusters, settled': request({ demand: [{ cluster: '*7', times: 1.5 }] }, 20),
 };

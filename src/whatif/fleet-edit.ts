@@ -1,6 +1,6 @@
 // Changes of a fleet that are undone afterwards. The fleet is the caller's own copy; nothing else may write it in between.
 // The state of a machine or of a cluster's demand before its first change is kept, and `undo` writes it back. Every machine
-// keeps its slot.
+// keeps its slot. The fleet of a shard has millions of machines, so the caller's `pause` is called within changes.
 
 import type { ClassFacts, Fleet, FreeRun, LedgerRecord, MachineStatus } from '../fleet/index.ts';
 import { type Need, wholeRollup } from '../model/index.ts';
@@ -10,8 +10,13 @@ interface Reported {
   readonly version: number;
 }
 
+/** Writes of single machines between two calls of `pause`: about a millisecond. */
+const WRITES_BETWEEN_PAUSES = 1024;
+
 export class FleetEdit {
   readonly fleet: Fleet;
+  readonly #pause: () => void;
+  #writes = 0;
   /** By slot: the record before. */
   readonly #machines = new Map<number, LedgerRecord>();
   readonly #removed = new Set<number>();
@@ -22,8 +27,9 @@ export class FleetEdit {
   /** By cluster. */
   readonly #demand = new Map<string, Reported>();
 
-  constructor(fleet: Fleet) {
+  constructor(fleet: Fleet, pause: () => void) {
     this.fleet = fleet;
+    this.#pause = pause;
   }
 
   /** Several writes of machines at once. */
@@ -39,6 +45,7 @@ export class FleetEdit {
         this.#remember(slot);
         this.#removed.add(slot);
         machines.hide(slot);
+        this.#wrote();
       }
     });
   }
@@ -68,6 +75,7 @@ export class FleetEdit {
     factsOf: ((before: ClassFacts) => ClassFacts) | null,
   ): readonly number[] {
     const { machines } = this.fleet;
+    this.#pause();
     const { runs, others } = machines.takeFree(slots);
     if (runs.length === 0) return others;
     if (factsOf !== null) machines.placeFree(runs.map((run) => ({ ...run, facts: factsOf(run.facts) })));
@@ -78,12 +86,14 @@ export class FleetEdit {
   update(slot: number, changes: Partial<MachineStatus>, facts?: ClassFacts): void {
     this.#remember(slot);
     this.fleet.machines.update(slot, changes, facts);
+    this.#wrote();
   }
 
   /** Adds a machine with an id that is not in use. */
   add(machine: LedgerRecord): void {
     this.#added.add(machine.id);
     this.fleet.machines.put(machine);
+    this.#wrote();
   }
 
   /** The clock of the reclaim hold; no run of the fleet depends on it. */
@@ -97,29 +107,42 @@ export class FleetEdit {
     const number = clusters.find(cluster);
     if (!this.#demand.has(cluster))
       this.#demand.set(cluster, { needs: demand.needsOf(number), version: demand.versionOf(number) });
+    this.#pause();
     demand.replace(cluster, needs);
   }
 
   undo(): void {
     const { machines, demand } = this.fleet;
+    this.#pause();
     machines.batch(() => {
-      for (const id of this.#added) machines.remove(id);
+      for (const id of this.#added) {
+        machines.remove(id);
+        this.#wrote();
+      }
       for (const [slot, before] of this.#machines) {
         if (this.#removed.has(slot)) machines.reveal(slot, before);
         else machines.update(slot, before, before);
+        this.#wrote();
       }
     });
     for (const { runs, isHidden } of this.#moved.reverse()) {
+      this.#pause();
       if (!isHidden) machines.takeFree(runs.flatMap(({ slots }) => slots));
       machines.placeFree(runs);
     }
     this.#moved = [];
-    for (const [cluster, { needs, version }] of this.#demand)
+    for (const [cluster, { needs, version }] of this.#demand) {
+      this.#pause();
       demand.apply(wholeRollup(cluster, needs, version));
+    }
     this.#machines.clear();
     this.#removed.clear();
     this.#added.clear();
     this.#demand.clear();
+  }
+
+  #wrote(): void {
+    if (++this.#writes % WRITES_BETWEEN_PAUSES === 0) this.#pause();
   }
 
   #remember(slot: number): void {

@@ -26,7 +26,10 @@ export interface SettledFleet {
   readonly counts: Readonly<Record<ActionKind, number>>;
 }
 
-/** At most `limit` cycles after the first decision, which the fleet has not changed since. */
+/**
+ * At most `limit` cycles after the first decision, since which the fleet has not changed. Calls `pause` before each plan is
+ * accepted and before each phase of a decision.
+ */
 export function settle(
   edit: FleetEdit,
   engine: Engine,
@@ -35,7 +38,8 @@ export function settle(
     nowMs: startMs,
     options: startOptions,
     limit,
-  }: { nowMs: number; options: DecisionOptions; limit: number },
+    pause,
+  }: { nowMs: number; options: DecisionOptions; limit: number; pause: () => void },
 ): SettledFleet {
   const { fleet } = edit;
   const profiles = new Profiles(fleet);
@@ -50,10 +54,11 @@ export function settle(
     if (cycles === limit) return { decision, nowMs, cycles, isQuiet: false, counts };
     for (const { kind } of decision.eachAction()) counts[kind]++;
     const marked = clustersOf(fleet, options.retiring);
+    pause();
     accept(edit, decision, profiles, nowMs);
     options = { ...options, retiring: stillIn(fleet, marked) };
     nowMs = nextMs;
-    decision = engine.decide(nowMs, options);
+    decision = engine.decide(nowMs, options, { probe: pause });
   }
 }
 

@@ -13,7 +13,10 @@ import { costDifference, type Outcome, outcomeOf } from './outcome.ts';
 import { settle } from './settle.ts';
 
 export interface AskHooks {
-  /** Called between steps, of which the longest is a phase of a decision; a caller that shares its cores waits in it. */
+  /**
+   * Called between steps, also of settling and of undoing the changes; the longest step is a phase of a decision. A caller
+   * that shares its cores waits in it.
+   */
   readonly pause?: (() => void) | undefined;
   /** Called with the answer before the changes are undone, which takes as long as making them. */
   readonly onAnswer?: ((answer: WhatIfAnswer) => void) | undefined;
@@ -43,7 +46,7 @@ export class WhatIf {
     const { pause = noPause, onAnswer } = hooks;
     const before = this.#outcome(this.#decide(nowMs, options, pause));
     pause();
-    const edit = new FleetEdit(this.#fleet);
+    const edit = new FleetEdit(this.#fleet, pause);
     try {
       const names: Naming = { limit: request.limit, nameOf: this.#world.nameOf };
       const bound = this.#bound();
@@ -57,7 +60,8 @@ export class WhatIf {
         onAnswer?.(answer);
         return answer;
       }
-      const settled = this.#settle(edit, decision, { nowMs, before, applied, names, limit: request.settle });
+      const { settle: limit } = request;
+      const settled = this.#settle(edit, decision, { nowMs, before, applied, names, limit, pause });
       const complete = { ...answer, settled };
       onAnswer?.(complete);
       return complete;
@@ -90,15 +94,18 @@ export class WhatIf {
       applied,
       names,
       limit,
+      pause,
     }: {
       readonly nowMs: number;
       readonly before: Outcome;
       readonly applied: Applied;
       readonly names: Naming;
       readonly limit: number;
+      readonly pause: () => void;
     },
   ): Settled {
-    const end = settle(edit, this.#engine, first, { nowMs, options: applied.options, limit });
+    const end = settle(edit, this.#engine, first, { nowMs, options: applied.options, limit, pause });
+    pause();
     const { cost, needs, unmet } = this.#outcome(end.decision);
     const changes = verdictChanges(before.unmet, unmet, applied.renamed, names);
     return {

@@ -2,7 +2,7 @@
 // with it. Used by controller-worker.ts, what-if-worker.ts and redecide-worker.ts.
 
 /** Entries of the shared block. */
-const Entry = {
+export const Pacing = {
   /** 1 while a cycle runs. */
   Running: 0,
 } as const;
@@ -16,11 +16,11 @@ export function newPacing(): Int32Array {
 
 /** Called by the controller when a cycle begins and ends. */
 export function pace(pacing: Int32Array, isRunning: boolean): void {
-  Atomics.store(pacing, Entry.Running, isRunning ? 1 : 0);
-  if (!isRunning) Atomics.notify(pacing, Entry.Running);
+  Atomics.store(pacing, Pacing.Running, isRunning ? 1 : 0);
+  if (!isRunning) Atomics.notify(pacing, Pacing.Running);
 }
 
 /** Waits while a cycle runs. */
 export function standBack(pacing: Int32Array): void {
-  if (Atomics.load(pacing, Entry.Running) === 1) Atomics.wait(pacing, Entry.Running, 1, LONGEST_PAUSE_MS);
+  if (Atomics.load(pacing, Pacing.Running) === 1) Atomics.wait(pacing, Pacing.Running, 1, LONGEST_PAUSE_MS);
 }

@@ -9,32 +9,29 @@ import { WHAT_IF_REQUEST } from '../../whatif/request.ts';
 import type { ControllerPort } from '../events.ts';
 import type { MachineLedger } from '../inventory/machine-ledger.ts';
 import { ReplicaFeed } from '../planning/replica-feed.ts';
-import { newPacing } from './pacing.ts';
+import { newPacing, Pacing } from './pacing.ts';
 import { WhatIfService } from './what-if-service.ts';
 
 const INPUT = anInput(
   [aMachine('m1', MachineState.Speculative, { resources: resources({ cpu: 4 }), pricePerHour: 1 })],
   [aNeed({ aggregate: resources({ cpu: 4 }), minUnit: resources({ cpu: 1 }) })],
 );
-const REQUEST = requireValid(
-  WHAT_IF_REQUEST,
-  { changes: { without: [{ name: '*' }] } },
-  'BF_INPUT_INVALID',
-  'request',
-);
+const requestOf = (document: object) =>
+  requireValid(WHAT_IF_REQUEST, document, 'BF_INPUT_INVALID', 'request');
+const REQUEST = requestOf({ changes: { without: [{ name: '*' }] } });
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const clean of cleanups.splice(0)) await clean();
 });
 
-function started({ hasDecided = true } = {}): WhatIfService {
+function started({ hasDecided = true, pacing = newPacing() } = {}): WhatIfService {
   const fleet = fleetOf(INPUT);
   const ledger = { fleet, ownerOf: () => 'cloud', particularsOf: () => ({ host: null }) };
   const feed = new ReplicaFeed(ledger as unknown as MachineLedger, 0);
   const { nowMs: atMs, options } = INPUT;
   const controller = { ask: async () => feed.next(atMs, hasDecided ? { atMs, options } : null) };
-  const service = new WhatIfService(controller as unknown as ControllerPort, newPacing());
+  const service = new WhatIfService(controller as unknown as ControllerPort, pacing);
   cleanups.push(() => service.close());
   return service;
 }
@@ -48,6 +45,23 @@ async function patiently<T>(ask: () => Promise<T>): Promise<T> {
       if (!String(error).includes('being copied')) throw error;
     }
   }
+}
+
+/** Asks while a cycle of the controller runs, lets each wait of the thread end alone, and counts them. */
+async function askedDuringCycle<T>(pacing: Int32Array, ask: () => Promise<T>): Promise<[T, number]> {
+  Atomics.store(pacing, Pacing.Running, 1);
+  let isAnswered = false;
+  let waits = 0;
+  const asked = ask().finally(() => {
+    isAnswered = true;
+  });
+  while (!isAnswered) {
+    waits += Atomics.notify(pacing, Pacing.Running);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  Atomics.store(pacing, Pacing.Running, 0);
+  Atomics.notify(pacing, Pacing.Running);
+  return [await asked, waits];
 }
 
 describe('the thread of what-if questions', () => {
@@ -70,6 +84,23 @@ describe('the thread of what-if questions', () => {
     // Then
     await expect(service.whatIf(REQUEST)).rejects.toMatchObject({ code: 'BF_WHATIF_BUSY' });
     await expect(first).resolves.toMatchObject({ settled: null });
+  });
+
+  it('waits for the end of a cycle before each phase of each decision of a fleet that settles', async () => {
+    // Given
+    const pacing = newPacing();
+    const service = started({ pacing });
+    await patiently(() => service.whatIf(REQUEST));
+    const [, waitsOfDecision] = await askedDuringCycle(pacing, () =>
+      service.whatIf(requestOf({ changes: {} })),
+    );
+    // When
+    const [{ settled }, waits] = await askedDuringCycle(pacing, () =>
+      service.whatIf(requestOf({ changes: {}, settle: true })),
+    );
+    // Then each further cycle has at least these phases: credit, acquire, preempt, reclaim, plan
+    expect(settled).toMatchObject({ cycles: 2, isQuiet: true, bought: 1, bound: 1 });
+    expect(waits - waitsOfDecision).toBeGreaterThanOrEqual(2 * 5);
   });
 
   it('has no answer before the first decision', async () => {

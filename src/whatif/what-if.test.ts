@@ -1,0 +1,41 @@
+// What a caller of a question can rely on beside the answer: pauses, and when the answer is passed on.
+
+import { describe, expect, it } from 'vitest';
+import { aMachine, aNeed, anInput, resources } from '../../testing/support/fleets.ts';
+import { fleetOf } from '../fleet/index.ts';
+import { keyText, MachineState } from '../model/index.ts';
+import { requireValid } from '../runtime/validation.ts';
+import { WHAT_IF_REQUEST } from './request.ts';
+import { WhatIf } from './what-if.ts';
+
+const MACHINES = 5000;
+
+describe('a what-if question about a large fleet', () => {
+  it('given changes of thousands of machines in use, then it pauses while it makes them and while it undoes them', () => {
+    // Given
+    const machines = Array.from({ length: MACHINES }, (_, i) => aMachine(`m${i}`, MachineState.Configured));
+    const need = aNeed({ aggregate: resources({ cpu: 4 * MACHINES }) });
+    const input = anInput(machines, [need]);
+    const facts = { providerOf: () => '', hasFailedHost: () => false };
+    const whatIf = new WhatIf(fleetOf(input), { facts, nameOf: keyText });
+    const pausesOf = (changes: object): { asking: number; undoing: number } => {
+      const request = requireValid(WHAT_IF_REQUEST, { changes }, 'BF_INPUT_INVALID', 'question');
+      const counts = { asking: 0, undoing: 0 };
+      let phase: keyof typeof counts = 'asking';
+      const onAnswer = (): void => {
+        phase = 'undoing';
+      };
+      const pause = (): void => {
+        counts[phase]++;
+      };
+      whatIf.ask(input.nowMs, input.options, request, { pause, onAnswer });
+      return counts;
+    };
+    // When
+    const nothing = pausesOf({});
+    const all = pausesOf({ without: [{ state: 'configured' }] });
+    // Then every 1,024 writes are followed by a pause
+    expect(all.asking - nothing.asking).toBeGreaterThanOrEqual(4);
+    expect(all.undoing - nothing.undoing).toBeGreaterThanOrEqual(4);
+  });
+});
