@@ -11,7 +11,7 @@ export type { LedgerRecord, MachineStatus, MachineTable } from './machines/machi
 export { SupplyPublisher, type SupplyUpdate } from './machines/supply.ts';
 export type { PendingChange } from './pending-changes.ts';
 export { PendingChanges } from './pending-changes.ts';
-export type { ClassFacts } from './tables/classes.ts';
+export { type ClassFacts, classText } from './tables/classes.ts';
 export type { Domains } from './tables/domains.ts';
 export type { Pattern, PatternParts } from './tables/patterns.ts';
 export { Serves } from './tables/patterns.ts';

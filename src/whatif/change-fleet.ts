@@ -1,27 +1,28 @@
 // Applies the changes of a question to a fleet and to the options of the decision. Used by what-if.ts.
 
-import type { ClassFacts, Fleet, LedgerRecord } from '../fleet/index.ts';
+import { type ClassFacts, classText, type Fleet, type LedgerRecord } from '../fleet/index.ts';
 import {
   BigFleetError,
-  type CapacityType,
+  compareText,
   type DecisionOptions,
   excerpt,
-  isPurchased,
   keyOf,
   keyText,
   MAX_UNITS,
   MachineState,
   makeProfile,
   mergeNeeds,
-  microsOf,
   type Need,
   type NeedKey,
   type ResourceVector,
+  sameTermOf,
 } from '../model/index.ts';
 import { didYouMean } from '../runtime/nearest.ts';
 import type { AmountChange, Changes, OptionChanges, StockChange } from './changes.ts';
 import type { FleetEdit } from './fleet-edit.ts';
-import { type MachineFacts, matchesClass, matchesCluster, matchesNeed, slotsOf } from './selection.ts';
+import { Renames } from './renames.ts';
+import { type MachineFacts, matchesCluster, matchesNeed, matchesOffer, slotsOf } from './selection.ts';
+import { budgetAfter, budgetUnder, type Spending, spendingOf } from './spending.ts';
 
 /** How much of the fleet the changes were about. */
 export interface Touched {
@@ -36,14 +37,8 @@ export interface Applied {
   /** Paths of changes that match nothing. */
   readonly unmatched: readonly string[];
   readonly options: DecisionOptions;
-  readonly renamed: Renamed;
+  readonly renames: Renames;
 }
-
-/**
- * By text of the key that a Need has now: its key in the changed fleet, where that is another one, or where another Need gets
- * the same one.
- */
-export type Renamed = ReadonlyMap<string, { readonly from: NeedKey; readonly to: NeedKey }>;
 
 export interface World {
   readonly facts: MachineFacts;
@@ -60,6 +55,8 @@ export function applyChanges(
 ): Applied {
   const { fleet } = edit;
   const templates = changes.stock.map((stock, i) => templateOf(fleet, stock, `stock[${i}]`));
+  const isLimited = (options.purchaseBudget ?? changes.options?.maxPurchasedPerHour ?? null) !== null;
+  const spent = isLimited ? spendingOf(fleet, facts) : null;
   const unmatched: string[] = [];
   const note = (path: string, count: number): number => {
     if (count === 0) unmatched.push(path);
@@ -80,12 +77,15 @@ export function applyChanges(
     }
   }
   const added = addStock(edit, changes, templates);
-  const { count: needs, renamed } = changeDemand(edit, changes, nameOf, note);
+  const { count: needs, renames } = changeDemand(edit, changes, nameOf, note);
   return {
     touched: { removed, repriced, added, needs },
     unmatched,
-    options: changes.options === null ? options : optionsWith(options, changes.options, fleet, facts),
-    renamed,
+    options: {
+      ...(changes.options === null ? options : policiesOf(options, changes.options)),
+      ...(spent === null ? {} : budgetOf(options, changes.options, spent, spendingOf(fleet, facts))),
+    },
+    renames,
   };
 }
 
@@ -109,7 +109,9 @@ function templateOf({ classes }: Fleet, stock: StockChange, path: string): Class
     (a, b) =>
       Number(b.zone === zone) - Number(a.zone === zone) ||
       a.pricePerHour - b.pricePerHour ||
-      a.interruptionProbability - b.interruptionProbability,
+      a.interruptionProbability - b.interruptionProbability ||
+      // Not by number: numbers depend on the questions before.
+      compareText(classText(a), classText(b)),
   );
   if (best === undefined) throw unknownType(classes, stock, ofType.length > 0, path);
   return zone === null || best.zone === zone ? best : { ...best, zone, labels: inZone(best.labels, zone) };
@@ -142,7 +144,7 @@ function addStock(edit: FleetEdit, { stock, ...changes }: Changes, templates: re
     let facts = templates[i]!;
     for (const field of ['prices', 'probabilities'] as const)
       for (const change of changes[field])
-        if (matchesClass(change.match, facts)) facts = withAmount(facts, field, change);
+        if (matchesOffer(change.match, facts)) facts = withAmount(facts, field, change);
     return Array.from({ length: count }, () => {
       do number++;
       while (machines.slotOf(`what-if-${number}`) !== undefined);
@@ -171,9 +173,9 @@ function changeDemand(
   { demand, priorities }: Changes,
   nameOf: World['nameOf'],
   note: (path: string, count: number) => number,
-): { readonly count: number; readonly renamed: Renamed } {
+): { readonly count: number; readonly renames: Renames } {
   const changes = [...demand, ...priorities];
-  const renamed = new Map<string, { from: NeedKey; to: NeedKey }>();
+  const renames = new Renames();
   const matches = changes.map(() => 0);
   let count = 0;
   const { clusters, demand: ledger } = edit.fleet;
@@ -195,28 +197,35 @@ function changeDemand(
       count++;
       return need;
     });
-    rename(all, needs, renamed);
-    if (isChanged) edit.replaceNeeds(name, mergeNeeds(needs));
+    if (!isChanged) continue;
+    rename(all, needs, renames);
+    const folds = all.map((before, i) => (before === needs[i] ? null : foldOf(edit.fleet, before)));
+    edit.replaceNeeds(name, mergeNeeds(needs));
+    for (const [i, from] of folds.entries()) {
+      const to = from === null ? null : foldOf(edit.fleet, needs[i]!);
+      if (from !== null && to !== null) renames.addFold(from, to);
+    }
   }
   for (const [i, found] of matches.entries())
     note(i < demand.length ? `demand[${i}]` : `priorities[${i - demand.length}]`, found);
-  return { count, renamed };
+  return { count, renames };
 }
 
-function rename(
-  before: readonly Need[],
-  after: readonly Need[],
-  renamed: Map<string, { from: NeedKey; to: NeedKey }>,
-): void {
+function rename(before: readonly Need[], after: readonly Need[], renames: Renames): void {
   const targets = new Set<string>();
   for (const [i, need] of before.entries())
     if (need.profile !== after[i]!.profile) targets.add(keyText(keyOf(after[i]!)));
   if (targets.size === 0) return;
   for (const [i, need] of before.entries()) {
     const [from, to] = [keyOf(need), keyOf(after[i]!)];
-    if (need.profile !== after[i]!.profile || targets.has(keyText(from)))
-      renamed.set(keyText(from), { from, to });
+    if (need.profile !== after[i]!.profile || targets.has(keyText(from))) renames.add(from, to);
   }
+}
+
+/** The key of the fold that a Need may be in; null for one that is not a gang. */
+function foldOf({ demand, keys }: Fleet, need: Need): NeedKey | null {
+  const row = sameTermOf(need.profile) === undefined ? undefined : demand.rowOf(keyOf(need));
+  return row === undefined ? null : keys.keyOf(demand.foldKey[row]!);
 }
 
 /** The largest pod stays as it is: there are more or fewer pods. A Need whose size is not known is left as it is. */
@@ -236,11 +245,9 @@ function withPriority(need: Need, priority: number): Need {
   return profile.priority === priority ? need : { ...need, profile: makeProfile({ ...profile, priority }) };
 }
 
-function optionsWith(
+function policiesOf(
   options: DecisionOptions,
-  { sharing, reclaimHold, poolOrder, accelerators, maxPurchasedPerHour }: OptionChanges,
-  fleet: Fleet,
-  facts: MachineFacts,
+  { sharing, reclaimHold, poolOrder, accelerators }: OptionChanges,
 ): DecisionOptions {
   return {
     ...options,
@@ -248,38 +255,18 @@ function optionsWith(
     reclaimHoldSeconds: reclaimHold ?? options.reclaimHoldSeconds,
     poolOrder: poolOrder ?? options.poolOrder,
     ...accelerators,
-    ...(maxPurchasedPerHour === null
-      ? {}
-      : { purchaseBudget: budgetOf(maxPurchasedPerHour, options, fleet, facts) }),
   };
 }
 
-/** The limits of clusters stay as they are. */
+/** Ceilings that are not changed stay as they are, so that budgets follow what is purchased. */
 function budgetOf(
-  dollars: number,
-  { purchaseBudget }: DecisionOptions,
-  fleet: Fleet,
-  facts: MachineFacts,
-): DecisionOptions['purchaseBudget'] {
-  const clusters = purchaseBudget?.clusters ?? new Map<string, number>();
-  if (dollars === Number.POSITIVE_INFINITY)
-    return clusters.size === 0 ? undefined : { shard: Number.POSITIVE_INFINITY, clusters };
-  return { shard: microsOf(dollars) - purchasedIn(fleet, facts), clusters };
-}
-
-/** Micro-dollars per hour of machines that are purchased by the hour, those that are being created included. */
-function purchasedIn({ classes, machines }: Fleet, facts: MachineFacts): number {
-  const micros = Float64Array.from({ length: classes.size }, (_, number) =>
-    classes.attributes[number] !== undefined && isPurchased(classes.capacityType[number] as CapacityType)
-      ? microsOf(classes.price[number]!)
-      : 0,
-  );
-  let sum = 0;
-  for (let slot = 0; slot < machines.size; slot++) {
-    const state = machines.state[slot]!;
-    if (state === 0 || state === MachineState.Speculative) continue;
-    if (state === MachineState.Failed && !facts.hasFailedHost(slot)) continue;
-    sum += micros[machines.classOf[slot]!]!;
-  }
-  return sum;
+  { purchaseBudget: stated }: DecisionOptions,
+  changes: OptionChanges | null,
+  before: Spending,
+  after: Spending,
+): Pick<DecisionOptions, 'purchaseBudget'> {
+  const dollars = changes?.maxPurchasedPerHour ?? null;
+  const budget = stated === undefined ? undefined : budgetAfter(stated, before, after);
+  if (dollars === null) return { purchaseBudget: budget };
+  return { purchaseBudget: budgetUnder(dollars, budget?.clusters ?? new Map(), after) };
 }

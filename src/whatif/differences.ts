@@ -9,7 +9,7 @@ import {
   type Verdict,
 } from '../model/index.ts';
 import type { Listed, NeedName, WhatIfAction, WhatIfVerdict } from './answer.ts';
-import type { Renamed } from './change-fleet.ts';
+import type { Renames } from './renames.ts';
 
 export interface Naming {
   readonly nameOf: (key: NeedKey) => string;
@@ -25,14 +25,35 @@ function priorityOf({ fingerprint }: NeedKey): number {
   return Number(/^p=(-?\d+)\|/.exec(fingerprint)?.[1] ?? 0);
 }
 
-/** Actions of `list` that are not among `others`: another kind, machine, cluster or Need. */
-export function actionsOnlyIn(
-  list: readonly Action[],
-  others: readonly Action[],
+export interface ActionChanges {
+  readonly added: Listed<WhatIfAction>;
+  readonly dropped: Listed<WhatIfAction>;
+}
+
+/** Actions of one decision alone: the other one has another kind, cluster or Need for the machine, or no action. */
+export function actionChanges(
+  now: readonly Action[],
+  after: readonly Action[],
+  renames: Renames,
   naming: Naming,
-): Listed<WhatIfAction> {
-  const known = new Map(others.map((action) => [action.machine, action]));
-  const only = list.filter((action) => !isSame(action, known.get(action.machine)));
+): ActionChanges {
+  const [before, later] = [byMachine(now), byMachine(after)];
+  const isKept = (a: Action | undefined, b: Action | undefined): boolean =>
+    a !== undefined && b !== undefined && isSame(a, b, renames);
+  const added = after.filter((action) => !isKept(before.get(action.machine), action));
+  const dropped = now.filter((action) => !isKept(action, later.get(action.machine)));
+  // Needs keep the name that they have now.
+  const named = added.map((action) =>
+    action.need === null ? action : { ...action, need: renames.formerOf(action.need)[0]! },
+  );
+  return { added: listedActions(named, naming), dropped: listedActions(dropped, naming) };
+}
+
+function byMachine(actions: readonly Action[]): ReadonlyMap<string, Action> {
+  return new Map(actions.map((action) => [action.machine, action]));
+}
+
+function listedActions(only: readonly Action[], naming: Naming): Listed<WhatIfAction> {
   const items = only.slice(0, naming.limit).map(
     ({ kind, machine, cluster, reason, need }): WhatIfAction => ({
       ...{ kind, machine, cluster, reason },
@@ -42,10 +63,10 @@ export function actionsOnlyIn(
   return { total: only.length, items };
 }
 
-function isSame(a: Action, b: Action | undefined): boolean {
-  if (b === undefined || a.kind !== b.kind || a.cluster !== b.cluster) return false;
-  if (a.need === null || b.need === null) return a.need === b.need;
-  return a.need.fingerprint === b.need.fingerprint && a.need.group === b.need.group;
+function isSame(now: Action, after: Action, renames: Renames): boolean {
+  if (now.kind !== after.kind || now.cluster !== after.cluster) return false;
+  if (now.need === null || after.need === null) return now.need === after.need;
+  return renames.isSame(now.need, after.need);
 }
 
 export interface VerdictChanges {
@@ -58,7 +79,7 @@ export interface VerdictChanges {
 export function verdictChanges(
   now: readonly Verdict[],
   changedTo: readonly Verdict[],
-  renamed: Renamed,
+  renames: Renames,
   naming: Naming,
 ): VerdictChanges {
   const byKey = new Map(changedTo.map((verdict) => [keyText(verdict.key), verdict]));
@@ -68,16 +89,17 @@ export function verdictChanges(
   for (const verdict of now) {
     const text = keyText(verdict.key);
     seen.add(text);
-    const after = byKey.get(keyText(renamed.get(text)?.to ?? verdict.key)) ?? null;
+    const after = byKey.get(keyText(renames.laterOf(verdict.key))) ?? null;
     if (after === null) met.push({ key: verdict.key, now: verdict, after: null });
     else if (after.unmet!.reason !== verdict.unmet!.reason)
       changed.push({ key: verdict.key, now: verdict, after });
   }
-  const former = formerKeys(renamed);
-  const unmet = changedTo.flatMap((verdict): readonly Pair[] => {
-    const keys = former.get(keyText(verdict.key)) ?? [verdict.key];
-    return keys.filter((key) => !seen.has(keyText(key))).map((key) => ({ key, now: null, after: verdict }));
-  });
+  const unmet = changedTo.flatMap((verdict) =>
+    renames
+      .formerOf(verdict.key)
+      .filter((key) => !seen.has(keyText(key)))
+      .map((key): Pair => ({ key, now: null, after: verdict })),
+  );
   return { unmet: listed(unmet, naming), met: listed(met, naming), changed: listed(changed, naming) };
 }
 
@@ -85,12 +107,6 @@ interface Pair {
   readonly key: NeedKey;
   readonly now: Verdict | null;
   readonly after: Verdict | null;
-}
-
-/** By text of a key in the changed fleet: the keys that these Needs have now. */
-function formerKeys(renamed: Renamed): ReadonlyMap<string, readonly NeedKey[]> {
-  const former = Map.groupBy(renamed.values(), ({ to }) => keyText(to));
-  return new Map([...former].map(([text, renames]) => [text, renames.map(({ from }) => from)]));
 }
 
 function listed(pairs: readonly Pair[], naming: Naming): Listed<WhatIfVerdict> {

@@ -2,7 +2,7 @@
 // change-fleet.ts.
 
 import type { ClassFacts, Fleet } from '../fleet/index.ts';
-import { type CapacityType, keyOf, type MachineState, type Need, type NeedKey } from '../model/index.ts';
+import { type CapacityType, keyOf, MachineState, type Need, type NeedKey } from '../model/index.ts';
 import { CAPACITY_TYPE_NAMES, STATE_NAMES } from '../scenario/enum-names.ts';
 import type { Match, NeedMatch } from './changes.ts';
 import { matchesAny } from './glob.ts';
@@ -16,7 +16,7 @@ export interface MachineFacts {
 }
 
 /** Whether machines of a class match, as far as the class says. */
-export function matchesClass(match: Match, facts: ClassFacts): boolean {
+function matchesClass(match: Match, facts: ClassFacts): boolean {
   const { name, zone, capacityType, instanceType, labels } = match;
   const type = CAPACITY_TYPE_NAMES.format(facts.capacityType as CapacityType);
   return (
@@ -34,6 +34,17 @@ export function matchesClass(match: Match, facts: ClassFacts): boolean {
 /** Whether the class of a machine says all that a match asks. */
 function isOfClass({ provider, state, cluster }: Match): boolean {
   return provider === null && state === null && cluster === null;
+}
+
+/** Whether a machine that could be bought, and whose provider is not known, matches. */
+export function matchesOffer(match: Match, facts: ClassFacts): boolean {
+  const { provider, state, cluster } = match;
+  return (
+    matchesClass(match, facts) &&
+    holds(provider, '') &&
+    holds(state, STATE_NAMES.format(MachineState.Speculative)) &&
+    holds(cluster, '')
+  );
 }
 
 /** Whether a machine of a class that matches does so itself. */

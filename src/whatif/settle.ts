@@ -15,6 +15,8 @@ import {
   type Stamp,
 } from '../model/index.ts';
 import type { FleetEdit } from './fleet-edit.ts';
+import type { MachineFacts } from './selection.ts';
+import { budgetAfter, spendingOf } from './spending.ts';
 
 export interface SettledFleet {
   /** Valid until the fleet changes. */
@@ -37,9 +39,16 @@ export function settle(
   {
     nowMs: startMs,
     options: startOptions,
+    facts,
     limit,
     pause,
-  }: { nowMs: number; options: DecisionOptions; limit: number; pause: () => void },
+  }: {
+    readonly nowMs: number;
+    readonly options: DecisionOptions;
+    readonly facts: MachineFacts;
+    readonly limit: number;
+    readonly pause: () => void;
+  },
 ): SettledFleet {
   const { fleet } = edit;
   const profiles = new Profiles(fleet);
@@ -47,6 +56,7 @@ export function settle(
   let nowMs = startMs;
   let options = startOptions;
   let decision = first;
+  let spent = options.purchaseBudget === undefined ? null : spendingOf(fleet, facts);
   for (let cycles = 0; ; cycles++) {
     const isAtRest = isQuiet(decision) && !hasMoves(fleet);
     const nextMs = isAtRest ? nextExpiry(fleet, decision, nowMs, options) : nowMs;
@@ -57,6 +67,11 @@ export function settle(
     pause();
     accept(edit, decision, profiles, nowMs);
     options = { ...options, retiring: stillIn(fleet, marked) };
+    if (spent !== null) {
+      const before = spent;
+      spent = spendingOf(fleet, facts);
+      options = { ...options, purchaseBudget: budgetAfter(options.purchaseBudget!, before, spent) };
+    }
     nowMs = nextMs;
     decision = engine.decide(nowMs, options, { probe: pause });
   }

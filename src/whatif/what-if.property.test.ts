@@ -3,27 +3,33 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { runUntilQuiet, startLoop } from '../../testing/loop/loop.ts';
-import { anyFleets } from '../../testing/support/fleets.ts';
+import { type LoopRules, startLoop, stepLoop } from '../../testing/loop/loop.ts';
+import { anyFleets, foldKeyOf } from '../../testing/support/fleets.ts';
+import {
+  type Changed,
+  type Document,
+  nameOf,
+  purchased,
+  questionPairsOn,
+  questionsOn,
+} from '../../testing/support/what-if-changes.ts';
 import { decide as decideFleet } from '../engine/index.ts';
 import { fleetOf } from '../fleet/index.ts';
 import {
   ACTION_KINDS,
   type Action,
-  CapacityType,
   type DecisionInput,
+  formatResources,
+  keyOf,
   keyText,
-  type LedgerMachine,
-  MachineState,
-  makeProfile,
-  mergeNeeds,
-  type Need,
-  type NeedKey,
   type Plan,
+  type PurchaseBudget,
+  sameTermOf,
+  type Verdict,
 } from '../model/index.ts';
 import { validate } from '../runtime/validation.ts';
 import { planJson } from '../scenario/plan-json.ts';
-import type { WhatIfAction } from './answer.ts';
+import type { Listed, WhatIfAction, WhatIfVerdict } from './answer.ts';
 import type { WhatIfRequest } from './changes.ts';
 import { whatIfOn } from './on-input.ts';
 import { WHAT_IF_REQUEST } from './request.ts';
@@ -32,131 +38,11 @@ import { WhatIf } from './what-if.ts';
 const decide = (input: DecisionInput): Plan => decideFleet(fleetOf(input), input.nowMs, input.options);
 
 const RUNS = Number(process.env['BIGFLEET_RUNS'] ?? 300);
-const nameOf = (key: NeedKey): string => keyText(key);
 
-type Change = (input: DecisionInput) => DecisionInput;
-
-/** A change as a question has it, and the same as plain code. */
-interface Pair {
-  readonly document: Readonly<Record<string, unknown>>;
-  readonly apply: Change;
-}
-
-const mapMachines =
-  (change: (machine: LedgerMachine) => LedgerMachine | null): Change =>
-  (input) => ({ ...input, machines: input.machines.flatMap((machine) => change(machine) ?? []) });
-
-const mapNeeds =
-  (change: (need: Need) => Need): Change =>
-  (input) => ({ ...input, needs: mergeNeeds(input.needs.map(change)) });
-
-const spot = (machine: LedgerMachine): boolean => machine.capacityType === CapacityType.Spot;
-
-const MATCHES: readonly { match: object; test: (machine: LedgerMachine) => boolean }[] = [
-  { match: { capacityType: 'spot' }, test: spot },
-  { match: { name: ['on-dem*'] }, test: ({ capacityType }) => capacityType === CapacityType.OnDemand },
-  { match: { state: 'configured' }, test: ({ state }) => state === MachineState.Configured },
-  {
-    match: { state: ['idle', 'spec*'] },
-    test: ({ state }) => ([MachineState.Idle, MachineState.Speculative] as MachineState[]).includes(state),
-  },
-  { match: { cluster: 'c1' }, test: ({ cluster }) => cluster === 'c1' },
-  { match: { zone: '*a', capacityType: '*' }, test: ({ zone }) => zone.endsWith('a') },
-  { match: { labels: { rack: '*' } }, test: ({ labels }) => labels.has('rack') },
-];
-
-const match = fc.constantFrom(...MATCHES);
-
-const without: fc.Arbitrary<Pair> = match.map((one) => ({
-  document: { without: [one.match] },
-  apply: mapMachines((machine) => (one.test(machine) ? null : machine)),
-}));
-
-const price: fc.Arbitrary<Pair> = fc
-  .record({ one: match, times: fc.constantFrom(null, 0, 2, 3), set: fc.constantFrom(0, 1, 7) })
-  .map(({ one, times, set }) => ({
-    document: { prices: [{ match: one.match, ...(times === null ? { set } : { times }) }] },
-    apply: mapMachines((machine) =>
-      one.test(machine)
-        ? { ...machine, pricePerHour: times === null ? set : machine.pricePerHour * times }
-        : machine,
-    ),
-  }));
-
-const probability: fc.Arbitrary<Pair> = fc
-  .record({ one: match, times: fc.constantFrom(0, 2, 50) })
-  .map(({ one, times }) => ({
-    document: { probabilities: [{ match: one.match, times }] },
-    apply: mapMachines((machine) =>
-      one.test(machine)
-        ? { ...machine, interruptionProbability: Math.min(1, machine.interruptionProbability * times) }
-        : machine,
-    ),
-  }));
-
-const demand: fc.Arbitrary<Pair> = fc
-  .record({ cluster: fc.constantFrom('c1', '*'), times: fc.constantFrom(0, 0.5, 1, 1.5, 3) })
-  .map(({ cluster, times }) => ({
-    document: { demand: [{ cluster, times }] },
-    apply: mapNeeds((need) =>
-      (cluster === '*' || need.cluster === cluster) && need.setAside !== true
-        ? {
-            ...need,
-            aggregate: new Map(
-              [...need.aggregate].map(([name, units]) => [
-                name,
-                Math.min(2 ** 53 - 1, Math.ceil(units * times)),
-              ]),
-            ),
-          }
-        : need,
-    ),
-  }));
-
-const priority: fc.Arbitrary<Pair> = fc
-  .record({ cluster: fc.constantFrom('c1', '*'), set: fc.constantFrom(0, 10, 1000) })
-  .map(({ cluster, set }) => ({
-    document: { priorities: [{ cluster, set }] },
-    apply: mapNeeds((need) =>
-      cluster === '*' || need.cluster === cluster
-        ? { ...need, profile: makeProfile({ ...need.profile, priority: set }) }
-        : need,
-    ),
-  }));
-
-const policy: fc.Arbitrary<Pair> = fc
-  .record({ sharing: fc.constantFrom('on', 'off'), reclaimHold: fc.constantFrom(0, 600) })
-  .map((options) => ({
-    document: { options },
-    apply: (input): DecisionInput => ({
-      ...input,
-      options: {
-        ...input.options,
-        sharing: options.sharing as 'on' | 'off',
-        reclaimHoldSeconds: options.reclaimHold,
-      },
-    }),
-  }));
-
-/** Each kind at most once, in the order in which a question applies them. */
-const changes: fc.Arbitrary<Pair> = fc
-  .tuple(...[without, price, probability, demand, priority, policy].map((kind) => fc.option(kind)))
-  .map((kinds) => {
-    const pairs = kinds.filter((kind) => kind !== null);
-    return {
-      document: Object.assign({}, ...pairs.map(({ document }) => document)) as object as Pair['document'],
-      apply: (input) => pairs.reduce((changed, pair) => pair.apply(changed), input),
-    };
-  });
-
-function requestOf(document: Pair['document'], settle: number | boolean = false): WhatIfRequest {
-  const result = validate(WHAT_IF_REQUEST, { changes: document, settle, limit: 200 });
+function requestOf(changes: Document, settle: number | boolean = false): WhatIfRequest {
+  const result = validate(WHAT_IF_REQUEST, { changes, settle, limit: 200 });
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
   return result.value;
-}
-
-function textOf({ kind, machine, cluster }: Action | WhatIfAction): string {
-  return `${kind} ${machine} ${cluster}`;
 }
 
 function countsOf(plan: Plan): Readonly<Record<string, number>> {
@@ -165,34 +51,101 @@ function countsOf(plan: Plan): Readonly<Record<string, number>> {
   );
 }
 
-function unmetOf(plan: Plan): string[] {
-  return plan.verdicts.filter(({ satisfied }) => !satisfied).map(({ key }) => keyText(key));
+const textOf = ({ kind, machine, cluster, reason }: Action | WhatIfAction): string =>
+  `${kind} ${machine} ${cluster} ${reason}`;
+
+/** Every item of a list, sorted; there are fewer than the limit. */
+function sortedTexts<T>({ total, items }: Listed<T>, text: (item: T) => string): string[] {
+  expect(items.length).toBe(total);
+  return items.map(text).sort();
 }
+
+/** Texts of actions of the first plan that the second one does not have; a renamed Need is the same Need. */
+function actionsOnlyIn(
+  plan: Plan,
+  other: Plan,
+  isSameNeed: (of: Action, others: Action) => boolean,
+): string[] {
+  const others = new Map(other.actions.map((action) => [action.machine, action]));
+  return plan.actions
+    .filter((action) => {
+      const match = others.get(action.machine);
+      return match?.kind !== action.kind || match.cluster !== action.cluster || !isSameNeed(action, match);
+    })
+    .map(textOf)
+    .sort();
+}
+
+/** Whether two actions are for one Need; for a fold, whether some Need that would be in the first may be in the second. */
+function sameNeedIn({ needs }: DecisionInput, { input: after, keys }: Changed) {
+  const folds = new Map<string, Set<string>>();
+  const changed = new Map(after.needs.map((need) => [keyText(keyOf(need)), need]));
+  for (const need of needs) {
+    const to = changed.get(keyText(keys.get(keyText(keyOf(need)))!))!;
+    if (sameTermOf(need.profile) === undefined) continue;
+    const text = keyText(foldKeyOf(need));
+    folds.set(text, (folds.get(text) ?? new Set()).add(keyText(foldKeyOf(to))));
+  }
+  return (now: Action, later: Action): boolean => {
+    if (now.need === null || later.need === null) return now.need === later.need;
+    const [text, to] = [keyText(now.need), keyText(later.need)];
+    return keyText(keys.get(text) ?? now.need) === to || folds.get(text)?.has(to) === true;
+  };
+}
+
+const verdictText = ({ need, reason, reasonNow, missing }: WhatIfVerdict): string =>
+  JSON.stringify([need.id, reasonNow, reason, missing]);
+
+/** Texts of verdicts by kind of change; each original Need is looked up under its own key before and after. */
+function verdictTexts({ needs }: DecisionInput, { keys }: Changed, now: Plan, after: Plan) {
+  const byKey = ({ verdicts }: Plan): ReadonlyMap<string, Verdict> =>
+    new Map(verdicts.map((verdict) => [keyText(verdict.key), verdict]));
+  const [before, later] = [byKey(now), byKey(after)];
+  const texts: Record<'met' | 'unmet' | 'changed', string[]> = { met: [], unmet: [], changed: [] };
+  for (const key of needs.map(keyOf)) {
+    const was = before.get(keyText(key))!;
+    const is = later.get(keyText(keys.get(keyText(key))!))!;
+    const [reasonNow, reason] = [was.unmet?.reason ?? null, is.unmet?.reason ?? null];
+    if (reasonNow === reason) continue;
+    const missing = is.satisfied ? {} : formatResources(is.deficit);
+    const kind = reason === null ? 'met' : reasonNow === null ? 'unmet' : 'changed';
+    texts[kind].push(JSON.stringify([nameOf(key), reasonNow, reason, missing]));
+  }
+  for (const list of Object.values(texts)) list.sort();
+  return texts;
+}
+
+const unmetIn = ({ verdicts }: Plan): number => verdicts.filter(({ satisfied }) => !satisfied).length;
 
 describe('a what-if question', () => {
   it('says what the engine decides on the changed input', () => {
     fc.assert(
-      fc.property(anyFleets(), changes, (input, { document, apply }) => {
+      fc.property(questionsOn(anyFleets()), ({ input, question }) => {
         // When
-        const answer = whatIfOn(input, requestOf(document), nameOf);
+        const answer = whatIfOn(input, requestOf(question.document), nameOf);
         // Then
-        const [now, after] = [decide(input), decide(apply(input))];
+        const changed = question.apply();
+        const [now, after] = [decide(input), decide(changed.input)];
+        const isSame = sameNeedIn(input, changed);
         expect(answer.actions.now).toEqual(countsOf(now));
         expect(answer.actions.after).toEqual(countsOf(after));
-        const nowTexts = new Set(now.actions.map(textOf));
-        const added = new Set(answer.actions.added.items.map(textOf));
-        for (const action of after.actions)
-          if (!nowTexts.has(textOf(action))) expect(added).toContain(textOf(action));
-        expect(answer.verdicts.now.unmet).toBe(unmetOf(now).length);
-        expect(answer.verdicts.after.unmet).toBe(unmetOf(after).length);
-        const cost = planJson(after, apply(input)).cost;
+        expect(sortedTexts(answer.actions.added, textOf)).toEqual(
+          actionsOnlyIn(after, now, (later, before) => isSame(before, later)),
+        );
+        expect(sortedTexts(answer.actions.dropped, textOf)).toEqual(actionsOnlyIn(now, after, isSame));
+        expect(answer.verdicts.now.unmet).toBe(unmetIn(now));
+        expect(answer.verdicts.after.unmet).toBe(unmetIn(after));
+        expect(answer.verdicts.after.met).toBe(after.verdicts.length - unmetIn(after));
+        const { unmet, met, changed: others } = answer.verdicts;
+        expect({
+          met: sortedTexts(met, verdictText),
+          unmet: sortedTexts(unmet, verdictText),
+          changed: sortedTexts(others, verdictText),
+        }).toEqual(verdictTexts(input, changed, now, after));
+        const cost = planJson(after, changed.input).cost;
         expect(answer.cost.after.perHour).toBeCloseTo(cost.before, 5);
         expect(answer.cost.after.afterActions).toBeCloseTo(cost.after, 5);
         expect(answer.cost.after.risk).toBeCloseTo(cost.risk, 5);
-        if (document['priorities'] !== undefined) return;
-        const nowUnmet = new Set(unmetOf(now));
-        const newlyUnmet = unmetOf(after).filter((key) => !nowUnmet.has(key));
-        expect(answer.verdicts.unmet.items.map(({ need }) => need.id)).toEqual(newlyUnmet);
       }),
       { numRuns: RUNS },
     );
@@ -200,13 +153,12 @@ describe('a what-if question', () => {
 
   it('leaves the fleet as it was, for the next question', () => {
     fc.assert(
-      fc.property(anyFleets(), changes, changes, (input, first, second) => {
+      fc.property(questionPairsOn(anyFleets()), ({ input, first, second }) => {
         // Given
         const fleet = fleetOf(input);
         const facts = { providerOf: () => '', hasFailedHost: () => true };
         const whatIf = new WhatIf(fleet, { facts, nameOf });
-        const ask = (document: Pair['document']) =>
-          whatIf.ask(input.nowMs, input.options, requestOf(document, 3));
+        const ask = (document: Document) => whatIf.ask(input.nowMs, input.options, requestOf(document, 3));
         const alone = new WhatIf(fleetOf(input), { facts, nameOf });
         // When
         ask(first.document);
@@ -218,27 +170,47 @@ describe('a what-if question', () => {
     );
   });
 
-  it('settles as a closed loop in which moves take no time', () => {
+  it('settles as a closed loop in which moves take no time, under ceilings that stay as they are', () => {
     fc.assert(
-      fc.property(anyFleets(), (rough) => {
+      fc.property(anyFleets(), fc.constantFrom(1, 3, 30), (rough, limit) => {
         // Given no machine that waits for a hold, so that no time passes
         const options = { ...rough.options, releaseHoldSeconds: new Map(), reclaimHoldSeconds: 0 };
         const input = { ...rough, options };
         // When
-        const { settled } = whatIfOn(input, requestOf({}, 30), nameOf);
+        const settled = whatIfOn(input, requestOf({}, limit), nameOf).settled!;
         // Then
-        const run = runUntilQuiet(startLoop(input), { decide, delays: 0 }, 30);
-        const last = run.steps.at(-1)!;
-        const counted = (kind: keyof typeof last.counts): number =>
-          run.steps.reduce((sum, { counts }) => sum + counts[kind], 0);
-        if (!settled!.isQuiet) return;
-        expect(settled!.bought).toBe(counted('Provision'));
-        expect(settled!.bound).toBe(counted('Bootstrap'));
-        expect(settled!.drained).toBe(counted('Reclaim'));
-        expect(settled!.preempted).toBe(counted('Preempt'));
-        expect(settled!.needs.unmet).toBe(unmetOf(last.plan).length);
+        const rules: LoopRules = { decide: (of) => decide(withBudgetLeft(of, input)), delays: 0 };
+        let state = startLoop(input);
+        const counts = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };
+        for (let cycle = 0; cycle < settled.cycles; cycle++) {
+          const { step, next } = stepLoop(state, rules);
+          for (const kind of ACTION_KINDS) counts[kind] += step.counts[kind];
+          state = next;
+        }
+        const { plan } = stepLoop(state, rules).step;
+        expect(settled).toMatchObject({
+          ...{ bought: counts.Provision, bound: counts.Bootstrap, released: counts.Delete },
+          ...{ drained: counts.Reclaim, preempted: counts.Preempt },
+          ...{ simulatedSeconds: 0 },
+        });
+        expect(settled.needs.unmet).toBe(unmetIn(plan));
+        expect(settled.isQuiet ? plan.actions : []).toEqual([]);
+        expect(settled.isQuiet || settled.cycles === limit).toBe(true);
       }),
       { numRuns: RUNS },
     );
   });
 });
+
+/** The budget that the ceiling of the first input leaves: what has been purchased since then is spent. */
+function withBudgetLeft(input: DecisionInput, first: DecisionInput): DecisionInput {
+  const { purchaseBudget } = first.options;
+  if (purchaseBudget === undefined) return input;
+  const left = (micros: number, cluster?: string): number =>
+    micros + purchased(first.machines, cluster) - purchased(input.machines, cluster);
+  const budget: PurchaseBudget = {
+    shard: left(purchaseBudget.shard),
+    clusters: new Map([...purchaseBudget.clusters].map(([name, micros]) => [name, left(micros, name)])),
+  };
+  return { ...input, options: { ...input.options, purchaseBudget: budget } };
+}

@@ -7,7 +7,7 @@ import { type Action, type DecisionOptions, MachineState } from '../model/index.
 import type { Disruption, Settled, WhatIfAnswer } from './answer.ts';
 import { type Applied, applyChanges, type World } from './change-fleet.ts';
 import type { WhatIfRequest } from './changes.ts';
-import { actionsOnlyIn, type Naming, verdictChanges } from './differences.ts';
+import { actionChanges, type Naming, verdictChanges } from './differences.ts';
 import { FleetEdit } from './fleet-edit.ts';
 import { costDifference, type Outcome, outcomeOf } from './outcome.ts';
 import { settle } from './settle.ts';
@@ -104,10 +104,12 @@ export class WhatIf {
       readonly pause: () => void;
     },
   ): Settled {
-    const end = settle(edit, this.#engine, first, { nowMs, options: applied.options, limit, pause });
+    const { options } = applied;
+    const { facts } = this.#world;
+    const end = settle(edit, this.#engine, first, { nowMs, options, facts, limit, pause });
     pause();
     const { cost, needs, unmet } = this.#outcome(end.decision);
-    const changes = verdictChanges(before.unmet, unmet, applied.renamed, names);
+    const changes = verdictChanges(before.unmet, unmet, applied.renames, names);
     return {
       cycles: end.cycles,
       isQuiet: end.isQuiet,
@@ -140,20 +142,19 @@ function answerOf(
   },
   naming: Naming,
 ): WhatIfAnswer {
-  const { touched, unmatched, renamed } = applied;
+  const { touched, unmatched, renames } = applied;
   return {
     ...{ atMs, touched, unmatched },
     actions: {
       now: before.counts,
       after: after.counts,
-      added: actionsOnlyIn(after.actions, before.actions, naming),
-      dropped: actionsOnlyIn(before.actions, after.actions, naming),
+      ...actionChanges(before.actions, after.actions, renames, naming),
     },
     cost: { now: before.cost, after: after.cost, difference: costDifference(after.cost, before.cost) },
     verdicts: {
       now: before.needs,
       after: after.needs,
-      ...verdictChanges(before.unmet, after.unmet, renamed, naming),
+      ...verdictChanges(before.unmet, after.unmet, renames, naming),
     },
     disruption: { now: disruptionOf(before.actions, 0), after: disruptionOf(after.actions, lost) },
     settled: null,
