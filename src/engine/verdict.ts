@@ -198,6 +198,7 @@ export function choiceOf(
 
 function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetDetail {
   const { keys } = cycle.fleet;
+  const isSetAside = cycle.rankedRows.kind[unmet.rankedRow] === RowKind.SetAside;
   const pattern = cycle.rankedRows.pattern[unmet.rankedRow]!;
   const fitting = cycle.fittingMachines.fitting(pattern);
   const ownBlocked = ownBlockedOf(cycle, unmet.rankedRow, fitting);
@@ -206,8 +207,7 @@ function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetDetai
     matching: cycle.fittingMachines.matching(pattern),
     fitting: ownBlocked.length === 0 ? fitting : { ...fitting, blocked: fitting.blocked - ownBlocked.length },
     blocker: unmet.blocker === NONE ? null : keys.keyOf(cycle.rankedRows.key[unmet.blocker]!),
-    extraSupply:
-      cycle.rankedRows.kind[unmet.rankedRow] === RowKind.SetAside ? null : cycle.fittingMachines.extra(unmet),
+    extraSupply: isSetAside || !cycle.canBind(unmet.rankedRow) ? null : cycle.fittingMachines.extra(unmet),
   };
 }
 

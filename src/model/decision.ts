@@ -191,7 +191,8 @@ export interface UnmetDetail {
   /**
    * The smallest extra supply that would meet the rest: `count` machines like the known machine `like`, chosen by fewest,
    * then lowest effective cost, then id. A gang that has a domain needs them in that domain, in addition to everything the
-   * domain could already provide.
+   * domain could already provide. It is about the Need alone: other Needs may acquire the machines first, and strict spread
+   * may forbid that many in one domain. null where no machine would help, such as for a cluster that cannot bind.
    */
   readonly extraSupply: { readonly count: number; readonly like: string } | null;
 }

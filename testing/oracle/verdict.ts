@@ -117,7 +117,7 @@ function unmetDetail(oracleState: OracleState, row: Row, deficit: ResourceVector
     },
     fitting: fittingSupply(row, matching),
     blocker: row.kind === 'set-aside' ? null : (blockingRow(row, matching)?.key ?? null),
-    extraSupply: row.kind === 'set-aside' ? null : extraSupply(row, matching, deficit),
+    extraSupply: row.kind === 'set-aside' || !row.canBind ? null : extraSupply(row, matching, deficit),
   };
 }
 

@@ -91,7 +91,9 @@ export const NeedExplanation = view('NeedExplanation', 'A Need with everything t
   extraSupply: z
     .object({ count, like: z.string() })
     .nullable()
-    .describe('The smallest additional supply that would meet it: `count` more machines like `like`.'),
+    .describe(
+      'The smallest additional supply that would meet it, if no other Need acquires it: `count` more machines like `like`. null: none would, as where its cluster cannot bind.',
+    ),
   candidates: z
     .array(
       z.object({
