@@ -10,7 +10,7 @@
 import { WORKLOAD_NOW_MS } from '../../src/demo/workload/rows.ts';
 import type { ScaleProfile } from '../../src/demo/workload/scale-profile.ts';
 import { type CycleStats, type Decision, Engine, type EngineOptions } from '../../src/engine/index.ts';
-import { Fleet, type PendingChange, PendingChanges } from '../../src/fleet/index.ts';
+import { type AppliedChanges, Fleet, type PendingChange, PendingChanges } from '../../src/fleet/index.ts';
 import {
   DEFAULT_SCORE_WEIGHTS,
   type DecisionOptions,
@@ -58,6 +58,8 @@ export interface RungOptions {
   readonly keepsRollUps?: boolean;
   /** By default `unshared`. */
   readonly rules?: RulesName;
+  /** Called after each commit, within the timed cycle. */
+  readonly onCommit?: (applied: AppliedChanges) => void;
 }
 
 export class Rung {
@@ -74,12 +76,13 @@ export class Rung {
   /** The last decision of the rung's own engine, if it has not been executed yet. */
   #decided: Decision | null = null;
   readonly #keepsRollUps: boolean;
+  readonly #onCommit: (applied: AppliedChanges) => void;
   /** For exports: the last roll-up of each cluster that sent one. */
   readonly lastRollUps = new Map<string, readonly Need[]>();
   #cycles = 0;
 
   constructor(profile: ScaleProfile, regime: Regime, seed: number, options: RungOptions = {}) {
-    const { engine = {}, keepsRollUps = false, rules = 'unshared' } = options;
+    const { engine = {}, keepsRollUps = false, rules = 'unshared', onCommit = () => {} } = options;
     this.regime = regime;
     this.options = {
       readyClusters: null,
@@ -90,6 +93,7 @@ export class Rung {
       ...RULES[rules],
     };
     this.#keepsRollUps = keepsRollUps;
+    this.#onCommit = onCommit;
     this.workload = new Workload(profile, seed, beginningOf(regime));
     this.fleet = new Fleet();
     const loaded = this.workload.load(this.fleet);
@@ -173,8 +177,10 @@ export class Rung {
     this.#changes = [];
     const commit = this.#pending.commitMachines();
     const endOverlap = this.everything ? null : this.engine.overlap(commit.reporting);
-    const { refused } = commit.writeRows();
+    const applied = commit.writeRows();
     endOverlap?.();
+    this.#onCommit(applied);
+    const { refused } = applied;
     if (refused.length > 0) throw new Error(`a generated change was refused: ${JSON.stringify(refused[0])}`);
   }
 
