@@ -55,6 +55,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
     file: 'ladder/speedup.ts',
     about: 'the speed-up by a second thread, compared with a plain parallel loop',
   },
+  web: { file: 'web/main.ts', about: 'the processor time that one open dashboard takes in a shard' },
   whatif: {
     file: 'whatif/main.ts',
     about: 'what-if questions: how long an answer takes, and what it does to the live cycle',
@@ -83,6 +84,8 @@ examples:
   npm run --silent bench -- shard --clusters 200 --needs 388 --machines 225000 --providers 2
   npm run --silent bench -- startup --place checkout
   npm run --silent bench -- speedup --profile uber-500k --regime full
+  npm run --silent bench -- web --clusters 20 --machines 22500 --seconds 10
+  npm run --silent bench -- whatif --profile uber-5k
 
 NAME --help lists the options of one benchmark.
 `;

@@ -19,6 +19,8 @@ import {
   readResults,
   shardOf,
 } from './results.ts';
+import { webSection } from './web-section.ts';
+import { whatIfSection } from './whatif-section.ts';
 
 /** The table of goals, for the README and for the page. */
 export function goalTable(): string {
@@ -42,7 +44,7 @@ export function goalTable(): string {
 
 export function performancePage(): string {
   const results = readResults();
-  const { hostile, ladder, lanes, limits, operator, provider, speedup, startup } = results;
+  const { hostile, ladder, lanes, limits, operator, provider, speedup, startup, web, whatif } = results;
   const { loopSpeedUp, profile, ratio, regime, speedUp, workers } = speedup.result;
   return `${[
     '# Performance',
@@ -83,6 +85,10 @@ export function performancePage(): string {
     '## The operator',
     operatorSection(operator.result),
     footer(operator),
+    '## The dashboard',
+    ...recordedSection('web', web, webSection),
+    '## What-if questions',
+    ...recordedSection('whatif', whatif, whatIfSection),
     '## Commands',
     startupSection(startup),
   ].join('\n\n')}\n`;
@@ -119,6 +125,15 @@ function laneTable(figures: readonly LaneFigures[]): string {
   );
   const headers = ['rung', 'lanes', 'used', 'threads', 'one p50 ms', 'these p50 ms', 'gain', 'conflicts'];
   return markdownTable(columnsOf(headers, 2), rows);
+}
+
+function recordedSection<Result>(
+  name: string,
+  recorded: Recorded<Result> | null,
+  section: (result: Result) => string,
+): readonly string[] {
+  if (recorded === null) return [`Not recorded yet: \`npm run bench -- record ${name}\`.`];
+  return [section(recorded.result), footer(recorded)];
 }
 
 /** The command of a recorded result, and where and when it ran. */

@@ -1,7 +1,7 @@
 // Recorded results of the benchmarks: one JSON file per benchmark in bench/results, committed. `bench record` writes
 // them; docs/reference/performance.md and the speed table of README.md are rendered from them and from nothing else.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import type { EconomyResult } from '../economy/figures.ts';
 import type { AttackFigures, Period } from '../hostile/figures.ts';
@@ -14,6 +14,8 @@ import type { ListFigures } from '../provider/lists.ts';
 import type { Quantiles } from '../quantiles.ts';
 import type { ColdFigures, Figures } from '../shard/figures.ts';
 import type { Settings as ShardSettings } from '../shard/settings.ts';
+import type { WebFigures } from '../web/figures.ts';
+import type { WhatIfFigures } from '../whatif/figures.ts';
 
 /** One run of a benchmark: its `--json` output, and where and how it ran. */
 export interface Recorded<Result> {
@@ -105,6 +107,9 @@ export interface Results {
   readonly provider: Recorded<RecordedProvider>;
   readonly operator: Recorded<OperatorResult>;
   readonly startup: Recorded<RecordedStartup>;
+  /** null: not recorded yet; the page says so. */
+  readonly web: Recorded<WebFigures> | null;
+  readonly whatif: Recorded<readonly WhatIfFigures[]> | null;
   readonly 'economy-today': Recorded<EconomyResult>;
   readonly economy: Recorded<EconomyResult>;
 }
@@ -128,6 +133,8 @@ export function readResults(): Results {
     provider: read('provider'),
     operator: read('operator'),
     startup: read('startup'),
+    web: existsSync(`${FOLDER}/web.json`) ? read('web') : null,
+    whatif: existsSync(`${FOLDER}/whatif.json`) ? read('whatif') : null,
     'economy-today': read('economy-today'),
     economy: read('economy'),
   };

@@ -45,11 +45,33 @@ const HEAP_MIB = 8192;
 const PROBE_WITHIN_MS = 15_000;
 const PROBE_PAUSE_MS = 1000;
 
-export async function measure(settings: Settings, options: RunOptions): Promise<Figures> {
+export function measure(settings: Settings, options: RunOptions): Promise<Figures> {
+  return onStage(settings, options, async (stage, shard, providerReadySeconds) => {
+    const cold = await measureColdStart(stage, shard);
+    const measurements = await measureSteadyState(stage, shard);
+    return { providerReadySeconds, cold, ...steadyFigures(stage.settings, measurements) };
+  });
+}
+
+/** Other measurements of the shard once it has settled, under the same load. */
+export function onSettledShard<T>(
+  settings: Settings,
+  options: RunOptions,
+  work: (shard: ShardProcess) => Promise<T>,
+): Promise<T> {
+  return onStage(settings, options, async (stage, shard) => {
+    await measureColdStart(stage, shard);
+    return await work(shard);
+  });
+}
+
+type Work<T> = (stage: Stage, shard: ShardProcess, providerReadySeconds: number) => Promise<T>;
+
+async function onStage<T>(settings: Settings, options: RunOptions, work: Work<T>): Promise<T> {
   const broken = Promise.withResolvers<never>();
   const stage = startStage(settings, options.progress, broken.reject);
   try {
-    return await Promise.race([runOn(stage, options, broken.reject), broken.promise]);
+    return await Promise.race([runOn(stage, options, broken.reject, work), broken.promise]);
   } finally {
     for (const child of [...stage.providers, ...stage.generators, stage.probe]) child.stop();
   }
@@ -89,11 +111,12 @@ function startStage(settings: Settings, progress: Progress, onExit: (error: Erro
   return { settings, progress, providers, generators, probe, calls, ready };
 }
 
-async function runOn(
+async function runOn<T>(
   stage: Stage,
   { nodeFlags, flags, logFile }: RunOptions,
   onExit: (error: Error) => void,
-): Promise<Figures> {
+  work: Work<T>,
+): Promise<T> {
   const { addresses, seconds } = await withProgress(
     stage.progress,
     stage.ready,
@@ -104,9 +127,7 @@ async function runOn(
     ...{ providers: addresses, niceness, nodeFlags, flags, logFile, onExit },
   });
   try {
-    const cold = await measureColdStart(stage, shard);
-    const measurements = await measureSteadyState(stage, shard);
-    return { providerReadySeconds: rounded(seconds), cold, ...steadyFigures(stage.settings, measurements) };
+    return await work(stage, shard, rounded(seconds));
   } finally {
     await withProgress(stage.progress, shard.stop(), () => 'stopping the shard');
   }

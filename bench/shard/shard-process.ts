@@ -61,6 +61,7 @@ export class ShardProcess {
   readonly #folder: string;
   readonly #aborting = new AbortController();
   #isStopping = false;
+  #isFollowing = true;
 
   private constructor(child: ChildProcess, folder: string, startedMs: number, line: string) {
     const [, sessions, api] = STARTED.exec(line) ?? [];
@@ -103,10 +104,16 @@ export class ShardProcess {
     return await (await fetch(`${this.api}/metrics`)).text();
   }
 
+  /** Ends the event stream, which takes time of the shard; cycles and status stay as they are. */
+  unfollow(): void {
+    this.#isFollowing = false;
+    this.#aborting.abort();
+  }
+
   /** Sends SIGTERM and waits for the end. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    this.#aborting.abort();
+    this.unfollow();
     const ended = new Promise((resolve) => this.#child.once('exit', resolve));
     this.#child.kill('SIGTERM');
     await ended;
@@ -114,7 +121,7 @@ export class ShardProcess {
   }
 
   async #follow(): Promise<void> {
-    while (!this.#isStopping) {
+    while (this.#isFollowing) {
       try {
         const { body } = await fetch(`${this.api}/v1/events`, { signal: this.#aborting.signal });
         let text = '';
@@ -126,7 +133,7 @@ export class ShardProcess {
           text = text.slice(end + 2);
         }
       } catch (error) {
-        if (!this.#isStopping) console.error(`the event stream of the shard ended: ${String(error)}`);
+        if (this.#isFollowing) console.error(`the event stream of the shard ended: ${String(error)}`);
       }
     }
   }
