@@ -258,13 +258,38 @@ export function sharedFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
     });
 }
 
-/** Fleets with and without something to share, or a ceiling on spending, for comparisons of engine and oracle. */
+/** All kinds of fleets, for comparisons of engine and oracle. */
 export function anyFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
   return fc.oneof(
     { arbitrary: fleets(size), weight: 3 },
     { arbitrary: sharedFleets(size), weight: 3 },
     { arbitrary: budgetedFleets(size), weight: 1 },
+    { arbitrary: unboundFleets(size), weight: 1 },
   );
+}
+
+/**
+ * Fleets with a cluster that has no bound machine: its machines drain for its rows, some of which want nothing any more. Few
+ * machines are free, so that other rows need what drains.
+ */
+export function unboundFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
+  const [name] = CLUSTERS;
+  const wants = fc.array(fc.boolean(), { minLength: 1, maxLength: 20, size: 'max' });
+  return fc.record({ input: sharedFleets(size), wants }).map(({ input, wants }) => {
+    const rows = input.needs.filter(({ cluster }) => cluster === name);
+    const drainFor = (machine: LedgerMachine, i: number): LedgerMachine => {
+      if (!isBound(machine.state) || machine.cluster !== name) return machine;
+      const target = rows.length === 0 ? null : keyOf(rows[i % rows.length]!);
+      return { ...machine, state: MachineState.Draining, target, unclaimedSinceMs: null };
+    };
+    return {
+      ...input,
+      machines: input.machines.filter(({ state }, i) => i % 4 === 0 || !isPool(state)).map(drainFor),
+      needs: input.needs.map((need, i) =>
+        need.cluster === name && wants[i % wants.length] === false ? { ...need, aggregate: new Map() } : need,
+      ),
+    };
+  });
 }
 
 /** Machines cost 0, 1 or 2 dollars an hour. */

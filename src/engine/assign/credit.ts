@@ -71,8 +71,12 @@ function creditNothing(cycle: Cycle, rankedRow: number): Credit {
   const { hasInFlight, kind, row } = cycle.rankedRows;
   cycle.claims.openCredits(rankedRow);
   if (kind[rankedRow] === RowKind.Gang || cycle.isExplained(rankedRow)) return Credit.Waits;
-  if (cycle.fleet.demand.empty[row[rankedRow]!] === 1) return Credit.Covered;
-  return hasInFlight[rankedRow] === 1 ? Credit.Waits : Credit.Short;
+  const wantsNothing = cycle.fleet.demand.empty[row[rankedRow]!] === 1;
+  if (hasInFlight[rankedRow] === 1) {
+    // Whatever a lender wants, later rows may use the machines that drain for it; its turn in the pass lends them.
+    return wantsNothing && !cycle.sharing.lends(rankedRow) ? Credit.Covered : Credit.Waits;
+  }
+  return wantsNothing ? Credit.Covered : Credit.Short;
 }
 
 /**
