@@ -27,7 +27,7 @@ import { type EagerLanes, Lanes, type Schedule } from './parallel/lanes.ts';
 import { ParallelStep } from './parallel/parallel-step.ts';
 import { SMALLEST_STEP, WorkerPool } from './parallel/worker-pool.ts';
 import { type Preemption, preempt } from './preempt/preempt.ts';
-import { onHold, reclaims, releases, spareOf } from './reclaim/reclaim.ts';
+import { isSilent, onHold, reclaims, releases, spareOf } from './reclaim/reclaim.ts';
 import { isSamePlan, type Solved } from './same-plan.ts';
 import type { ServedHardware, ServedTally } from './served-tally.ts';
 import { type Clock, CycleStats, EngineMetrics } from './stats.ts';
@@ -128,9 +128,15 @@ export class Decision {
     return tally.observe(this.#current);
   }
 
-  /** Slots of the machines that are on hold after this cycle and whose clock runs; none without a reclaim hold. */
+  /** Slots of the machines that are on hold after this cycle; none without a reclaim hold. */
   slotsOnHold(): number[] {
     return onHold(this.#current);
+  }
+
+  /** Whether the clock of a machine on hold runs: its cluster is not silent. */
+  clockRuns(slot: number): boolean {
+    const cycle = this.#current;
+    return !isSilent(cycle, cycle.fleet.machines.cluster[slot]!);
   }
 
   /**
@@ -152,11 +158,15 @@ export class Decision {
     return risk;
   }
 
-  /** Since when each machine of `slotsOnHold` is unclaimed, by id. */
+  /**
+   * Since when each machine on hold whose clock runs is unclaimed, by id. With those that are reclaimed: a Reclaim that the
+   * caller does not carry out keeps the clock of its machine.
+   */
   onHold(): Map<string, number> {
     const { machines } = this.#current.fleet;
     const { nowMs } = this.#current;
-    const slots = this.slotsOnHold().sort(machines.idOrder);
+    const slots = this.slotsOnHold().filter((slot) => this.clockRuns(slot));
+    slots.sort(machines.idOrder);
     return new Map(
       slots.map((slot) => {
         const sinceMs = machines.unclaimedSinceMs[slot]!;

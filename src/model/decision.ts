@@ -18,7 +18,7 @@ export interface LedgerMachine extends Machine {
   readonly drainSeconds: number;
   /**
    * The time of the first cycle of the unbroken run of cycles in which no row claimed or picked it while it was Configured in
-   * a cluster that had reported and could bind; null: there is no such run, which counts as one that starts now.
+   * a cluster that had reported and was not silent; null: there is no such run, which counts as one that starts now.
    */
   readonly unclaimedSinceMs: number | null;
   /** What its cluster reported about its use; absent: unknown. Holds only while the machine is bound, and is ignored elsewhere. */
@@ -31,6 +31,11 @@ export interface DecisionOptions {
   readonly readyClusters: ReadonlySet<string> | null;
   /** Clusters that cannot bind now (no session, frozen): credited, but they acquire and preempt nothing. */
   readonly cannotBind: ReadonlySet<string>;
+  /**
+   * Of the clusters that cannot bind, those that are not silent: they have a session, and are frozen or fail to join machines.
+   * Reclaim holds go on there; absent: all of them are silent.
+   */
+  readonly connected?: ReadonlySet<string> | undefined;
   /** Seconds before an unclaimed Idle machine is released; with an absent or zero entry it is never released. */
   readonly releaseHoldSeconds: ReadonlyMap<CapacityType, number>;
   readonly weights: ScoreWeights;

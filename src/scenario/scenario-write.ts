@@ -57,6 +57,7 @@ function* lines<T>(items: Iterable<T>, jsonOf: (item: T) => Json): Generator<str
 
 function optionsJson(options: DecisionOptions, engine: EngineOptions): Json {
   const { readyClusters, cannotBind, releaseHoldSeconds, retiring, weights, purchaseBudget } = options;
+  const connected = [...(options.connected ?? [])];
   // Files hold no release of owned machines; a shard says so with 0.
   const holds = [...releaseHoldSeconds]
     .filter(([type, seconds]) => seconds > 0 || isPurchased(type))
@@ -64,6 +65,7 @@ function optionsJson(options: DecisionOptions, engine: EngineOptions): Json {
   return {
     ...(readyClusters === null ? {} : { readyClusters: [...readyClusters] }),
     ...(cannotBind.size === 0 ? {} : { canBind: fromEntries([...cannotBind].map((id) => [id, false])) }),
+    ...(connected.length === 0 ? {} : { connected }),
     ...(retiring.size === 0 ? {} : { retiring: [...retiring] }),
     ...engine,
     releaseHolds: Object.fromEntries(holds) as Json,

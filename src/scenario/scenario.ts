@@ -79,6 +79,7 @@ const OPTIONS = z.strictObject({
   readyClusters: given(z.array(z.string()), null),
   retiring: given(z.array(z.string()), []),
   canBind: given(mapOf(given(z.boolean(), true)), new Map<string, boolean>()),
+  connected: given(z.array(z.string()), []),
   releaseHolds: given(HOLDS, DEFAULT_RELEASE_HOLD_SECONDS),
   weights: given(
     z.strictObject({
@@ -119,8 +120,8 @@ export function readScenario(value: unknown): Result<Scenario> {
     '',
     problems,
     ({ now, options, machines, needs }): Scenario => {
-      const { readyClusters, canBind, releaseHolds, retiring, weights, purchaseBudget, retries, workers } =
-        options;
+      const { readyClusters, canBind, connected, releaseHolds, retiring, weights, purchaseBudget } = options;
+      const { retries, workers } = options;
       return {
         input: {
           nowMs: now ?? 0,
@@ -129,6 +130,7 @@ export function readScenario(value: unknown): Result<Scenario> {
           options: {
             readyClusters: readyClusters === null ? null : new Set(readyClusters),
             cannotBind: new Set([...canBind].filter(([, can]) => !can).map(([cluster]) => cluster)),
+            ...(connected.length === 0 ? {} : { connected: new Set(connected) }),
             releaseHoldSeconds: releaseHolds,
             weights,
             retiring: new Set(retiring),

@@ -65,6 +65,12 @@ describe('the clock of an unclaimed machine', () => {
     expect([unreported.actions, unreported.onHold.size]).toEqual([[], 0]);
   });
 
+  it('given a cluster that cannot bind and is connected, then its clock runs and the machine is reclaimed', () => {
+    const connected = { cannotBind: new Set(['c1']), connected: new Set(['c1']) };
+    const plan = held([aMachine('a', Configured, { unclaimedSinceMs: RUN_OUT })], [], connected);
+    expect([did(plan), [...plan.onHold]]).toEqual([['Reclaim a'], [['a', RUN_OUT]]]);
+  });
+
   it('given a cluster that cannot bind, then no clock runs and nothing is reclaimed, except without a hold', () => {
     const machines = [aMachine('a', Configured, { unclaimedSinceMs: RUN_OUT })];
     const cannotBind = new Set(['c1']);

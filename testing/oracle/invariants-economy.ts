@@ -23,7 +23,7 @@ import {
 } from '../../src/model/index.ts';
 import { type Check, ownersOf, type Scene } from './invariants-scene.ts';
 
-/** A clock runs for machines on hold in clusters that can bind, and only those leave whose hold has run out. */
+/** A clock runs for machines on hold in clusters that are not silent, and only those leave whose hold has run out. */
 export function checkClock(
   scene: Scene,
   plan: Plan,
@@ -32,7 +32,9 @@ export function checkClock(
   check: Check,
 ): void {
   const { nowMs, options } = scene.input;
-  const runs = scene.isOnHold(machine, plan) && !options.cannotBind.has(machine.cluster);
+  const isSilent =
+    options.cannotBind.has(machine.cluster) && options.connected?.has(machine.cluster) !== true;
+  const runs = scene.isOnHold(machine, plan) && !isSilent;
   const since = plan.onHold.get(machine.id);
   check(
     since === (runs ? (machine.unclaimedSinceMs ?? nowMs) : undefined),

@@ -19,14 +19,14 @@ function unclaimed(oracleState: OracleState): readonly Slot[] {
 
 /**
  * The machines on hold whose clock runs, reclaimed ones included, since "what a guardrail or pause cuts keeps its clock"
- * (R103). "Cleared … while the cluster is unreported or without session."
+ * (R103). "Cleared … while the cluster is unreported or without session", but not by a freeze (R122).
  */
 export function onHold(oracleState: OracleState): ReadonlyMap<string, number> {
-  const { cannotBind, reclaimHoldSeconds } = oracleState.options;
+  const { cannotBind, connected, reclaimHoldSeconds } = oracleState.options;
   if (reclaimHoldSeconds === 0) return new Map();
   return new Map(
     unclaimed(oracleState)
-      .filter(({ machine }) => !cannotBind.has(machine.cluster))
+      .filter(({ machine }) => !cannotBind.has(machine.cluster) || connected?.has(machine.cluster) === true)
       .map(({ id, machine }) => [id, machine.unclaimedSinceMs ?? oracleState.nowMs]),
   );
 }

@@ -214,8 +214,14 @@ const roughShare = fc.record({
 export function sharedFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
   const extras = fc.array(roughShare, { minLength: 1, maxLength: 20, size: 'max' });
   return fc
-    .record({ input: fleets(size), extras, options: economyOptions, renews: fc.boolean() })
-    .map(({ input, extras, options, renews }) => {
+    .record({
+      input: fleets(size),
+      extras,
+      options: economyOptions,
+      renews: fc.boolean(),
+      connected: fc.subarray(CLUSTERS, { minLength: 1 }),
+    })
+    .map(({ input, extras, options, renews, connected }) => {
       const extraOf = (i: number) => extras[i % extras.length]!;
       const keys = new Set(input.needs.map((need) => keyText(keyOf(need))));
       /** By the text of the former key: the group under which the row is reported now. */
@@ -254,7 +260,8 @@ export function sharedFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
       const retiring = new Set(
         machines.filter((_, i) => renews && extraOf(i).isRetiring).map(({ id }) => id),
       );
-      return { ...input, machines, needs, options: { ...input.options, ...options, retiring } };
+      const silence = { connected: new Set(connected) };
+      return { ...input, machines, needs, options: { ...input.options, ...options, ...silence, retiring } };
     });
 }
 

@@ -72,6 +72,22 @@ describe('the reclaim hold of an unclaimed machine', () => {
     expect([plan.actions, plan.onHold]).toEqual([[], new Map()]);
   });
 
+  it('given a cluster that cannot bind but is connected, then the clock runs, and the machine leaves after its hold', () => {
+    const frozen = { ...HOLD, cannotBind: new Set(['c1']), connected: new Set(['c1']) };
+    expect(planOf([spare(LONG_AGO + 1)], [], frozen).onHold).toEqual(new Map([['spare', LONG_AGO + 1]]));
+    expect(actionsOf([spare(LONG_AGO)], [], frozen)).toEqual(['Reclaim spare']);
+  });
+
+  it('given a silent cluster, then its unclaimed machine is on hold, although no clock runs', () => {
+    const input = anInput([spare(LONG_AGO)], [], { ...HOLD, cannotBind: new Set(['c1']) });
+    const fleet = fleetOf(input);
+    const decision = new Engine(fleet).decide(input.nowMs, input.options);
+    const slots = decision.slotsOnHold();
+    expect(slots.map((slot) => [fleet.machines.idOf(slot), decision.clockRuns(slot)])).toEqual([
+      ['spare', false],
+    ]);
+  });
+
   it('given several machines, then the clocks are listed by id, and reclaims are by cluster and keep order', () => {
     const machines = [
       aMachine('b', Configured, { cluster: 'c2', unclaimedSinceMs: LONG_AGO }),

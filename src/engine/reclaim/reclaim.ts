@@ -19,17 +19,17 @@ export function reclaims(cycle: Cycle): number[] {
   const due = unclaimed(cycle, (slot) => cycle.nowMs - unclaimedSinceMs[slot]! >= holdMs);
   if (due.length === 0) return due;
   const rows = new AwaitingRows(cycle);
-  return due.filter((slot) => cycle.bindable.has(cluster[slot]!) && !rows.matches(slot));
+  return due.filter((slot) => !isSilent(cycle, cluster[slot]!) && !rows.matches(slot));
 }
 
-/**
- * Machines on hold whose clock runs, in the order of `reclaims` and including those: a Reclaim that the caller does not
- * carry out keeps the clock of its machine. None without a reclaim hold.
- */
+/** Machines on hold, in the order of `reclaims` and including those. None without a reclaim hold. */
 export function onHold(cycle: Cycle): number[] {
-  if (cycle.options.reclaimHoldSeconds === 0) return [];
-  const { cluster } = cycle.fleet.machines;
-  return unclaimed(cycle, null).filter((slot) => cycle.bindable.has(cluster[slot]!));
+  return cycle.options.reclaimHoldSeconds === 0 ? [] : unclaimed(cycle, null);
+}
+
+/** Whether a cluster is without contact, so that the clocks of its machines on hold do not run. */
+export function isSilent({ bindable, fleet, options }: Cycle, cluster: number): boolean {
+  return !bindable.has(cluster) && options.connected?.has(fleet.clusters.nameOf(cluster)) !== true;
 }
 
 /** Configured machines of reported clusters that are neither claimed nor picked and pass a test: by cluster, then keep order. */

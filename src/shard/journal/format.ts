@@ -55,6 +55,8 @@ export interface Oddity {
 export interface PackedOptions {
   readonly readyClusters: DecisionOptions['readyClusters'] | undefined;
   readonly cannotBind: DecisionOptions['cannotBind'] | undefined;
+  /** Journals of versions in which a freeze ended holds do not have the field. */
+  readonly connected?: DecisionOptions['connected'];
   /** null: no ceiling on spending. Journals of versions in which decisions had none do not have the field. */
   readonly purchaseBudget?: DecisionOptions['purchaseBudget'] | null;
   /** Machines that are to be replaced from this cycle on, and those that no longer are. */

@@ -45,6 +45,24 @@ describe('the input of a cycle in the journal', () => {
     expect(messages[2]!.length).toBeLessThan(messages[1]!.length);
   });
 
+  it('given clusters that are connected or silent, then each cycle has its own', () => {
+    const clusters = [
+      new Set<string>(),
+      new Set(['c1']),
+      new Set(['c1']),
+      new Set(['c2']),
+      new Set<string>(),
+    ];
+    const packer = new InputPacker(new Fleet());
+    const nothing = { slots: [], clusters: [], removed: [], retimed: new Map(), oddities: [] };
+    const messages = clusters.map((connected) =>
+      packer.pack({ ...nothing, options: anInput([], [], { connected }).options }),
+    );
+    const unpacker = new InputUnpacker();
+    expect(messages.map((bytes) => unpacker.unpack(bytes).options!.connected)).toEqual(clusters);
+    expect(messages[2]!.length).toBeLessThan(messages[1]!.length);
+  });
+
   it('given marks that come, change and go, then each cycle has its own', () => {
     const many = Array.from({ length: 1000 }, (_, i) => `m-${i}`);
     const marks = [[], many, many, ['other', ...many.slice(1)], []].map((ids) => new Set(ids));

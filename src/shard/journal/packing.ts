@@ -149,7 +149,7 @@ export class InputPacker {
   #packOptions(options: DecisionOptions): PackedOptions {
     const before = this.#options;
     this.#options = options;
-    const { readyClusters, cannotBind, purchaseBudget, retiring, ...others } = options;
+    const { readyClusters, cannotBind, connected, purchaseBudget, retiring, ...others } = options;
     const isFirst = before === null;
     const names = Object.keys(others) as (keyof typeof others)[];
     const hasSameRest = !isFirst && names.every((name) => before[name] === others[name]);
@@ -157,6 +157,7 @@ export class InputPacker {
       readyClusters:
         !isFirst && hasSameNames(before.readyClusters, readyClusters) ? undefined : readyClusters,
       cannotBind: !isFirst && hasSameNames(before.cannotBind, cannotBind) ? undefined : cannotBind,
+      ...(connected === undefined || hasSameNames(before?.connected ?? null, connected) ? {} : { connected }),
       ...(isDeepStrictEqual(before?.purchaseBudget, purchaseBudget)
         ? {}
         : { purchaseBudget: purchaseBudget ?? null }),
@@ -257,12 +258,13 @@ export class InputUnpacker {
   }
 
   #optionsFrom(packed: PackedOptions): DecisionOptions {
-    const { readyClusters, cannotBind, purchaseBudget, retiring, others } = packed;
+    const { readyClusters, cannotBind, connected, purchaseBudget, retiring, others } = packed;
     const before = this.#options;
     this.#options = {
       ...(others === undefined ? before! : { ...UNSHARED_OPTIONS, ...others }),
       readyClusters: readyClusters === undefined ? before!.readyClusters : readyClusters,
       cannotBind: cannotBind ?? before!.cannotBind,
+      connected: connected ?? before?.connected,
       purchaseBudget: purchaseBudget === undefined ? before?.purchaseBudget : (purchaseBudget ?? undefined),
       retiring: withChanges(before?.retiring ?? NO_MARKS, retiring),
     };

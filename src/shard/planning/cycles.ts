@@ -320,13 +320,16 @@ export class Cycles {
     const readyClusters = new Set(reported);
     // A machine that no row of such a cluster counts on may serve a row that is set aside, so it is not excess.
     for (const { cluster, isLifted } of incomplete.list()) if (!isLifted) readyClusters.delete(cluster);
+    // A retired cluster has no session and no demand; were it among those without one, its machines would not be reclaimed.
+    const cannotBind = new Set([
+      ...actuation.cannotBind(names.filter((name) => !retirements.has(name))),
+      ...freezes.cannotBind(),
+    ]);
+    const connected = [...cannotBind].filter((name) => actuation.hasSession(name) || retirements.has(name));
     return {
       readyClusters,
-      // A retired cluster has no session and no demand; were it listed here, its machines would not be reclaimed.
-      cannotBind: new Set([
-        ...actuation.cannotBind(names.filter((name) => !retirements.has(name))),
-        ...freezes.cannotBind(),
-      ]),
+      cannotBind,
+      connected: new Set(connected),
       releaseHoldSeconds: parts.options.releaseHoldSeconds,
       weights: parts.options.weights,
       retiring: this.#state.drains.marksWith(this.#state.renewals.marks(nowMs)),

@@ -75,6 +75,19 @@ describe('a machine that no row counts on', () => {
     expect(scene.machine('b')!.unclaimed!.sinceMs).toBeGreaterThan(sinceMs);
   });
 
+  it('given a frozen cluster, then its clock goes on, and it is given back when the freeze is lifted', () => {
+    const { scene, sinceMs } = shrunk();
+    const scope = { cluster: 'c1', action: null };
+    scene.tick(1000).order({ kind: 'freeze', scope, who: 'ada', why: 'a test' });
+    scene.tick(HOLD_MS);
+    expect(scene.machine('b')?.unclaimed).toMatchObject({ sinceMs, waitsFor: 'guardrails' });
+    expect(scene.of('instruct-reclaim')).toEqual([]);
+    const [freeze] = scene.controller.ask('freezes', { limit: 1 }).items;
+    scene.order({ kind: 'unfreeze', id: freeze!.id, who: 'ada' });
+    scene.tick(2000);
+    expect(scene.of('instruct-reclaim').map(({ machine }) => machine)).toEqual(['b']);
+  });
+
   it('given a freeze when the hold runs out, then it keeps its clock and says what it waits for', () => {
     const { scene, sinceMs } = shrunk();
     scene
@@ -100,7 +113,7 @@ describe('a machine that no row counts on', () => {
 });
 
 describe('the cost of machines on hold', () => {
-  it('given a machine on hold, then its price is a part of its own, in status, cluster and metrics', () => {
+  it('given a machine on hold, then its price is a part of its own, in status, cluster and metrics, also without a session', () => {
     const { scene } = shrunk();
     const byPart = { serving: 2, onHold: 2, joining: 0 };
     expect(scene.controller.ask('status', {}).cost).toMatchObject({ perHour: 4, byPart });
@@ -109,7 +122,11 @@ describe('the cost of machines on hold', () => {
       byPart,
     });
     expect(scene.metric('cost_dollars_per_hour{part="onHold"}')).toBe(2);
-    scene.demand('c1', rowOf(2)).tick(2000);
+    scene.close('c1').tick(2000);
+    expect(scene.machine('b')?.unclaimed).toBeNull();
+    expect(scene.controller.ask('status', {}).cost).toMatchObject({ perHour: 4, byPart });
+    expect(scene.controller.ask('clusters', { limit: 1 }).items[0]?.cost).toMatchObject({ byPart });
+    scene.open('c1').demand('c1', rowOf(2)).tick(2000);
     expect(scene.controller.ask('status', {}).cost.byPart).toMatchObject({ serving: 4, onHold: 0 });
     expect(scene.controller.ask('clusters', { limit: 1 }).items[0]?.cost.byPart).toMatchObject({
       serving: 4,

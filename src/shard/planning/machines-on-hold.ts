@@ -1,6 +1,6 @@
-// Machines that no row counts on and that the reclaim hold keeps. Compares each decision with the one before and returns the
-// clocks that start and end, which cycles.ts writes to the ledger. Clocks are kept in memory only, so a restart starts every
-// hold over. Bounded by the number of machines. Read by costs and machine views.
+// Machines that no row counts on and that the reclaim hold keeps, also in clusters without a session, where no clock runs.
+// Compares each decision with the ledger and returns the clocks that start and end, which cycles.ts writes there. Clocks are
+// kept in memory only, so a restart starts every hold over. Bounded by the number of machines. Read by costs and machine views.
 
 import { withRoom } from '../../collections/columns.ts';
 import type { Decision } from '../../engine/index.ts';
@@ -35,7 +35,7 @@ export class MachinesOnHold {
     return this.#byClass;
   }
 
-  /** Increased whenever a clock starts or ends. */
+  /** Increased whenever a machine comes on hold or is no longer. */
   get version(): number {
     return this.#version;
   }
@@ -62,11 +62,15 @@ export class MachinesOnHold {
     this.#leftBy = withRoom(this.#leftBy, machines.size);
     const changes: ClockChange[] = [];
     const byClass = new Map<number, number>();
+    let isChanged = before.length !== this.#slots.length;
     for (const slot of this.#slots) {
       const c = machines.classOf[slot]!;
       byClass.set(c, (byClass.get(c) ?? 0) + 1);
+      isChanged ||= this.#leftBy[slot] !== this.#decisions - 1;
       this.#leftBy[slot] = this.#decisions;
-      if (!hasClock(machines, slot)) changes.push({ id: machines.idOf(slot), sinceMs: nowMs });
+      const runs = decision.clockRuns(slot);
+      if (runs !== hasClock(machines, slot))
+        changes.push({ id: machines.idOf(slot), sinceMs: runs ? nowMs : null });
     }
     // A slot that another machine has got since has no clock.
     for (const slot of before) {
@@ -76,7 +80,7 @@ export class MachinesOnHold {
     const reclaims = decided.filter(({ kind }) => kind === 'Reclaim');
     this.#reclaimed = new Set(reclaims.map(({ machine }) => machine));
     this.#byClass = byClass;
-    if (changes.length > 0) this.#version++;
+    if (isChanged) this.#version++;
     return changes;
   }
 }
