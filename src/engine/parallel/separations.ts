@@ -8,7 +8,7 @@ import type { Cycle } from '../cycle.ts';
 export const NO_PART = -1;
 const ANY_PART = -2;
 
-/** Classes of patterns, per row of the pass, above which no label is tried: reading them would take longer than serving. */
+/** Classes of patterns, per row of the pass, above which a label is not tried: reading them would take longer than serving. */
 const CLASSES_PER_ROW = 64;
 /** Labels with more values than this do not separate rows, and their parts would be too small. */
 const MOST_PARTS = 256;
@@ -42,6 +42,8 @@ export interface Separation {
 export class Separations {
   /** By list of fitting classes, which is replaced when it changes, and by label: the part. */
   readonly #parts = new WeakMap<Uint32Array, Map<string, number>>();
+  /** Classes that may still be read for the label being tried. */
+  #readsLeft = 0;
   /** The label that was best last, which is tried first. */
   #last: string | null = null;
 
@@ -82,12 +84,14 @@ export class Separations {
     return classes > CLASSES_PER_ROW * order.length ? new Set() : keys;
   }
 
+  /** Null if the label has too many values, or if too many classes would have to be read, as where all of them change. */
   #by(key: string, cycle: Cycle, rows: PassRows, used: readonly number[]): Separation | null {
     const { domains, patterns } = cycle.fleet;
     const partOf = new Int32Array(patterns.size);
+    this.#readsLeft = CLASSES_PER_ROW * rows.order.length;
     for (const pattern of used) {
       partOf[pattern] = this.#partOf(key, cycle, pattern);
-      if (partOf[pattern]! >= MOST_PARTS) return null;
+      if (partOf[pattern]! >= MOST_PARTS || this.#readsLeft < 0) return null;
     }
     // Part 0 is that of the machines without the label.
     return counted(cycle, rows, domains.by(key).names.length + 1, (pattern) => partOf[pattern]!);
@@ -102,6 +106,8 @@ export class Separations {
     }
     let part = byKey.get(key);
     if (part === undefined) {
+      this.#readsLeft -= fitting.length;
+      if (this.#readsLeft < 0) return ANY_PART;
       part = partOfClasses(fleet.domains.by(key), fitting);
       byKey.set(key, part);
     }
