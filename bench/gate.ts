@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isRegime } from '../testing/workload/regimes.ts';
 import { floorOf } from './floor.ts';
-import { Rung, type TimedCycle } from './ladder/rung.ts';
+import { isRulesName, Rung, type TimedCycle } from './ladder/rung.ts';
 import { optionsGiven } from './options.ts';
 import { loadProfile } from './profiles/load.ts';
 import { quantilesOf, rounded } from './quantiles.ts';
@@ -15,10 +15,18 @@ import { quantilesOf, rounded } from './quantiles.ts';
 const HELP = `bench gate: fails where a small rung is more than twice as far from the floor as recorded
 
   --record         measure and rewrite bench/gate.json, after a change that is meant to cost (or save) time
-  --rung "P R"     measure only this rung and print its ratio
+  --rung "P R O"   measure only this rung and print its ratio: profile, regime, and options (shared or unshared)
 `;
 
-const RUNGS = ['dev-500 full', 'uber-5k full', 'uber-5k cold', 'uber-5k churn', 'uber-5k steady'];
+const RUNGS = [
+  'uber-5k cold shared',
+  'uber-5k churn shared',
+  'dev-500 full unshared',
+  'uber-5k full unshared',
+  'uber-5k cold unshared',
+  'uber-5k churn unshared',
+  'uber-5k steady unshared',
+];
 const RECORD_FILE = `${import.meta.dirname}/gate.json`;
 const SEED = 1;
 
@@ -46,9 +54,10 @@ const MIN_CPU_MS = 100;
  * busy machine every long cycle waits for a processor and hardly any pass over the floor does.
  */
 function ratioOf(name: string): number {
-  const [profile = '', regime = ''] = name.split(' ');
-  if (!isRegime(regime)) throw new Error(`${name}: a rung is a profile and a regime, as in "uber-5k full"`);
-  const rung = new Rung(loadProfile(profile), regime, SEED);
+  const [profile = '', regime = '', rules = ''] = name.split(' ');
+  if (!isRegime(regime) || !isRulesName(rules))
+    throw new Error(`${name}: a rung is a profile, a regime and options, as in "uber-5k full shared"`);
+  const rung = new Rung(loadProfile(profile), regime, SEED, { rules });
   rung.first();
   cyclesOf(rung, WARM_UP);
   const cycles: TimedCycle[] = [];

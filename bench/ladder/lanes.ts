@@ -9,7 +9,7 @@ import { quantilesOf, rounded } from '../quantiles.ts';
 import { digestOf } from './digest.ts';
 import { progressOn, SILENT } from './progress.ts';
 import { machineLine } from './report.ts';
-import { RULES, type RulesName, Rung } from './rung.ts';
+import { isRulesName, type RulesName, Rung } from './rung.ts';
 
 /** Largest cost of a forced number of lanes, and smallest gain of automatic ones on a cold fleet with regions. */
 const MAX_COST = 2;
@@ -79,7 +79,7 @@ function usageProblem(): string | null {
   if (regime !== undefined) return `There is no regime ${regime}; there are ${REGIMES.join(', ')}.`;
   const lanes = laneNames.find((name) => name !== 'auto' && !(Number(name) >= 2));
   if (lanes !== undefined) return `--lanes is a list of auto and whole numbers from 2 on, not ${lanes}.`;
-  if (!Object.hasOwn(RULES, values.options)) return `There are no options ${values.options}.`;
+  if (!isRulesName(values.options)) return `There are no options ${values.options}.`;
   if (!(Number(values.rounds) >= 1)) return '--rounds is a whole number from 1 on.';
   return null;
 }

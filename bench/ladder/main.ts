@@ -11,7 +11,7 @@ import { linearityOf, linearityTable, linearRungs } from './linear.ts';
 import { measure, type RungResult, type Settings } from './measure.ts';
 import { progressOn, SILENT } from './progress.ts';
 import { type LadderRow, ladderTable, limitChecksOf, machineLine, printResult } from './report.ts';
-import { RULES, type RulesName } from './rung.ts';
+import { isRulesName, RULES } from './rung.ts';
 import { measureInOwnProcess, rungsOf } from './rung-process.ts';
 
 const HELP = `bench ladder: cycles on generated fleets, from dev-50 to uber-500k
@@ -68,7 +68,7 @@ const values = optionsGiven({
 });
 
 const settings: Settings = {
-  rules: isRules(values.options) ? values.options : 'unshared',
+  rules: isRulesName(values.options) ? values.options : 'unshared',
   cycles: Number(values.cycles),
   warmUp: Number(values['warm-up']),
   seconds: Number(values.seconds),
@@ -82,10 +82,6 @@ const settings: Settings = {
   },
   exports: values.export !== undefined,
 };
-
-function isRules(name: string): name is RulesName {
-  return Object.hasOwn(RULES, name);
-}
 
 /** The problem of the command line; null if there is none. */
 function usageProblem(): string | null {
@@ -101,7 +97,7 @@ function usageProblem(): string | null {
     return `--lanes is auto or a whole number from 1 on, not ${values.lanes}.`;
   if (!Number.isInteger(checkEvery) || checkEvery < 0)
     return `--check-every is a whole number, not ${values['check-every']}.`;
-  if (!isRules(values.options))
+  if (!isRulesName(values.options))
     return `--options is one of ${Object.keys(RULES).join(', ')}, not ${values.options}.`;
   if (!Number.isInteger(seed)) return `--seed is a whole number, not ${values.seed}.`;
   for (const name of values.profile ?? []) {

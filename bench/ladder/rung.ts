@@ -36,6 +36,10 @@ export const RULES = {
 } as const satisfies Record<string, EconomyOptions>;
 export type RulesName = keyof typeof RULES;
 
+export function isRulesName(name: string): name is RulesName {
+  return Object.hasOwn(RULES, name);
+}
+
 /** Parts of a cycle, in the order they end. */
 export const PARTS = ['freeze', 'normalise', 'credit', 'acquire', 'preempt', 'reclaim', 'plan'] as const;
 export type Part = (typeof PARTS)[number];

@@ -1,5 +1,5 @@
-// `npm run verify:digests`: does the plan depend on the number of workers or lanes? Every profile in every regime is
-// decided by an engine with one worker and by one of each other kind, on the same fleet and cycle by cycle;
+// `npm run verify:digests`: does the plan depend on the number of workers or lanes? Every profile in every regime, with
+// sharing and without, is decided by an engine with one worker and by one of each other kind, on the same fleet and cycle by cycle;
 // all must decide the same actions. The last cycle of each is also compared with a full solve.
 
 import type { Decision, Engine, PlanDifference } from '../../src/engine/index.ts';
@@ -10,12 +10,13 @@ import { optionsGiven } from '../options.ts';
 import { loadProfile, profileNames } from '../profiles/load.ts';
 import { digestOf } from './digest.ts';
 import { type Progress, progressOn } from './progress.ts';
-import { Rung } from './rung.ts';
+import { isRulesName, RULES, type RulesName, Rung } from './rung.ts';
 
 const HELP = `verify:digests: one digest for any number of workers and lanes
 
   --profiles A,B   which fleets (default uber-5k,uber-50k,uber-500k); all means every profile
   --regimes A,B    which regimes (default all: ${REGIMES.join(',')})
+  --options A,B    rules of the decisions, as in bench ladder (default shared,unshared)
   --workers A,B    worker counts (default 1,2,3,8)
   --lanes A,B      lanes, each auto or a number (default auto,2,4,8)
   --cycles N       cycles for each kind of engine (default 3)
@@ -26,12 +27,13 @@ Exit code 1 if any two plans differ.
 
 examples:
   npm run verify:digests
-  npm run verify:digests -- --profiles uber-5k --regimes full,churn --workers 1,2 --lanes auto --whole
+  npm run verify:digests -- --profiles uber-5k --regimes full,churn --options shared --workers 1,2 --lanes auto --whole
 `;
 
 const values = optionsGiven({
   profiles: { type: 'string', default: 'uber-5k,uber-50k,uber-500k' },
   regimes: { type: 'string', default: REGIMES.join(',') },
+  options: { type: 'string', default: 'shared,unshared' },
   workers: { type: 'string', default: '1,2,3,8' },
   lanes: { type: 'string', default: 'auto,2,4,8' },
   cycles: { type: 'string', default: '3' },
@@ -47,6 +49,7 @@ interface Kind {
 
 const profiles = values.profiles === 'all' ? profileNames() : values.profiles.split(',');
 const regimes = values.regimes === 'all' ? [...REGIMES] : values.regimes.split(',');
+const options = values.options.split(',');
 const kinds = values.workers.split(',').flatMap((workers) => {
   return values.lanes.split(',').map((lanes): Kind => {
     return { workers: Number(workers), lanes: lanes === 'auto' ? 'auto' : Number(lanes) };
@@ -59,6 +62,8 @@ function usageProblem(): string | null {
   const isCount = (value: number): boolean => Number.isInteger(value) && value >= 1;
   for (const name of profiles) if (!profileNames().includes(name)) return `There is no profile ${name}.`;
   for (const name of regimes) if (!isRegime(name)) return `There is no regime ${name}.`;
+  for (const name of options)
+    if (!isRulesName(name)) return `--options are of ${Object.keys(RULES).join(', ')}, not ${name}.`;
   if (!kinds.every(({ workers }) => isCount(workers))) return '--workers are whole numbers from 1 on.';
   if (!kinds.every(({ lanes }) => lanes === 'auto' || isCount(lanes)))
     return '--lanes are auto or whole numbers from 1 on.';
@@ -109,11 +114,12 @@ async function verifyKind(rung: Rung, kind: Kind, progress: Progress): Promise<s
   return problems;
 }
 
-async function verify(profile: string, regime: Regime): Promise<boolean> {
+async function verify(profile: string, regime: Regime, rules: RulesName): Promise<boolean> {
   const start = performance.now();
-  const progress = progressOn(process.stderr, `${profile} ${regime}`);
+  const name = `${profile} ${regime} ${rules}`;
+  const progress = progressOn(process.stderr, name);
   progress.update('generating the fleet');
-  const rung = new Rung(loadProfile(profile), regime, Number(values.seed), { engine: { lanes: 1 } });
+  const rung = new Rung(loadProfile(profile), regime, Number(values.seed), { engine: { lanes: 1 }, rules });
   rung.first();
   const problems: string[] = [];
   for (const kind of kinds) problems.push(...(await verifyKind(rung, kind, progress)));
@@ -121,7 +127,7 @@ async function verify(profile: string, regime: Regime): Promise<boolean> {
   const seconds = ((performance.now() - start) / 1000).toFixed(0);
   const outcome = problems.length === 0 ? 'one digest' : 'DIFFERS';
   console.log(
-    `${problems.length === 0 ? 'ok  ' : 'FAIL'} ${profile} ${regime}: ${kinds.length} kinds, ${outcome} (${seconds} s)`,
+    `${problems.length === 0 ? 'ok  ' : 'FAIL'} ${name}: ${kinds.length} kinds, ${outcome} (${seconds} s)`,
   );
   for (const problem of problems) console.log(`     ${problem}`);
   await rung.close();
@@ -134,9 +140,12 @@ else if (problem !== null) {
   console.error(`${problem} See --help.`);
   process.exitCode = 2;
 } else {
-  for (const profile of profiles) {
-    for (const regime of regimes) {
-      if (isRegime(regime) && !(await verify(profile, regime))) process.exitCode = 1;
+  for (const rules of options) {
+    for (const profile of profiles) {
+      for (const regime of regimes) {
+        if (!isRegime(regime) || !isRulesName(rules)) continue;
+        if (!(await verify(profile, regime, rules))) process.exitCode = 1;
+      }
     }
   }
 }
