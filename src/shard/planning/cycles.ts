@@ -31,7 +31,7 @@ import { settleDrains } from './ordered-drains.ts';
 import { needRef } from './queries/need-names.ts';
 import { statusOf } from './queries/status.ts';
 import type { Shortfall } from './shortfalls.ts';
-import { purchaseBudgetOf } from './spend-limit.ts';
+import { PurchaseBudgets } from './spend-limit.ts';
 
 /** Bound on the wait for first inventories, as a multiple of `readyWaitMs`; then decisions begin regardless. */
 const LONGEST_READY_WAITS = 20;
@@ -58,9 +58,11 @@ export class Cycles {
   #served: readonly ServedHardware[] = [];
   #waiting: readonly WaitingActionView[] = [];
   #failuresLogged = 0;
+  readonly #budgets: PurchaseBudgets;
 
   constructor(state: ControllerState) {
     this.#state = state;
+    this.#budgets = new PurchaseBudgets(state.parts.options.spending, state.ledger);
     this.#capacity = new AvailableCapacity(state.ledger.fleet);
     const { clock, monotonicMs, emit } = state.parts;
     this.#verdicts = new OperatorVerdicts({
@@ -189,6 +191,7 @@ export class Cycles {
     profiles.forget();
     const applied = this.#commit();
     this.#feedReplica(applied);
+    this.#budgets.committed(applied.slots);
     const committed = monotonicMs();
     machineFacts.committed(applied);
     machineFacts.flush();
@@ -334,7 +337,7 @@ export class Cycles {
       weights: parts.options.weights,
       retiring: this.#state.drains.marksWith(this.#state.renewals.marks(nowMs)),
       ...parts.options.economy,
-      purchaseBudget: purchaseBudgetOf(parts.options.spending, ledger),
+      purchaseBudget: this.#budgets.left,
     };
   }
 

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { record } from '../../../testing/support/actuation-scene.ts';
 import { ControllerScene } from '../../../testing/support/controller-scene.ts';
@@ -10,9 +11,10 @@ import {
   same,
   stampOf,
 } from '../../../testing/support/fleets.ts';
-import { fleetOf } from '../../fleet/index.ts';
+import { fleetOf, PendingChanges } from '../../fleet/index.ts';
 import {
   CapacityType,
+  Command,
   keyOf,
   type LedgerMachine,
   MachineState,
@@ -20,7 +22,7 @@ import {
   SHARED_OPTIONS,
 } from '../../model/index.ts';
 import type { ControllerOptions } from './options.ts';
-import { NO_SPEND_LIMITS, purchaseBudgetOf, type SpendLimits } from './spend-limit.ts';
+import { NO_SPEND_LIMITS, PurchaseBudgets, type SpendLimits } from './spend-limit.ts';
 
 const { Configured, Creating, Deleting, Draining, Failed, Idle, Speculative } = MachineState;
 const MICROS = 1_000_000;
@@ -33,7 +35,7 @@ function left(
 ) {
   const needs = [aNeed({ cluster: 'c1' }), aNeed({ cluster: 'c2' })];
   const fleet = fleetOf(anInput(machines, needs));
-  return purchaseBudgetOf({ ...NO_SPEND_LIMITS, ...limits }, { fleet, failedHosts: { byClass } });
+  return new PurchaseBudgets({ ...NO_SPEND_LIMITS, ...limits }, { fleet, failedHosts: { byClass } }).left;
 }
 
 describe('what may still be spent', () => {
@@ -78,6 +80,49 @@ describe('what may still be spent', () => {
         ['c2', 6 * MICROS],
       ]),
     });
+  });
+});
+
+/** Machines as a provider lists them, some of them bought, on their way to a row of c2, or absurdly dear. */
+const records = fc.uniqueArray(
+  fc.record({
+    id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+    state: fc.constantFrom(Configured, Creating, Draining, Failed, Idle, Speculative),
+    cluster: fc.constantFrom('c1', 'c2'),
+    pricePerHour: fc.constantFrom(0, 0.1, 3.3333333, 7, 1e10),
+    capacityType: fc.constantFrom(CapacityType.OnDemand, CapacityType.Spot, CapacityType.Reserved),
+  }),
+  { selector: ({ id }) => id },
+);
+
+describe('what clusters may still spend, from commit to commit', () => {
+  it('given any changes of machines, then it is what a pass over all machines finds', () => {
+    const limits = { ...NO_SPEND_LIMITS, maxPurchasedPerHourOf: new Map([['*', 10]]) };
+    const target = keyOf(aNeed({ cluster: 'c2' }));
+    fc.assert(
+      fc.property(fc.array(records, { minLength: 2, maxLength: 5 }), (lists) => {
+        const fleet = fleetOf(anInput([], [aNeed({ cluster: 'c1' }), aNeed({ cluster: 'c2' })]));
+        const ledger = { fleet, failedHosts: { byClass: new Map() } };
+        const pending = new PendingChanges(fleet);
+        const budgets = new PurchaseBudgets(limits, ledger);
+        let before: readonly string[] = [];
+        for (const [atMs, list] of lists.entries()) {
+          const ids: readonly string[] = list.map(({ id }) => id);
+          for (const id of before) if (!ids.includes(id)) pending.append({ kind: 'gone', id });
+          for (const { id, state, cluster, ...given } of list) {
+            const isBound = state === Configured || state === Draining;
+            const machine = { ...record(id, state, given), cluster: isBound ? cluster : '' };
+            pending.append({ kind: 'observe', machine, atMs });
+            if (state === Speculative && cluster === 'c2')
+              pending.append({ kind: 'command', command: Command.Create, target, id, atMs });
+          }
+          before = ids;
+          budgets.committed(pending.commitMachines().writeRows().slots);
+          expect(budgets.left).toEqual(new PurchaseBudgets(limits, ledger).left);
+        }
+      }),
+      { numRuns: 300 },
+    );
   });
 });
 

@@ -1,7 +1,9 @@
 // The ceiling on spending: what the shard and its clusters may still spend on machines that are purchased by the hour, as
 // an input of the decision, which stops purchases there in rank order. Owned capacity (bare metal, reserved) is neither
-// counted nor stopped. Computed by cycles.ts before each decision, from what is purchased as of the last commit.
+// counted nor stopped. Read by cycles.ts before each decision; what clusters have purchased follows the commits, since a pass
+// over all machines would cost milliseconds in every cycle of a large fleet.
 
+import { withRoom } from '../../collections/columns.ts';
 import type { Fleet } from '../../fleet/index.ts';
 import {
   type CapacityType,
@@ -33,15 +35,33 @@ interface Purchased {
   readonly failedHosts: { readonly byClass: ReadonlyMap<number, number> };
 }
 
-/** What may still be spent; undefined without a limit. */
-export function purchaseBudgetOf(limits: SpendLimits, ledger: Purchased): PurchaseBudget | undefined {
-  const { maxPurchasedPerHour: limit, maxPurchasedPerHourOf: limitsOf } = limits;
-  const isUnlimited = limit === Number.POSITIVE_INFINITY;
-  if (isUnlimited && limitsOf.size === 0) return undefined;
-  return {
-    shard: isUnlimited ? limit : microsOf(limit) - purchasedOf(ledger),
-    clusters: limitsOf.size === 0 ? new Map() : budgetsOf(limitsOf, ledger.fleet),
-  };
+export class PurchaseBudgets {
+  readonly #limits: SpendLimits;
+  readonly #ledger: Purchased;
+  /** null if no cluster has a limit. */
+  readonly #ofClusters: PurchasedByCluster | null;
+
+  constructor(limits: SpendLimits, ledger: Purchased) {
+    this.#limits = limits;
+    this.#ledger = ledger;
+    this.#ofClusters = limits.maxPurchasedPerHourOf.size === 0 ? null : new PurchasedByCluster(ledger.fleet);
+  }
+
+  /** A commit has written these slots, new ones included. */
+  committed(slots: readonly number[]): void {
+    this.#ofClusters?.committed(slots);
+  }
+
+  /** What may still be spent, as of the last commit; undefined without a limit. */
+  get left(): PurchaseBudget | undefined {
+    const { maxPurchasedPerHour: limit, maxPurchasedPerHourOf: limitsOf } = this.#limits;
+    const isUnlimited = limit === Number.POSITIVE_INFINITY;
+    if (isUnlimited && this.#ofClusters === null) return undefined;
+    return {
+      shard: isUnlimited ? limit : microsOf(limit) - purchasedOf(this.#ledger),
+      clusters: this.#ofClusters === null ? new Map() : this.#ofClusters.leftOf(limitsOf),
+    };
+  }
 }
 
 /** States in which a machine is paid for, or will be once it has been made. A Failed one is, if it has a host. */
@@ -74,21 +94,74 @@ function purchasedOf({ fleet, failedHosts }: Purchased): number {
   return sum;
 }
 
-/** What each cluster with a limit may spend beyond its machines: bound to it, leaving it, or on their way to one of its rows. */
-function budgetsOf(limits: SpendLimits['maxPurchasedPerHourOf'], fleet: Fleet): ReadonlyMap<string, number> {
-  const { clusters, keys, machines } = fleet;
-  const sums = new Map<number, number>();
-  for (let slot = 0; slot < machines.size; slot++) {
-    if (!IS_PAID.has(machines.state[slot]!)) continue;
-    const cluster = machines.cluster[slot]! || keys.clusterOf(machines.target[slot]!);
-    const micros = microsOfClass(fleet, machines.classOf[slot]!);
-    if (cluster !== 0 && micros > 0) sums.set(cluster, (sums.get(cluster) ?? 0) + micros);
+/**
+ * Micro-dollars per hour of the machines of each cluster: bound to it, leaving it, or on their way to one of its rows. Sums of
+ * whole numbers stay exact however often they change, up to 2^53; if one was above, all are made again with every commit until none is.
+ */
+class PurchasedByCluster {
+  readonly #fleet: Fleet;
+  /** Slots that were overwritten or removed since the last commit. */
+  readonly #written: Set<number>;
+  /** By slot: what it adds to which cluster. */
+  #cluster = new Uint32Array(0);
+  #micros = new Float64Array(0);
+  /** By cluster. */
+  #sums: number[] = [];
+  #isExact = true;
+
+  constructor(fleet: Fleet) {
+    this.#fleet = fleet;
+    this.#written = fleet.machines.written.watch();
+    this.#addAll();
   }
-  const budgets = new Map<string, number>();
-  for (const cluster of clusters.sorted()) {
-    const name = clusters.nameOf(cluster);
-    const limit = limits.get(name) ?? limits.get(EVERY_OTHER);
-    if (limit !== undefined) budgets.set(name, microsOf(limit) - (sums.get(cluster) ?? 0));
+
+  committed(slots: readonly number[]): void {
+    this.#reserve();
+    for (const slot of slots) this.#update(slot);
+    for (const slot of this.#written) this.#update(slot);
+    this.#written.clear();
+    if (!this.#isExact) this.#addAll();
   }
-  return budgets;
+
+  #addAll(): void {
+    this.#reserve();
+    this.#sums = [];
+    this.#isExact = true;
+    this.#micros.fill(0);
+    for (let slot = 0; slot < this.#fleet.machines.size; slot++) this.#update(slot);
+  }
+
+  leftOf(limits: SpendLimits['maxPurchasedPerHourOf']): ReadonlyMap<string, number> {
+    const { clusters } = this.#fleet;
+    const budgets = new Map<string, number>();
+    for (const cluster of clusters.sorted()) {
+      const name = clusters.nameOf(cluster);
+      const limit = limits.get(name) ?? limits.get(EVERY_OTHER);
+      if (limit !== undefined) budgets.set(name, microsOf(limit) - (this.#sums[cluster] ?? 0));
+    }
+    return budgets;
+  }
+
+  #reserve(): void {
+    this.#cluster = withRoom(this.#cluster, this.#fleet.machines.size);
+    this.#micros = withRoom(this.#micros, this.#fleet.machines.size);
+  }
+
+  #update(slot: number): void {
+    const { keys, machines } = this.#fleet;
+    const isPaid = IS_PAID.has(machines.state[slot]!);
+    const cluster = isPaid ? machines.cluster[slot]! || keys.clusterOf(machines.target[slot]!) : 0;
+    this.#add(slot, -this.#micros[slot]!);
+    this.#cluster[slot] = cluster;
+    this.#micros[slot] = cluster === 0 ? 0 : microsOfClass(this.#fleet, machines.classOf[slot]!);
+    this.#add(slot, this.#micros[slot]!);
+  }
+
+  #add(slot: number, micros: number): void {
+    const cluster = this.#cluster[slot]!;
+    if (micros === 0) return;
+    const sum = (this.#sums[cluster] ?? 0) + micros;
+    this.#sums[cluster] = sum;
+    if (sum > Number.MAX_SAFE_INTEGER) this.#isExact = false;
+  }
 }
