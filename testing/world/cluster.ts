@@ -13,6 +13,7 @@ import {
   type Need,
   Operator,
   type Requirement,
+  type ResourceVector,
   WhenUnsatisfiable,
   ZONE_KEY,
 } from '../../src/model/index.ts';
@@ -21,7 +22,7 @@ import type { Random } from '../../src/runtime/random.ts';
 import type { Sessions } from '../../src/shard/index.ts';
 import { OperatorMessage } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
 import type { ClusterPlan, RowPlan, WorldEvent } from './plan.ts';
-import { POOL_LABEL } from './sim-provider.ts';
+import { BYTES_PER_MILLICORE, POOL_LABEL } from './sim-provider.ts';
 
 export interface ClusterParts {
   readonly plan: ClusterPlan;
@@ -207,11 +208,25 @@ export class SimCluster {
       cluster: this.name,
       profile: makeProfile({ requirements, spread, priority, interruptionBucket: penalty }),
       group: canBorrow ? '' : group,
-      aggregate: new Map([['cpu', cpuOf(row)]]),
-      minUnit: new Map([['cpu', podCpu]]),
+      aggregate: amountsOf(row, cpuOf(row)),
+      minUnit: amountsOf(row, podCpu),
       firstSeenMs: 0,
     };
   }
+}
+
+/** By pod: millicores for which it wants as much memory as machines have for one. */
+const CPU_PER_MEMORY: ReadonlyMap<number, number> = new Map([
+  [500, 2],
+  [1000, 1],
+]);
+
+/** Rows want as much memory for their cpu as machines have, a half of it, or a quarter. */
+function amountsOf({ podCpu }: RowPlan, cpu: number): ResourceVector {
+  return new Map([
+    ['cpu', cpu],
+    ['memory', (cpu * BYTES_PER_MILLICORE) / (CPU_PER_MEMORY.get(podCpu) ?? 4)],
+  ]);
 }
 
 /** Millicores that a row wants: never less than its largest pod. */

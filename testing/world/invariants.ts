@@ -12,7 +12,7 @@ import type { StoredDrain } from '../../src/shard/inventory/machine-facts-store.
 import type { InvariantName } from './invariant-names.ts';
 import type { ProcessWatch, ShardProcess } from './shard-process.ts';
 import { overfilled, rowsOf } from './shares.ts';
-import { type Arrival, cpuOffered, HOLD_SECONDS, type ProviderWatch } from './sim-provider.ts';
+import { type Arrival, HOLD_SECONDS, offered, type ProviderWatch } from './sim-provider.ts';
 import type { Trace } from './trace.ts';
 
 export interface Violation {
@@ -58,7 +58,7 @@ const MOVING: ReadonlySet<string> = new Set([...VIA.keys()].map((state) => state
 /** Of the reclaim cap. */
 const WINDOW_MS = 10_000;
 /** Cycles after which the shares of all clusters are checked. */
-const SHARES_EVERY = 20;
+const SHARES_EVERY = 10;
 /** The quarantine ignores demands with fewer rows than this. */
 const GUARDED_ROWS = 10;
 /** A roll-up is a collapse if it has less than 1 / KEPT_PART of the rows before. */
@@ -472,7 +472,7 @@ export class Watch implements ProviderWatch, ProcessWatch {
     const acting = new Set(facts.cycle.flatMap(({ cluster, need }) => [cluster, need?.cluster]));
     for (const { name } of process.plan.clusters) {
       if (!isDue && !acting.has(name)) continue;
-      const wrong = overfilled(rowsOf(process.controller, name), cpuOffered);
+      const wrong = overfilled(rowsOf(process.controller, name), offered);
       if (wrong !== null) this.fail('shares-fit', `${name}: ${wrong}`);
     }
   }

@@ -1,19 +1,23 @@
 import { describe, expect, it } from 'vitest';
+import { resources } from '../support/fleets.ts';
 import { claimsInVain, overfilled, type SharingRow } from './shares.ts';
-import { cpuOffered } from './sim-provider.ts';
+import { offered } from './sim-provider.ts';
 
 const SMALL = 'p1-std-1';
 const BIG = 'p1-big-1';
 
+const cpu = (amount: number) => resources({ cpu: amount });
+
 function row(id: string, wantsCpu: number, given: Partial<SharingRow> = {}): SharingRow {
   return {
-    ...{ id, wantsCpu, podCpu: 1000, isMet: true, isGang: false, canBorrow: true, claimed: [], shares: [] },
+    ...{ id, wants: cpu(wantsCpu), pod: cpu(1000), isMet: true, isGang: false, canBorrow: true },
+    ...{ claimed: [], shares: [] },
     ...given,
   };
 }
 
-function share(machine: string, cpu: number): Pick<SharingRow, 'shares'> {
-  return { shares: [{ machine, cpu }] };
+function share(machine: string, amount: number): Pick<SharingRow, 'shares'> {
+  return { shares: [{ machine, amount: cpu(amount) }] };
 }
 
 describe('shares of machines', () => {
@@ -33,13 +37,13 @@ describe('shares of machines', () => {
       ],
     ],
   ])('given %s, then they fit', (_, rows) => {
-    expect(overfilled(rows, cpuOffered)).toBeNull();
+    expect(overfilled(rows, offered)).toBeNull();
   });
 
   it.each<[string, string, readonly SharingRow[]]>([
     [
       'two rows that take more than is left over',
-      'a takes 3000 m of machines that lend all but 2000 m',
+      'a takes cpu=3000 of machines that lend all but cpu=2000',
       [
         row('a', 3000, { claimed: [SMALL] }),
         row('b', 1000, share(SMALL, 1000)),
@@ -48,7 +52,7 @@ describe('shares of machines', () => {
     ],
     [
       'more than the machine has',
-      '5000 m of p1-std-1 are shared, which has 4000 m',
+      'cpu=5000 of p1-std-1 are shared, which has cpu=4000',
       [row('a', 1000, { claimed: [SMALL] }), row('b', 5000, share(SMALL, 5000))],
     ],
     ['a machine that no row claims', 'no row lends it', [row('b', 1000, share(SMALL, 1000))]],
@@ -63,18 +67,42 @@ describe('shares of machines', () => {
       [row('a', 1000, { claimed: [SMALL] }), row('b', 1000, { ...share(SMALL, 1000), canBorrow: false })],
     ],
     [
+      'more memory than is left over, and no cpu',
+      'a takes cpu=1000,memory=4000000000 of machines that lend all but cpu=4000,memory=',
+      [
+        row('a', 1000, { wants: resources({ cpu: 1000, memory: 4e9 }), claimed: [SMALL] }),
+        row('b', 0, { shares: [{ machine: SMALL, amount: resources({ memory: 12e9 + 1 }) }] }),
+      ],
+    ],
+    [
+      'more memory than the machine has',
+      'memory=16000000001 of p1-std-1 are shared, which has',
+      [
+        row('a', 1000, { claimed: [SMALL] }),
+        row('b', 0, { shares: [{ machine: SMALL, amount: resources({ memory: 16e9 + 1 }) }] }),
+      ],
+    ],
+    [
+      'the only machine with the memory of the largest pod',
+      'a lends the machine of its largest pod',
+      [
+        row('a', 1000, { pod: resources({ cpu: 1000, memory: 16e9 }), claimed: [SMALL] }),
+        row('b', 0, { shares: [{ machine: SMALL, amount: resources({ memory: 1e9 }) }] }),
+      ],
+    ],
+    [
       'the only machine for the largest pod',
       'a lends the machine of its largest pod',
-      [row('a', 6000, { claimed: [SMALL, BIG], podCpu: 5000 }), row('b', 6000, share(BIG, 6000))],
+      [row('a', 6000, { claimed: [SMALL, BIG], pod: cpu(5000) }), row('b', 6000, share(BIG, 6000))],
     ],
   ])('given %s, then they do not fit: %s', (_, why, rows) => {
-    expect(overfilled(rows, cpuOffered)).toContain(why);
+    expect(overfilled(rows, offered)).toContain(why);
   });
 });
 
 describe('claims of machines', () => {
   const inVain = (...rows: readonly SharingRow[]): string | null =>
-    claimsInVain(rows, cpuOffered, (machine) => !machine.includes('spot'));
+    claimsInVain(rows, offered, (machine) => !machine.includes('spot'));
   const lender = row('a', 1000, { claimed: [SMALL] });
 
   it('given a row whose work fits into the remainder of a better-ranked row, then its claim is in vain', () => {
@@ -83,7 +111,7 @@ describe('claims of machines', () => {
   });
 
   it.each<[string, readonly SharingRow[]]>([
-    ['a remainder below its largest pod', [lender, row('b', 4000, { claimed: [BIG], podCpu: 4000 })]],
+    ['a remainder below its largest pod', [lender, row('b', 4000, { claimed: [BIG], pod: cpu(4000) })]],
     ['a remainder of a worse-ranked row', [row('b', 8000, { claimed: [BIG] }), lender]],
     ['a row that may not share', [lender, row('b', 1000, { claimed: [BIG], canBorrow: false })]],
     [

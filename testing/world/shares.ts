@@ -1,20 +1,29 @@
-// How rows of a cluster share machines, read from the verdicts of a shard's last cycle, and what must hold of it. Every
-// machine of a world offers cpu only, so amounts are millicores. Called by invariants.ts and world.ts, which report what is
-// found here as violations of `shares-fit` and `nothing-beyond-hold`.
+// How rows of a cluster share machines, read from the verdicts of a shard's last cycle, and what must hold of it. Called by
+// invariants.ts and world.ts, which report what is found here as violations of `shares-fit` and `nothing-beyond-hold`.
 
-import { parseQuantity } from '../../src/model/quantity.ts';
+import {
+  add,
+  canonicalResources,
+  covers,
+  isZero,
+  NO_RESOURCES,
+  parseQuantity,
+  type ResourceVector,
+  subtract,
+} from '../../src/model/index.ts';
 import type { InlineController, Quantities } from '../../src/shard/index.ts';
 
 export interface SharingRow {
   readonly id: string;
-  readonly wantsCpu: number;
-  readonly podCpu: number;
+  readonly wants: ResourceVector;
+  /** The largest pod. */
+  readonly pod: ResourceVector;
   readonly isMet: boolean;
   /** Gangs neither lend nor borrow. */
   readonly isGang: boolean;
   readonly canBorrow: boolean;
   readonly claimed: readonly string[];
-  readonly shares: readonly { readonly machine: string; readonly cpu: number }[];
+  readonly shares: readonly { readonly machine: string; readonly amount: ResourceVector }[];
 }
 
 /** The rows of a cluster as of the last cycle, by rank. */
@@ -25,35 +34,43 @@ export function rowsOf({ controller }: InlineController, cluster: string): reado
     if (explained === null) return [];
     const isGang = need.requirements.some((text) => text.includes(' Same'));
     return {
-      ...{ id: need.id, wantsCpu: cpuIn(need.wants), podCpu: cpuIn(need.minUnit), isMet: need.isMet },
+      ...{ id: need.id, wants: vectorOf(need.wants), pod: vectorOf(need.minUnit), isMet: need.isMet },
       ...{ isGang, canBorrow: need.group === '', claimed: explained.claimed },
-      shares: explained.shares.map(({ machine, amount }) => ({ machine, cpu: cpuIn(amount) })),
+      shares: explained.shares.map(({ machine, amount }) => ({ machine, amount: vectorOf(amount) })),
     };
   });
 }
 
-function cpuIn(quantities: Quantities): number {
-  return parseQuantity(quantities['cpu'] ?? '0', 'cpu', 'up');
+function vectorOf(quantities: Quantities): ResourceVector {
+  return new Map(Object.entries(quantities).map(([name, text]) => [name, parseQuantity(text, name, 'up')]));
 }
 
-/** What is wrong with the shares of a cluster; null if rows take of no machine more than it has. */
-export function overfilled(rows: readonly SharingRow[], offerOf: (machine: string) => number): string | null {
+/** What is wrong with the shares of a cluster; null if rows take of no machine more than it has, of any resource. */
+export function overfilled(
+  rows: readonly SharingRow[],
+  offerOf: (machine: string) => ResourceVector,
+): string | null {
   const lent = lentOf(rows);
   const lenders = new Set(rows.filter(({ isGang }) => !isGang).flatMap(({ claimed }) => claimed));
-  for (const [machine, cpu] of lent) {
-    if (!lenders.has(machine)) return `${cpu} m of ${machine} are shared, and no row lends it`;
-    if (cpu > offerOf(machine)) return `${cpu} m of ${machine} are shared, which has ${offerOf(machine)} m`;
+  for (const [machine, amount] of lent) {
+    const shared = `${canonicalResources(amount)} of ${machine} are shared`;
+    if (!lenders.has(machine)) return `${shared}, and no row lends it`;
+    if (!covers(offerOf(machine), amount))
+      return `${shared}, which has ${canonicalResources(offerOf(machine))}`;
   }
   for (const row of rows) {
-    const borrowed = sum(row.shares.map(({ cpu }) => cpu));
-    if (borrowed > 0 && !row.canBorrow) return `${row.id} may not share and counts on ${borrowed} m`;
+    const borrowed = sumOf(row.shares.map(({ amount }) => amount));
+    if (!isZero(borrowed) && !row.canBorrow)
+      return `${row.id} may not share and counts on ${canonicalResources(borrowed)}`;
     if (row.isGang || row.claimed.length === 0) continue;
-    const kept = row.claimed.map((machine) => offerOf(machine) - (lent.get(machine) ?? 0));
-    const offered = sum(row.claimed.map(offerOf));
-    const wanted = Math.min(offered, row.wantsCpu - borrowed);
-    if (sum(kept) < wanted) return `${row.id} takes ${wanted} m of machines that lend all but ${sum(kept)} m`;
-    const hasRoom = borrowed > 0 || row.claimed.every((machine) => offerOf(machine) < row.podCpu);
-    if (!hasRoom && Math.max(...kept) < row.podCpu) return `${row.id} lends the machine of its largest pod`;
+    const kept = row.claimed.map((machine) => subtract(offerOf(machine), lent.get(machine) ?? NO_RESOURCES));
+    const offered = sumOf(row.claimed.map(offerOf));
+    const wanted = least(offered, subtract(row.wants, borrowed));
+    if (!covers(sumOf(kept), wanted))
+      return `${row.id} takes ${canonicalResources(wanted)} of machines that lend all but ${canonicalResources(sumOf(kept))}`;
+    const hasRoom = !isZero(borrowed) || !row.claimed.some((machine) => covers(offerOf(machine), row.pod));
+    if (!hasRoom && !kept.some((amount) => covers(amount, row.pod)))
+      return `${row.id} lends the machine of its largest pod`;
   }
   return null;
 }
@@ -61,22 +78,24 @@ export function overfilled(rows: readonly SharingRow[], offerOf: (machine: strin
 /**
  * A row that claims machines although better-ranked rows leave over what it could share; null if there is none. A lender
  * with k machines has, whatever their prices, one that leaves over at least the k-th part of all that is left over.
- * `mayShare` excludes machines that some rows avoid.
+ * `mayShare` excludes machines that some rows avoid. Measured in cpu, of which machines have the least for what rows want.
  */
 export function claimsInVain(
   rows: readonly SharingRow[],
-  offerOf: (machine: string) => number,
+  offerOf: (machine: string) => ResourceVector,
   mayShare: (machine: string) => boolean,
 ): string | null {
   const lent = lentOf(rows);
   let leastLeft = 0;
   let lender = '';
-  for (const { id, isGang, canBorrow, claimed, shares, wantsCpu, podCpu } of rows) {
+  for (const { id, isGang, canBorrow, claimed, shares, wants, pod } of rows) {
+    const podCpu = cpuIn(pod);
     if (canBorrow && claimed.length > 0 && podCpu > 0 && leastLeft >= podCpu)
       return `${id} claims ${claimed.join(' ')}, and ${lender} leaves over at least ${leastLeft} m of a machine`;
     if (isGang || claimed.length === 0 || !claimed.every(mayShare)) continue;
-    const wanted = wantsCpu - sum(shares.map(({ cpu }) => cpu));
-    const left = sum(claimed.map((machine) => offerOf(machine) - (lent.get(machine) ?? 0))) - wanted;
+    const wanted = cpuIn(wants) - cpuIn(sumOf(shares.map(({ amount }) => amount)));
+    const kept = claimed.map((machine) => subtract(offerOf(machine), lent.get(machine) ?? NO_RESOURCES));
+    const left = cpuIn(sumOf(kept)) - wanted;
     if (left / claimed.length <= leastLeft) continue;
     leastLeft = left / claimed.length;
     lender = id;
@@ -99,13 +118,23 @@ export function riskierThan(
   return false;
 }
 
-function lentOf(rows: readonly SharingRow[]): ReadonlyMap<string, number> {
-  const lent = new Map<string, number>();
+function lentOf(rows: readonly SharingRow[]): ReadonlyMap<string, ResourceVector> {
+  const lent = new Map<string, ResourceVector>();
   for (const { shares } of rows)
-    for (const { machine, cpu } of shares) lent.set(machine, (lent.get(machine) ?? 0) + cpu);
+    for (const { machine, amount } of shares)
+      lent.set(machine, add(lent.get(machine) ?? NO_RESOURCES, amount));
   return lent;
 }
 
-function sum(amounts: readonly number[]): number {
-  return amounts.reduce((total, amount) => total + amount, 0);
+function sumOf(amounts: readonly ResourceVector[]): ResourceVector {
+  return amounts.reduce(add, NO_RESOURCES);
+}
+
+/** The lesser of both in each dimension. */
+function least(a: ResourceVector, b: ResourceVector): ResourceVector {
+  return new Map([...a].map(([name, units]) => [name, Math.min(units, b.get(name) ?? 0)]));
+}
+
+function cpuIn(amounts: ResourceVector): number {
+  return amounts.get('cpu') ?? 0;
 }

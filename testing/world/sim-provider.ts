@@ -1,7 +1,7 @@
 // One provider of a world: the kit over the fake cloud, on a store that outlives its process. The watch (invariants.ts)
 // is notified of every call that arrives and of every change of a machine. Started and restarted by world.ts.
 
-import { CapacityType, type MachineState } from '../../src/model/index.ts';
+import { CapacityType, type MachineState, type ResourceVector } from '../../src/model/index.ts';
 import {
   type CatalogueEntry,
   type Changes,
@@ -213,6 +213,16 @@ export const CALM_CLOUD: SettingsPatch = {
   losses: { interruptionFactor: 0, deathsPerHour: 0 },
 };
 
+/** Of every machine: 4 GB for each cpu. No row wants more, so that cpu decides how many machines it needs. */
+export const BYTES_PER_MILLICORE = 4_000_000;
+
+function machineOf(cpu: number): ResourceVector {
+  return new Map([
+    ['cpu', cpu],
+    ['memory', cpu * BYTES_PER_MILLICORE],
+  ]);
+}
+
 const { OnDemand, Spot, BareMetal } = CapacityType;
 
 function entry(
@@ -224,8 +234,8 @@ function entry(
     name,
     instanceType: `sim.${name}`,
     interruptionProbability: 0,
-    resources: new Map([['cpu', cpu]]),
-    allocatable: new Map([['cpu', cpu]]),
+    resources: machineOf(cpu),
+    allocatable: machineOf(cpu),
     racksPerZone: 2,
     labels: new Map([[POOL_LABEL, 'general']]),
     isOwned: false,
@@ -244,9 +254,9 @@ const GENERAL: readonly CatalogueEntry[] = [
   entry('big', 8000, { capacityType: OnDemand, pricePerHour: 0.45, weight: 1, zones: ['zone-a'] }),
   entry('metal', 4000, { capacityType: BareMetal, pricePerHour: 0, weight: 1, zones: ZONES, isOwned: true }),
 ];
-/** Millicores of a machine, derived from the name of its offering, which is part of the id. */
-export function cpuOffered(id: string): number {
-  return id.includes('-big-') ? 8000 : 4000;
+/** What a machine offers, derived from the name of its offering, which is part of the id. */
+export function offered(id: string): ResourceVector {
+  return machineOf(id.includes('-big-') ? 8000 : 4000);
 }
 
 const TAIL = entry('tail', 4000, {

@@ -13,7 +13,7 @@ import { calm, Network } from './network.ts';
 import type { WorldEvent, WorldPlan } from './plan.ts';
 import { providerName, ShardProcess } from './shard-process.ts';
 import { claimsInVain, riskierThan, rowsOf } from './shares.ts';
-import { CALM_CLOUD, cpuOffered, HOLD_SECONDS, SimProvider } from './sim-provider.ts';
+import { CALM_CLOUD, HOLD_SECONDS, offered, SimProvider } from './sim-provider.ts';
 import { Disk } from './stores.ts';
 import { Trace } from './trace.ts';
 
@@ -513,7 +513,7 @@ class World {
       if (kept !== undefined && rows.every(({ isMet }) => isMet))
         this.#watch.fail('nothing-beyond-hold', `${kept.id} is kept in ${name}, and no row claims it`);
       const isGeneral = (id: string): boolean => typeOf(id) !== CapacityType.Spot && !id.includes(TAIL);
-      const inVain = this.#plan.shared === null ? null : claimsInVain(rows, cpuOffered, isGeneral);
+      const inVain = this.#plan.shared === null ? null : claimsInVain(rows, offered, isGeneral);
       if (inVain !== null) this.#watch.fail('nothing-beyond-hold', `${name}: ${inVain}`);
     }
   }
