@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import { type KubeObject, pathOf, RESOURCES } from '../../src/operator/kube/index.ts';
+import type { ApiProxy } from '../../testing/kube/api-proxy.ts';
 import type { Target } from '../../testing/kube/control-plane.ts';
 import { offering } from '../e2e/shard-cloud.ts';
 import { AMD64, type CaseScope, type EndToEndCase, identities } from './end-to-end-case.ts';
@@ -63,6 +64,12 @@ async function keptUntilRepaired(
   expect(await world.cordoned()).toEqual([]);
 }
 
+function proxyOf(world: KubeWorld): ApiProxy {
+  const { proxy } = world.cluster();
+  if (proxy === null) throw new Error('this cluster has no proxy');
+  return proxy;
+}
+
 /** Ends all watches, as API servers do now and then. */
 async function endWatches(world: KubeWorld): Promise<void> {
   const { plane } = world.cluster();
@@ -101,7 +108,7 @@ export const BAD_INPUT_CASES: readonly EndToEndCase[] = [
   {
     title: 'given an operator whose rights are revoked, then it keeps its demand until it has them again',
     run: async (target, context) => {
-      const world = await open(target, context);
+      const world = await open(target, context, { isRefused: true });
       const { admin } = world.cluster().plane;
       const path = pathOf(RESOURCES.clusterRoleBindings, { name: 'bigfleet-operator' });
       const { apiVersion, kind, metadata, ...rest } = await admin.get(path);
@@ -152,32 +159,28 @@ export const BAD_INPUT_CASES: readonly EndToEndCase[] = [
   {
     title:
       'given an API server that refuses lists and watches with 429, then the demand is kept until it serves',
-    only: 'fake',
     run: async (target, context) => {
-      const world = await open(target, context);
-      const { api } = world.cluster().plane.fake!;
-      // Kubelets list pods with a selector, and the test those of a namespace.
-      const end = api.faults.add({
-        when: ({ path, query }) => path === '/api/v1/pods' && !query.has('fieldSelector'),
-        answer: { status: 429, retryAfterSeconds: 1 },
+      const world = await open(target, context, { hasProxy: true });
+      const proxy = proxyOf(world);
+      proxy.refuses = ({ path }) => path === '/api/v1/pods';
+      proxy.breakConnections();
+      await keptUntilRepaired(world, { resource: 'pods', why: /429 TooManyRequests/ }, async () => {
+        proxy.refuses = () => false;
       });
-      api.watches.closeAll();
-      await keptUntilRepaired(world, { resource: 'pods', why: /429 TooManyRequests/ }, async () => end());
     },
   },
   {
     title:
       'given an API server that takes seconds for each answer, then pods still get their machines, and keep them',
-    only: 'fake',
     run: async (target, context) => {
-      const world = await open(target, context);
+      const world = await open(target, context, { hasProxy: true });
       const before = await identities(world, 'api');
-      const { settings } = world.cluster().plane.fake!.api.faults;
-      settings.delayMs = 1_500;
-      world.cluster().plane.fake!.api.watches.closeAll();
+      const proxy = proxyOf(world);
+      proxy.delayMs = 1_500;
+      proxy.breakConnections();
       await world.deploy('api', 6, asks('1500m'));
       await world.runs('api', 6);
-      settings.delayMs = 0;
+      proxy.delayMs = 0;
       expect(await identities(world, 'api')).toEqual(expect.arrayContaining([...before]));
       expect(world.bought).toBe(3);
       expect(world.world.callsOf('drain')).toEqual([]);

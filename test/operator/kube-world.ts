@@ -16,6 +16,7 @@ import {
 import type { KubeObject, Node, Pod } from '../../src/operator/kube/index.ts';
 import { pathOf, RESOURCES } from '../../src/operator/kube/index.ts';
 import type { CatalogueEntry } from '../../src/provider/index.ts';
+import { ApiProxy } from '../../testing/kube/api-proxy.ts';
 import {
   type ControlPlane,
   type ControlPlaneOptions,
@@ -27,6 +28,7 @@ import { FakeKubelets } from '../../testing/kube/kubelet.ts';
 import { NodeHosts, TOKEN_TEMPLATE, USER_DATA_TEMPLATE } from '../../testing/kube/node-hosts.ts';
 import { World, type WorldGiven } from '../e2e/shard-world.ts';
 import { type OperatorUnderTest, startOperatorProcess } from './operator-process.ts';
+import { expectNoRefusals } from './refusals.ts';
 
 /** Timers of the operator at about a tenth of their defaults. */
 export const QUICK = {
@@ -34,8 +36,19 @@ export const QUICK = {
   nodes: { joinTimeout: '1m', emptyAfter: '2s', budgetAfter: '2s', unprotectedAfter: '5s' },
   // Longer than a busy machine needs to schedule pods: an episode would buy a machine that a case does not expect.
   episodes: { stuckAfter: '1m', emptyFor: '4s' },
-  log: { level: 'warn' },
+  // Failed writes that are repeated are logged at this level; see refusals.ts.
+  log: { level: 'info' },
 };
+
+/** The shortest that the settings accept is too short for a busy machine. */
+const ELECTION = {
+  enabled: true,
+  leaseDuration: '6s',
+  renewDeadline: '4s',
+  retryPeriod: '500ms',
+};
+/** Of an operator without replicas. */
+const ONLY = '';
 
 interface EventFields {
   readonly regarding?: { readonly name?: string };
@@ -57,13 +70,27 @@ export interface KubeWorldGiven
   readonly offerings: readonly CatalogueEntry[];
   /** More settings of all operators. */
   readonly operator?: Readonly<Record<string, unknown>>;
+  /**
+   * Names of the replicas of each operator, which are processes of their own and elect a leader. Default: one operator
+   * without election.
+   */
+  readonly replicas?: readonly string[];
+  /** The operators reach the API server through a proxy. */
+  readonly hasProxy?: boolean;
+  /** The API server may refuse requests of the operators: the case is about that. */
+  readonly isRefused?: boolean;
+  /** Interval of the heartbeats of kubelets. Default: that of the kubelets. */
+  readonly heartbeatMs?: number;
 }
 
 export interface KubeCluster {
   readonly name: string;
   readonly plane: ControlPlane;
   readonly kubelets: FakeKubelets;
-  operator: OperatorUnderTest | null;
+  /** Null without one. */
+  readonly proxy: ApiProxy | null;
+  /** Those that run, by name of the replica. */
+  readonly operators: Map<string, OperatorUnderTest>;
 }
 
 export class KubeWorld {
@@ -97,10 +124,14 @@ export class KubeWorld {
       given.clusters.map(async (name) => {
         const plane = await startControlPlane(given.target, given.plane);
         context.onTestFinished(() => plane.stop());
-        const kubelets = new FakeKubelets({ client: plane.admin });
+        const { heartbeatMs } = given;
+        const beat = heartbeatMs === undefined ? {} : { heartbeatMs };
+        const kubelets = new FakeKubelets({ client: plane.admin, ...beat });
         kubelets.start();
         context.onTestFinished(() => kubelets.stop());
-        clusters.set(name, { name, plane, kubelets, operator: null });
+        const proxy = given.hasProxy === true ? await ApiProxy.start(plane) : null;
+        context.onTestFinished(() => proxy?.stop());
+        clusters.set(name, { name, plane, kubelets, proxy, operators: new Map() });
       }),
     );
     const hosts = new NodeHosts(new Map([...clusters].map(([name, { kubelets }]) => [name, kubelets])));
@@ -114,11 +145,20 @@ export class KubeWorld {
     });
     const all = new KubeWorld(folder, given, clusters, hosts, world);
     context.onTestFinished(async () => {
-      await Promise.all([...clusters.values()].map(({ name }) => all.stopOperator(name)));
+      await Promise.all(
+        [...clusters.values()].flatMap(({ name, operators }) =>
+          [...operators.keys()].map((replica) => all.stopOperator(name, replica)),
+        ),
+      );
+      if (given.isRefused !== true)
+        expectNoRefusals(
+          all.lines,
+          [...clusters.values()].map(({ plane }) => plane),
+        );
     });
     for (const { plane, name } of clusters.values()) {
       await plane.apply(all.#manifests(name).filter(({ kind }) => kind !== 'Deployment') as KubeObject[]);
-      await all.startOperator(name);
+      for (const replica of given.replicas ?? [ONLY]) await all.startOperator(name, {}, replica);
     }
     return all;
   }
@@ -140,7 +180,7 @@ export class KubeWorld {
       image: 'bigfleet',
       namespace: 'bigfleet-system',
       mode: this.#given.mode ?? 'template',
-      replicas: 1,
+      replicas: this.#given.replicas?.length ?? 1,
       tlsSecret: null,
       insecure: true,
       endpoint: null,
@@ -150,8 +190,13 @@ export class KubeWorld {
   }
 
   /** `more`: settings of this operator only. */
-  async startOperator(name: string, more: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  async startOperator(
+    name: string,
+    more: Readonly<Record<string, unknown>> = {},
+    replica = ONLY,
+  ): Promise<void> {
     const cluster = this.cluster(name);
+    const { isProcess, replicas } = this.#given;
     const template = join(this.#folder, 'bootstrap.tmpl');
     writeFileSync(template, this.#template);
     const text = JSON.stringify({
@@ -160,52 +205,63 @@ export class KubeWorld {
       listen: '127.0.0.1:0',
       bootstrap: { mode: this.#given.mode ?? 'template', templateFile: template },
       kubernetes: {
-        kubeconfig: cluster.plane.kubeconfig('operator'),
+        kubeconfig: cluster.plane.kubeconfig('operator', cluster.proxy?.url),
         namespace: 'bigfleet-system',
         requestsPerSecond: 1000,
         burst: 1000,
       },
-      leaderElection: { enabled: false },
+      leaderElection: replicas === undefined ? { enabled: false } : ELECTION,
       ...(this.#given.hasDefaultTimes === true ? { log: QUICK.log } : QUICK),
       ...this.#given.operator,
       ...more,
     });
-    if (this.#given.isProcess === true) {
-      const file = join(this.#folder, `${name}.yaml`);
+    const label = replica === ONLY ? name : `${name}/${replica}`;
+    if (isProcess === true || replicas !== undefined) {
+      const file = join(this.#folder, `${name}-${replica}.yaml`);
       writeFileSync(file, text);
-      cluster.operator = await startOperatorProcess(file, (line) => this.lines.push(`${name} ${line}`));
+      const process = await startOperatorProcess(file, (line) => this.lines.push(`${label} ${line}`));
+      cluster.operators.set(replica, process);
       return;
     }
     const settings = loadSettings({ file: { path: 'operator.yaml', text }, flags: {} });
     if (!settings.ok) throw new Error(JSON.stringify(settings.problems));
-    cluster.operator = await startOperator(settings.value, {
+    const operator = await startOperator(settings.value, {
       log: (level, event, fields) => {
-        const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
-        this.lines.push(`${name} ${level} ${event} ${JSON.stringify(fields ?? {}, plain)}`);
+        this.lines.push(`${label} ${level} ${event} ${JSON.stringify(fields ?? {}, plainly)}`);
       },
       factories: clusterFactories,
     });
+    cluster.operators.set(replica, operator);
   }
 
-  async stopOperator(name: string): Promise<void> {
-    const cluster = this.cluster(name);
-    const { operator } = cluster;
-    cluster.operator = null;
+  async stopOperator(name: string, replica = ONLY): Promise<void> {
+    const { operators } = this.cluster(name);
+    const operator = operators.get(replica);
+    operators.delete(replica);
     await operator?.stop();
   }
 
   /** Kills the process of an operator. */
-  async killOperator(name: string): Promise<void> {
-    const cluster = this.cluster(name);
-    const kill = cluster.operator?.kill;
+  async killOperator(name: string, replica = ONLY): Promise<void> {
+    const { operators } = this.cluster(name);
+    const kill = operators.get(replica)?.kill;
     if (kill === undefined) throw new Error('this operator is no process');
-    cluster.operator = null;
+    operators.delete(replica);
     await kill();
   }
 
+  /** The replica that leads; throws unless exactly one says so. */
+  async leader(name?: string): Promise<string> {
+    const leading: string[] = [];
+    for (const replica of this.cluster(name).operators.keys())
+      if ((await this.operatorMetric('bigfleet_operator_leader', name, replica)) === 1) leading.push(replica);
+    if (leading.length !== 1) throw new Error(`${leading.length} replicas lead: ${leading.join(', ')}`);
+    return leading[0]!;
+  }
+
   /** The value of a series of an operator, named as in the text of the metrics; 0 if absent. */
-  async operatorMetric(series: string, name?: string): Promise<number> {
-    const { operator } = this.cluster(name);
+  async operatorMetric(series: string, name?: string, replica = ONLY): Promise<number> {
+    const operator = this.cluster(name).operators.get(replica);
     const text = await (await fetch(`http://${operator?.address ?? ''}/metrics`)).text();
     const line = text.split('\n').find((each) => each.startsWith(`${series} `));
     return line === undefined ? 0 : Number(line.slice(series.length + 1));
@@ -357,6 +413,12 @@ export class KubeWorld {
       ...this.lines.filter((line) => !line.includes('rollup-sent')).slice(-30),
     ].join('\n');
   }
+}
+
+/** Errors with what is in them. */
+function plainly(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value);
+  return value instanceof Error ? { ...value, message: value.message } : value;
 }
 
 /** A container that asks for an amount of cpu. */

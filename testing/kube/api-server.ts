@@ -36,6 +36,8 @@ export interface ApiServerOptions extends FakeApiOptions {
 
 export class ApiServer {
   readonly api: FakeApi;
+  /** Requests that were refused for missing rights or because of what they write: 'USER-AGENT METHOD PATH: STATUS MESSAGE'. */
+  readonly refusals: string[] = [];
   readonly #authority: Issued | null;
   readonly #leaf: Issued | null;
   #server: Server | null = null;
@@ -137,6 +139,10 @@ export class ApiServer {
       send(response, answer.status, answer.body);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
+      if (error.code === 403 || error.code === 422)
+        this.refusals.push(
+          `${request.headers['user-agent']} ${request.method} ${request.url}: ${error.code} ${error.message}`,
+        );
       if (error.retryAfterSeconds !== null) response.setHeader('Retry-After', error.retryAfterSeconds);
       send(response, error.code, error.status);
     }

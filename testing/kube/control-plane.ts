@@ -58,8 +58,8 @@ export interface ControlPlane {
   /** Default 'operator'. */
   connection(user?: string): KubeConnection;
   client(user?: string): HttpKubeClient;
-  /** Path of a kubeconfig file. */
-  kubeconfig(user?: string): string;
+  /** Path of a kubeconfig file. `server`: the URL of a proxy without TLS in front of the API server. */
+  kubeconfig(user?: string, server?: string): string;
   /** Server-side apply as administrator, in the order of the list. Returns when the API serves custom resources among them. */
   apply(objects: readonly KubeObject[], query?: ApplyQuery): Promise<void>;
   /** Kills the API server. Objects stay. */
@@ -132,15 +132,17 @@ export class Access {
   }
 
   /** The token is in a file of its own, as that of a service account. */
-  kubeconfig(user = 'operator'): string {
+  kubeconfig(user = 'operator', server = this.#url): string {
     const path = join(this.#folder, `${user}.kubeconfig`);
     const tokenFile = this.writeToken(user, tokenOf(user));
     const data =
-      this.#ca === null ? {} : { 'certificate-authority-data': Buffer.from(this.#ca).toString('base64') };
+      this.#ca === null || server !== this.#url
+        ? {}
+        : { 'certificate-authority-data': Buffer.from(this.#ca).toString('base64') };
     const config = {
       apiVersion: 'v1',
       kind: 'Config',
-      clusters: [{ name: 'test', cluster: { server: this.#url, ...data } }],
+      clusters: [{ name: 'test', cluster: { server, ...data } }],
       users: [{ name: user, user: { tokenFile } }],
       contexts: [{ name: 'test', context: { cluster: 'test', user } }],
       'current-context': 'test',

@@ -29,7 +29,7 @@ export async function startFake(options: ControlPlaneOptions): Promise<ControlPl
     admin: access.admin,
     connection: (user) => access.connection(user),
     client: (user) => access.client(user),
-    kubeconfig: (user) => access.kubeconfig(user),
+    kubeconfig: (user, server) => access.kubeconfig(user, server),
     apply: (objects, query) => access.apply(objects, query),
     stopApiServer: () => server.stop(),
     startApiServer: () => server.start(),

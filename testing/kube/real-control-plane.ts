@@ -98,7 +98,7 @@ export async function startReal(options: ControlPlaneOptions): Promise<ControlPl
     admin: access.admin,
     connection: (user) => access.connection(user),
     client: (user) => access.client(user),
-    kubeconfig: (user) => access.kubeconfig(user),
+    kubeconfig: (user, server) => access.kubeconfig(user, server),
     apply: (objects, query) => access.apply(objects, query),
     stopApiServer: () => processes.kill('kube-apiserver'),
     startApiServer,
