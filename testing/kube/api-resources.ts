@@ -1,6 +1,7 @@
 // The resources that the fake API server knows: built-in ones, and those of CustomResourceDefinitions that tests create.
 
 import type { KubeObject } from '../../src/operator/kube/index.ts';
+import type { Schema } from './schemas.ts';
 
 /** An object as it is stored. Never changed in place: each write makes a new one. */
 export type StoredObject = KubeObject & Readonly<Record<string, unknown>>;
@@ -22,6 +23,8 @@ export interface ApiResource {
   readonly fields: readonly string[];
   /** Two resources with one key are views of the same objects. */
   readonly storageKey: string;
+  /** Of a custom resource; null: everything is accepted. */
+  readonly schema: Schema | null;
 }
 
 type Traits = Partial<Omit<ApiResource, 'group' | 'version' | 'plural' | 'kind'>>;
@@ -39,6 +42,7 @@ function resource(groupVersion: string, plural: string, kind: string, traits: Tr
     needsVersion: false,
     fields: [],
     storageKey: `${group}/${plural}`,
+    schema: null,
     ...traits,
   };
 }
@@ -153,6 +157,7 @@ interface DefinitionSpec {
   readonly versions: readonly {
     readonly name: string;
     readonly served: boolean;
+    readonly schema?: { readonly openAPIV3Schema?: Schema };
     readonly subresources?: { readonly status?: unknown };
     readonly selectableFields?: readonly { readonly jsonPath: string }[];
   }[];
@@ -162,11 +167,12 @@ function resourcesOf(definition: StoredObject): readonly ApiResource[] {
   const { group, scope, names, versions } = definition['spec'] as DefinitionSpec;
   return versions
     .filter(({ served }) => served)
-    .map(({ name, subresources, selectableFields = [] }) =>
+    .map(({ name, schema, subresources, selectableFields = [] }) =>
       resource(`${group}/${name}`, names.plural, names.kind, {
         isNamespaced: scope === 'Namespaced',
         hasStatus: subresources?.status !== undefined,
         needsVersion: true,
+        schema: schema?.openAPIV3Schema ?? null,
         fields: selectableFields.map(({ jsonPath }) => jsonPath.replace(/^\./, '')),
       }),
     );

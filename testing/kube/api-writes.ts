@@ -23,6 +23,7 @@ import {
   updatedOwners,
 } from './patches.ts';
 import { withDefaults } from './pod-defaults.ts';
+import { pruned, violationOf } from './schemas.ts';
 
 export interface WriteOptions {
   readonly manager: string;
@@ -83,7 +84,7 @@ export class ApiWrites {
     const { resourceVersion: _version, deletionTimestamp: _deletion, ...metadata } = given;
     const { status, ...rest } = body;
     const isStatusKept = !resource.hasStatus || resource.keepsStatusOnCreate;
-    const object = withDefaults(
+    const complete = withDefaults(
       resource,
       {
         ...rest,
@@ -104,6 +105,7 @@ export class ApiWrites {
         nowMs: this.#clock.now(),
       },
     );
+    const object = allowed(resource, complete);
     if (options.isDryRun) return object;
     this.#owners.set(object.metadata.uid!, updatedOwners(null, object, new Map(), options.manager));
     const stored = this.#store.put(resource.storageKey, object);
@@ -271,7 +273,7 @@ export class ApiWrites {
     )
       throw conflict(qualifiedName(resource), existing.metadata.name);
     if (uid !== undefined && uid !== existing.metadata.uid) throw uidConflict(resource, existing, uid);
-    const next = this.#merged(resource, existing, body, options.subresource);
+    const next = allowed(resource, this.#merged(resource, existing, body, options.subresource));
     if (isEqual(next, existing)) return existing;
     if (options.isDryRun) return next;
     const isGone =
@@ -332,6 +334,16 @@ export class ApiWrites {
     const conditions = ['NamesAccepted', 'Established'].map((type) => ({ type, status: 'True' }));
     return this.#store.put(resource.storageKey, { ...definition, status: { conditions } });
   }
+}
+
+/** What the schema of a custom resource keeps of an object. Throws 422 if it does not allow the object. */
+function allowed(resource: ApiResource, object: StoredObject): StoredObject {
+  const { schema, kind, group } = resource;
+  if (schema === null) return object;
+  const kept = pruned(schema, object) as StoredObject;
+  const violation = violationOf(schema, kept);
+  if (violation === null) return kept;
+  throw invalid(`${kind}.${group}`, object.metadata.name, violation.field, violation.problem);
 }
 
 export function checkPreconditions(

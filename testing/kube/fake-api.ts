@@ -160,6 +160,9 @@ export class FakeApi {
         return { status: 200, body: this.#list(resource, request) };
       case 'create':
         if (subresource !== '') return this.#subresource(resource, request, body);
+        // Of a built-in resource the path says what the body is. `admin` may leave it out always.
+        if (isCustom(resource) && user !== CONTROL && record(body)['kind'] === undefined)
+          throw badRequest("the object provided is unrecognized: Object 'Kind' is missing");
         return view(this.#writes.create(resource, namespace, record(body), options), 201);
       case 'update':
         return view(this.#writes.update(resource, namespace, name, record(body), options));
