@@ -3,24 +3,19 @@
 import { expect } from 'vitest';
 import type { Target } from '../../testing/kube/control-plane.ts';
 import { offering } from '../e2e/shard-cloud.ts';
-import { AMD64, type CaseScope, type EndToEndCase, excessNode, identities } from './end-to-end-case.ts';
+import {
+  AMD64,
+  blockedNode,
+  type CaseScope,
+  type EndToEndCase,
+  excessNode,
+  identities,
+} from './end-to-end-case.ts';
 import { KubeWorld, QUICK } from './kube-world.ts';
 
 function open(target: Target, context: CaseScope, operator = {}): Promise<KubeWorld> {
   const offerings = [offering('m4', { cpu: 4, count: 4, labels: AMD64 })];
   return KubeWorld.open(context, { target, clusters: ['web'], offerings, operator });
-}
-
-/** The node whose drain is blocked by the budget of an app, once an Event on it names the budget. */
-async function blockedNode(world: KubeWorld, app: string): Promise<string> {
-  await world.until('a node is cordoned', async () => (await world.cordoned()).length === 1);
-  const { name } = (await world.cordoned())[0]!.metadata;
-  await world.until('an Event on the node names the budget', async () =>
-    (await world.events(name)).some(
-      (event) => event.startsWith('DrainBlocked') && event.includes(`pdb/default/${app}`),
-    ),
-  );
-  return name;
 }
 
 export const DRAIN_CASES: readonly EndToEndCase[] = [

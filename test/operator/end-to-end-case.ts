@@ -33,6 +33,18 @@ export async function excessNode(world: KubeWorld, app: string, budget: object):
   return [...nodes];
 }
 
+/** The node whose drain is blocked by the budget of an app, once an Event on it names the budget. */
+export async function blockedNode(world: KubeWorld, app: string): Promise<string> {
+  await world.until('a node is cordoned', async () => (await world.cordoned()).length === 1);
+  const { name } = (await world.cordoned())[0]!.metadata;
+  await world.until('an Event on the node names the budget', async () =>
+    (await world.events(name)).some(
+      (event) => event.startsWith('DrainBlocked') && event.includes(`pdb/default/${app}`),
+    ),
+  );
+  return name;
+}
+
 /** Identities of the pods of an app that run, sorted: equal if none was replaced. */
 export async function identities(world: KubeWorld, app: string, name?: string): Promise<readonly string[]> {
   const pods = await world.pods(name, app);

@@ -102,6 +102,38 @@ export const PLACEMENT_CASES: readonly EndToEndCase[] = [
   },
   {
     title:
+      'given a DaemonSet, then a machine that is bought for a pod has room for the pod of the DaemonSet as well',
+    run: async (target, context) => {
+      const world = await KubeWorld.open(context, {
+        target,
+        clusters: ['web'],
+        offerings: [
+          // Exactly the pod, and exactly both.
+          offering('small', { cpu: 3, count: 4, pricePerHour: 1, labels: AMD64 }),
+          offering('exact', { cpu: 3.5, count: 4, pricePerHour: 2, labels: AMD64 }),
+        ],
+      });
+      const labels = { app: 'agent' };
+      await world.cluster().plane.apply([
+        {
+          apiVersion: 'apps/v1',
+          kind: 'DaemonSet',
+          metadata: { name: 'agent', namespace: 'default' },
+          spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: asks('500m') } },
+        } as unknown as KubeObject,
+      ]);
+      await world.deploy('api', 2, asks('3'));
+      await world.runs('api', 2);
+      await world.runs('agent', 2);
+      const types = (await world.nodes()).map(
+        ({ metadata }) => metadata.labels?.['node.kubernetes.io/instance-type'],
+      );
+      expect(types).toEqual(['exact', 'exact']);
+      expect(world.bought).toBe(2);
+    },
+  },
+  {
+    title:
       'given machines for one cluster, when another asks with a higher priority, then it gets those without budgets',
     run: async (target, context) => {
       const world = await KubeWorld.open(context, {
