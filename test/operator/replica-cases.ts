@@ -152,7 +152,7 @@ export const REPLICA_CASES: readonly EndToEndCase[] = [
         () => world.world.logged('retired-cluster-connected').length > 0,
       );
       await world.stays('it gets nothing', 2_000, async () => (await world.nodes()).length === 0);
-      expect(await bigfleet('get', 'clusters', ...shard)).toMatch(/web.*retired/);
+      expect(await bigfleet('describe', 'cluster', 'web', ...shard)).toMatch(/Retired by .*: shut down/);
       await bigfleet('cluster', 'unretire', 'web', ...shard);
       await world.runs('api', 4);
     },
