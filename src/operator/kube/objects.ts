@@ -110,6 +110,8 @@ export interface Condition {
   readonly reason?: string;
   readonly message?: string;
   readonly lastTransitionTime?: string;
+  /** Of conditions of nodes. */
+  readonly lastHeartbeatTime?: string;
 }
 
 export interface Pod extends KubeObject {

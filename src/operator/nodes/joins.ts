@@ -1,5 +1,6 @@
 // Watches that the node of each joining machine registers in time, and reports it to the shard: JOINED once the node is
-// there, JOIN_TIMEOUT when the deadline has passed. Reports stay open until a later state of the machine shows that the
+// there, JOIN_TIMEOUT when the deadline has passed. A Node that is left of an earlier host of the machine, with no word of a
+// kubelet since the bootstrap, does not count. Reports stay open until a later state of the machine shows that the
 // shard has them, and open ones are sent again after each hello.
 
 import { MachineState } from '../../model/index.ts';
@@ -11,17 +12,26 @@ import {
 } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
 import type { ShardLink } from '../session/contract.ts';
 import { type EventSink, nodeReference, type OperatorLog, type OperatorMetrics } from './contract.ts';
-import type { NodeTable } from './node-table.ts';
+import type { NodeTable, TrackedNode } from './node-table.ts';
 
 /** Time for a host to boot, fetch its images and register. Boots of large bare-metal machines take up to ten minutes. */
 export const DEFAULT_JOIN_TIMEOUT_MS = 15 * 60_000;
 /** A JOINED report that no later state confirms is dropped after this time. */
 const OPEN_JOINED_MS = 60 * 60_000;
 const MAX_OPEN = 20_000;
+/** How far the clocks of the API server and of a host may be behind: a host takes longer to boot. */
+const CLOCK_SKEW_MS = 30_000;
 
 interface Join {
   readonly deadlineMs: number;
+  /** When the bootstrap was asked for: an older Node is not that of the new host. Null if that is not known. */
+  readonly sinceMs: number | null;
   readonly cancel: () => void;
+}
+
+interface OpenReport extends Pick<Join, 'sinceMs'> {
+  readonly report: NodeReport;
+  readonly atMs: number;
 }
 
 export interface JoinsDeps {
@@ -43,7 +53,7 @@ export interface JoinsDeps {
 export class Joins {
   readonly #deps: JoinsDeps;
   readonly #joining = new Map<string, Join>();
-  readonly #open = new Map<string, { readonly report: NodeReport; readonly atMs: number }>();
+  readonly #open = new Map<string, OpenReport>();
 
   constructor(deps: JoinsDeps) {
     this.#deps = deps;
@@ -56,7 +66,12 @@ export class Joins {
 
   /** The bootstrap of a machine was asked for: its join begins now at the latest. */
   expect(machine: string): void {
-    if (machine !== '') this.#begin(machine);
+    if (machine === '') return;
+    const now = this.#deps.clock.now();
+    // The machine may have been reported as Configuring first, while the Node of its earlier host counted.
+    const isOpen = this.#open.get(machine)?.report.kind === NodeReport_Kind.KIND_JOINED;
+    if (isOpen && this.#nodeSince(machine, now) === undefined) this.#open.delete(machine);
+    this.#begin(machine, now);
   }
 
   isJoining(machine: string): boolean {
@@ -83,12 +98,11 @@ export class Joins {
 
   /** A node was tied to the machine, or changed. */
   nodeChanged(machine: string): void {
-    if (
-      !this.#joining.has(machine) &&
-      this.#open.get(machine)?.report.kind !== NodeReport_Kind.KIND_JOIN_TIMEOUT
-    )
-      return;
-    if (this.#deps.nodes.nodeOf(machine) !== undefined) this.#joined(machine);
+    const open = this.#open.get(machine);
+    const waits =
+      this.#joining.get(machine) ??
+      (open?.report.kind === NodeReport_Kind.KIND_JOIN_TIMEOUT ? open : undefined);
+    if (waits !== undefined && this.#nodeSince(machine, waits.sinceMs) !== undefined) this.#joined(machine);
   }
 
   drop(machine: string): void {
@@ -111,15 +125,25 @@ export class Joins {
     this.#joining.clear();
   }
 
-  #begin(machine: string): void {
+  #begin(machine: string, bootstrapMs: number | null = null): void {
     if (this.#joining.has(machine) || this.#open.has(machine)) return;
-    const { clock, deadlines, joinTimeoutMs, nodes } = this.#deps;
+    const { clock, deadlines, joinTimeoutMs } = this.#deps;
     const now = clock.now();
-    const deadlineMs = deadlines.joinDeadlineMs(machine) ?? now + joinTimeoutMs;
+    const known = deadlines.joinDeadlineMs(machine);
+    const deadlineMs = known ?? now + joinTimeoutMs;
+    // A deadline is kept only where there was no Node when the join began.
+    const sinceMs = known === undefined ? bootstrapMs : known - joinTimeoutMs;
     const cancel = clock.after(Math.max(0, deadlineMs - now), () => this.#timedOut(machine));
-    this.#joining.set(machine, { deadlineMs, cancel });
-    if (nodes.nodeOf(machine) !== undefined) this.#joined(machine);
+    this.#joining.set(machine, { deadlineMs, sinceMs, cancel });
+    if (this.#nodeSince(machine, sinceMs) !== undefined) this.#joined(machine);
     else deadlines.setJoinDeadline(machine, deadlineMs);
+  }
+
+  /** The node of a machine, unless it is older than `sinceMs` and its kubelet has not reported since. */
+  #nodeSince(machine: string, sinceMs: number | null): TrackedNode | undefined {
+    const node = this.#deps.nodes.nodeOf(machine);
+    if (node === undefined || sinceMs === null || node.createdMs === 0) return node;
+    return Math.max(node.createdMs, node.heartbeatMs) >= sinceMs - CLOCK_SKEW_MS ? node : undefined;
   }
 
   #end(machine: string): void {
@@ -131,7 +155,7 @@ export class Joins {
   #joined(machine: string): void {
     const node = this.#deps.nodes.nodeOf(machine)!;
     this.#end(machine);
-    this.#report(machine, NodeReport_Kind.KIND_JOINED, '');
+    this.#report(machine, NodeReport_Kind.KIND_JOINED, '', null);
     this.#deps.metrics.count('bigfleet_operator_joins_total', { outcome: 'joined' });
     this.#deps.log('info', 'node.joined', { machine, node: node.name });
     this.#deps.events.event(
@@ -144,27 +168,27 @@ export class Joins {
 
   #timedOut(machine: string): void {
     const { nodes, events, metrics, log, joinTimeoutMs, eventObject } = this.#deps;
+    const join = this.#joining.get(machine)!;
     // Before the first list the absence of a node says nothing.
     if (!nodes.hasListed) {
-      const join = this.#joining.get(machine)!;
       const cancel = this.#deps.clock.after(10_000, () => this.#timedOut(machine));
       this.#joining.set(machine, { ...join, cancel });
       return;
     }
-    if (nodes.nodeOf(machine) !== undefined) {
+    if (this.#nodeSince(machine, join.sinceMs) !== undefined) {
       this.#joined(machine);
       return;
     }
     const reason = `No node of machine ${machine} has registered within ${Math.round(joinTimeoutMs / 1000)} s.`;
     this.#end(machine);
-    this.#report(machine, NodeReport_Kind.KIND_JOIN_TIMEOUT, reason);
+    this.#report(machine, NodeReport_Kind.KIND_JOIN_TIMEOUT, reason, join.sinceMs);
     metrics.count('bigfleet_operator_joins_total', { outcome: 'timeout' });
     log('warn', 'node.join-timeout', { machine });
     events.event(eventObject(machine), 'Warning', 'JoinTimeout', reason);
   }
 
-  #report(machine: string, kind: NodeReport_Kind, reason: string): void {
-    const node = this.#deps.nodes.nodeOf(machine);
+  #report(machine: string, kind: NodeReport_Kind, reason: string, sinceMs: number | null): void {
+    const node = kind === NodeReport_Kind.KIND_JOINED ? this.#deps.nodes.nodeOf(machine) : undefined;
     const report: NodeReport = {
       machineId: machine,
       kind,
@@ -175,7 +199,7 @@ export class Joins {
       blockedBy: [],
     };
     if (this.#open.size < MAX_OPEN || this.#open.has(machine))
-      this.#open.set(machine, { report, atMs: this.#deps.clock.now() });
+      this.#open.set(machine, { report, sinceMs, atMs: this.#deps.clock.now() });
     this.#deps.link.sendNodeReport(report);
   }
 }

@@ -1,6 +1,7 @@
 // Removes the Node objects of machines that have left the cluster without a drain: interrupted, died, removed behind the
 // shard's back. Clouds have a controller for that, bare metal has not. A Node goes only if the shard has said that its
-// machine left and it has not been Ready for a while; a Ready one stays, whatever the shard says. Used by nodes.ts.
+// machine left, or has not reported the machine after a hello, and it has not been Ready for a while; a Ready one stays,
+// whatever the shard says. Used by nodes.ts.
 
 import { MachineState } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -56,6 +57,21 @@ export class LostNodes {
     const node = hasLeft ? this.#deps.table.nodeOf(machine) : undefined;
     if (node === undefined || this.#candidates.get(node.name)?.uid === node.uid) return;
     this.#candidates.set(node.name, { machine, uid: node.uid, hasLeft, notReadySinceMs: null });
+  }
+
+  /**
+   * The shard has reported all its machines after a hello. Which machines left before is not kept anywhere: a Node that names
+   * a machine which was not reported may have been lost in an earlier term, or while no operator was connected. So may one
+   * that is not the only Node of its machine, or that an earlier host of a joining machine has left.
+   */
+  resynced(reported: ReadonlySet<string>, isJoining: (machine: string) => boolean): void {
+    const { table } = this.#deps;
+    for (const { name, uid, claimedMachine: machine } of table.all()) {
+      if (machine === '' || this.#candidates.get(name)?.uid === uid) continue;
+      const hasLeft = !reported.has(machine);
+      if (!hasLeft && table.nodeOf(machine)?.name === name && !isJoining(machine)) continue;
+      this.#candidates.set(name, { machine, uid, hasLeft, notReadySinceMs: null });
+    }
   }
 
   /** Looks at the nodes of machines that have left. Call every minute or so. */

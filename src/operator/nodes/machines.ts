@@ -63,7 +63,7 @@ export class Machines {
   #cancel: (() => void) | null = null;
   readonly #before: KnownMachines;
   readonly #gone: (machine: string) => void;
-  readonly #resynced: () => void;
+  readonly #resynced: (reported: ReadonlySet<string>) => void;
 
   constructor(deps: {
     readonly clock: Clock;
@@ -71,8 +71,8 @@ export class Machines {
     readonly before: KnownMachines;
     /** A machine is no longer one of this cluster, without an update that said so. */
     readonly gone: (machine: string) => void;
-    /** The resync after a hello is complete. */
-    readonly resynced: () => void;
+    /** The resync after a hello is complete; with all machines that were reported in it. */
+    readonly resynced: (reported: ReadonlySet<string>) => void;
   }) {
     this.#clock = deps.clock;
     this.#settings = deps.settings ?? DEFAULT_RESYNC;
@@ -186,6 +186,6 @@ export class Machines {
       this.#failedSinceMs.delete(machine);
       this.#gone(machine);
     }
-    this.#resynced();
+    this.#resynced(reported);
   }
 }

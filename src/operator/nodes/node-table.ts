@@ -17,6 +17,10 @@ export interface TrackedNode {
   readonly name: string;
   readonly uid: string;
   readonly createdMs: number;
+  /** When its kubelet last reported, as far as is known: without another change the table notifies of no heartbeat. */
+  readonly heartbeatMs: number;
+  /** Status of the condition Ready; '' if absent. */
+  readonly ready: string;
   readonly providerId: string;
   /** Machine that the node itself names, by label or annotation; '' if none. */
   readonly claimedMachine: string;
@@ -72,7 +76,10 @@ export class NodeTable implements ObjectConsumer<Node>, ManagedNodes {
     const node = trackedNode(object);
     const old = this.#nodes.get(node.name);
     this.#listed?.add(node.name);
-    if (old !== undefined && isEqual(old, node)) return;
+    if (old !== undefined && isEqual(old, node)) {
+      this.#nodes.set(node.name, node);
+      return;
+    }
     if (old !== undefined) this.#unindex(old);
     this.#nodes.set(node.name, node);
     for (const id of providerIdForms(node.providerId)) addTo(this.#nodesByProviderId, id, node.name);
@@ -222,13 +229,16 @@ export class NodeTable implements ObjectConsumer<Node>, ManagedNodes {
   }
 }
 
-function trackedNode({ metadata, spec }: Node): TrackedNode {
+function trackedNode({ metadata, spec, status }: Node): TrackedNode {
   const { labels = {}, annotations = {} } = metadata;
   const label = labels[MACHINE_LABEL] ?? '';
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   return {
     name: metadata.name,
     uid: metadata.uid ?? '',
     createdMs: Date.parse(metadata.creationTimestamp ?? '') || 0,
+    heartbeatMs: Date.parse(ready?.lastHeartbeatTime ?? '') || 0,
+    ready: ready?.status ?? '',
     providerId: spec?.providerID ?? '',
     claimedMachine: label || (annotations[MACHINE_LABEL] ?? ''),
     isLabelled: label !== '' || (annotations[MACHINE_LABEL] ?? '') !== '',
@@ -240,7 +250,7 @@ function trackedNode({ metadata, spec }: Node): TrackedNode {
 }
 
 function isEqual(a: TrackedNode, b: TrackedNode): boolean {
-  return (Object.keys(a) as (keyof TrackedNode)[]).every((key) => a[key] === b[key]);
+  return (Object.keys(a) as (keyof TrackedNode)[]).every((key) => key === 'heartbeatMs' || a[key] === b[key]);
 }
 
 function isYounger(a: TrackedNode, b: TrackedNode): boolean {

@@ -15,7 +15,7 @@ import { type EventSink, MACHINE_LABEL, type OperatorLog, type OperatorMetrics }
 import { DEFAULT_JOIN_TIMEOUT_MS, Joins } from './joins.ts';
 import { KeyedWrites } from './keyed-writes.ts';
 import { LostNodes } from './lost-nodes.ts';
-import { Machines, type ResyncSettings } from './machines.ts';
+import { type KnownMachines, Machines, type ResyncSettings } from './machines.ts';
 import type { NodeTable } from './node-table.ts';
 import { BIGFLEET_API, nodePath } from './paths.ts';
 import { upcomingNodeName } from './upcoming-node.ts';
@@ -78,9 +78,9 @@ export class Nodes {
     this.machines = new Machines({
       clock,
       ...(deps.resync === undefined ? {} : { settings: deps.resync }),
-      before: this.upcoming,
+      before: this.#before(),
       gone: (machine) => this.#gone(machine),
-      resynced: () => this.#resynced(),
+      resynced: (reported) => this.#resynced(reported),
     });
     this.joins = new Joins({
       clock,
@@ -173,7 +173,21 @@ export class Nodes {
     this.#goneListeners.add(listener);
   }
 
-  #resynced(): void {
+  /** Objects and Nodes of an earlier process. */
+  #before(): KnownMachines {
+    const { upcoming } = this;
+    const { table } = this.#deps;
+    return {
+      get isEmpty() {
+        if (!upcoming.isEmpty) return false;
+        for (const { claimedMachine } of table.all()) if (claimedMachine !== '') return false;
+        return true;
+      },
+      wasInCluster: (machine) => upcoming.wasInCluster(machine),
+    };
+  }
+
+  #resynced(reported: ReadonlySet<string>): void {
     // Objects of an earlier process, whose machines left while no operator ran.
     for (const machine of [...this.upcoming.machines()])
       if (this.machines.get(machine) === undefined) this.upcoming.drop(machine);
@@ -181,6 +195,7 @@ export class Nodes {
     const { table } = this.#deps;
     for (const machine of [...table.learned()])
       if (this.machines.get(machine) === undefined && !this.joins.isJoining(machine)) table.forget(machine);
+    this.#lost.resynced(reported, (machine) => this.joins.isJoining(machine));
     for (const listener of this.#resyncedListeners) listener();
   }
 
