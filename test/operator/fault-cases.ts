@@ -8,6 +8,17 @@ import { AMD64, type EndToEndCase, identities } from './end-to-end-case.ts';
 import { asks, KubeWorld } from './kube-world.ts';
 
 const DOWN_MS = 5_000;
+/** Before a Node of a lost machine is removed it is NotReady for five minutes, and looked at once a minute. */
+const SPEED = 20;
+const HEARTBEAT_MS = 1_000;
+const GRACE_SECONDS = 12;
+
+async function readyNodes(world: KubeWorld): Promise<readonly string[]> {
+  const ready = (await world.nodes()).filter(({ status }) =>
+    (status?.conditions ?? []).some(({ type, status: value }) => type === 'Ready' && value === 'True'),
+  );
+  return ready.map(({ metadata }) => metadata.name);
+}
 
 export const FAULT_CASES: readonly EndToEndCase[] = [
   {
@@ -39,6 +50,53 @@ export const FAULT_CASES: readonly EndToEndCase[] = [
       await world.stays('three pods run', 3_000, async () => (await world.running('api')) === 3);
       expect(world.bought).toBe(5);
       expect(await world.nodes()).toHaveLength(3);
+      expect(await world.cordoned()).toEqual([]);
+      expect(world.world.callsOf('drain')).toHaveLength(0);
+    },
+  },
+  {
+    title:
+      'given hosts that leave their Nodes, when one is lost while no operator runs, then its Node goes after the restart and its pods run elsewhere',
+    run: async (target, context) => {
+      const world = await KubeWorld.open(context, {
+        target,
+        clusters: ['web'],
+        offerings: [offering('m4', { cpu: 4, count: 6, labels: AMD64 })],
+        // As above.
+        settings: { reclaimHold: '2m' },
+        plane: { nodeMonitorGraceSeconds: GRACE_SECONDS },
+        heartbeatMs: HEARTBEAT_MS,
+        speed: SPEED,
+        // The time for the hello runs on the fast clock as well.
+        operator: { session: { helloTimeout: '5m' } },
+      });
+      world.hosts.leavesNodes = true;
+      await world.deploy('api', 2, asks('3'));
+      await world.runs('api', 2);
+      expect(world.bought).toBe(2);
+      const before = await identities(world, 'api');
+      await world.stopOperator('web');
+      const [lost] = world.world.cloud().provider.cloud.kill({ cluster: 'web', count: 1 });
+      const stale = world.hosts.nodeOf(lost!);
+      await world.until('the shard has lost the machine', async () =>
+        (await world.world.machines()).every(({ id, state }) => id !== lost || state !== 'CONFIGURED'),
+      );
+      await world.until('its Node is not ready', async () => !(await readyNodes(world)).includes(stale));
+      expect(await world.nodes()).toHaveLength(2);
+      await world.startOperator('web');
+      await world.until('its Node is removed', async () =>
+        (await world.nodes()).every(({ metadata }) => metadata.name !== stale),
+      );
+      expect((await world.events(stale)).filter((event) => event.startsWith('NodeRemoved'))).toHaveLength(1);
+      // Kubernetes deletes pods whose Node is gone up to a minute later.
+      await world.until('no pod is on it', async () =>
+        (await world.pods(undefined, 'api')).every(({ spec }) => spec.nodeName !== stale),
+      );
+      await world.runs('api', 2);
+      // The pod on the other node was left alone.
+      expect((await identities(world, 'api')).filter((uid) => before.includes(uid))).toHaveLength(1);
+      await world.until('one machine replaces it', async () => (await readyNodes(world)).length === 2);
+      expect(world.bought).toBe(3);
       expect(await world.cordoned()).toEqual([]);
       expect(world.world.callsOf('drain')).toHaveLength(0);
     },

@@ -16,6 +16,8 @@ import {
 import type { KubeObject, Node, Pod } from '../../src/operator/kube/index.ts';
 import { pathOf, RESOURCES } from '../../src/operator/kube/index.ts';
 import type { CatalogueEntry } from '../../src/provider/index.ts';
+import type { MonotonicClock } from '../../src/runtime/clock.ts';
+import { systemClock } from '../../src/runtime/system-clock.ts';
 import { ApiProxy } from '../../testing/kube/api-proxy.ts';
 import {
   type ControlPlane,
@@ -79,6 +81,11 @@ export interface KubeWorldGiven
   readonly hasProxy?: boolean;
   /** The API server may refuse requests of the operators: the case is about that. */
   readonly isRefused?: boolean;
+  /**
+   * How much faster than time the clock of the operators runs, which then have their default times: for what takes minutes
+   * and has no setting. Default: 1.
+   */
+  readonly speed?: number;
   /** Interval of the heartbeats of kubelets. Default: that of the kubelets. */
   readonly heartbeatMs?: number;
 }
@@ -196,7 +203,7 @@ export class KubeWorld {
     replica = ONLY,
   ): Promise<void> {
     const cluster = this.cluster(name);
-    const { isProcess, replicas } = this.#given;
+    const { isProcess, replicas, hasDefaultTimes, speed = 1 } = this.#given;
     const template = join(this.#folder, 'bootstrap.tmpl');
     writeFileSync(template, this.#template);
     const text = JSON.stringify({
@@ -211,7 +218,7 @@ export class KubeWorld {
         burst: 1000,
       },
       leaderElection: replicas === undefined ? { enabled: false } : ELECTION,
-      ...(this.#given.hasDefaultTimes === true ? { log: QUICK.log } : QUICK),
+      ...(hasDefaultTimes === true || speed !== 1 ? { log: QUICK.log } : QUICK),
       ...this.#given.operator,
       ...more,
     });
@@ -230,6 +237,7 @@ export class KubeWorld {
         this.lines.push(`${label} ${level} ${event} ${JSON.stringify(fields ?? {}, plainly)}`);
       },
       factories: clusterFactories,
+      clock: fasterClock(systemClock, speed),
     });
     cluster.operators.set(replica, operator);
   }
@@ -413,6 +421,17 @@ export class KubeWorld {
       ...this.lines.filter((line) => !line.includes('rollup-sent')).slice(-30),
     ].join('\n');
   }
+}
+
+/** A clock that begins with the time of another one. */
+function fasterClock(clock: MonotonicClock, speed: number): MonotonicClock {
+  const [nowMs, startMs] = [clock.now(), clock.monotonic()];
+  const passedMs = (): number => (clock.monotonic() - startMs) * speed;
+  return {
+    now: () => Math.floor(nowMs + passedMs()),
+    monotonic: () => startMs + passedMs(),
+    after: (ms, run) => clock.after(ms / speed, run),
+  };
 }
 
 /** Errors with what is in them. */

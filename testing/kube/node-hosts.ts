@@ -1,6 +1,6 @@
 // Hosts of the fake cloud that become nodes: a host which is configured with the user data of an operator boots a fake
 // kubelet in the cluster that the user data is for, and a host which is drained, interrupted or dies loses its Node, as a
-// cloud controller would remove it. Used by the worlds of test/operator.
+// cloud controller would remove it, unless a test wants hosts without one. Used by the worlds of test/operator.
 
 import { formatResources } from '../../src/model/index.ts';
 import type { NodeTaint } from '../../src/operator/kube/index.ts';
@@ -32,6 +32,8 @@ export class NodeHosts {
   readonly userData = new Map<string, UserData>();
   /** How hosts boot from now on. */
   boot: BootOptions = {};
+  /** A host that is lost leaves its Node, which becomes NotReady, as on bare metal. */
+  leavesNodes = false;
 
   /** `kubelets`: by cluster. */
   constructor(kubelets: ReadonlyMap<string, FakeKubelets>) {
@@ -86,7 +88,7 @@ export class NodeHosts {
 
   /** Events of the cloud: a lost host takes its Node along. */
   readonly onEvent = ({ what, whom }: CloudEvent): void => {
-    if (what === 'interrupted' || what === 'died') void this.#leave(whom);
+    if (what === 'interrupted' || what === 'died') void this.#leave(whom, !this.leavesNodes);
   };
 
   async #join(machine: Subject, data: UserData): Promise<void> {
@@ -112,10 +114,10 @@ export class NodeHosts {
     );
   }
 
-  async #leave(machineId: string): Promise<void> {
+  async #leave(machineId: string, deletesNode = true): Promise<void> {
     const cluster = this.#nodes.get(machineId);
     if (cluster === undefined) return;
     this.#nodes.delete(machineId);
-    await this.#kubelets.get(cluster)!.terminate(this.nodeOf(machineId));
+    await this.#kubelets.get(cluster)!.terminate(this.nodeOf(machineId), deletesNode);
   }
 }
