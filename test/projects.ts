@@ -41,6 +41,7 @@ export const REAL_CONTROL_PLANE: readonly string[] = ['test/{kube,operator}/*-re
 export const LONGEST: readonly string[] = [
   'test/operator/end-to-end-faults.test.ts',
   'test/operator/end-to-end.test.ts',
+  'test/operator/end-to-end-objects.test.ts',
   'test/conformance/fake.test.ts',
   'test/conformance/foreign.test.ts',
   'test/conformance/mutants.test.ts',

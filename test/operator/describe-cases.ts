@@ -10,7 +10,7 @@ import type { EndToEndCase } from './end-to-end-case.ts';
 const CASE_MS = 900_000;
 
 /** Cases of one file on the fake at a time: more would starve the event loop that clusters, shard and operators share. */
-const AT_ONCE = 3;
+const AT_ONCE = 4;
 
 /** Cases on the fake mostly wait, so a few of them run side by side; those on a real one have the machine to themselves. */
 export function describeCases(target: Target, title: string, all: readonly EndToEndCase[]): void {

@@ -45,6 +45,20 @@ export async function blockedNode(world: KubeWorld, app: string): Promise<string
   return name;
 }
 
+/** Waits until the shard decides with roll-ups that call as many nodes protected. */
+export async function factsKnown(world: KubeWorld, cluster: string, isProtected: number): Promise<void> {
+  const metric = (series: string) => world.operatorMetric(`bigfleet_operator_${series}`, cluster);
+  await world.until(
+    `${isProtected} nodes are reported as protected`,
+    async () => (await metric('nodes_reported{fact="protected"}')) === isProtected,
+  );
+  const acknowledged = () => metric('rollups_total{outcome="acknowledged"}');
+  // The roll-up before may still be on its way.
+  const goal = (await acknowledged()) + 2;
+  await world.until('the roll-up is acknowledged', async () => (await acknowledged()) >= goal);
+  await world.world.cycles(2);
+}
+
 /** Identities of the pods of an app that run, sorted: equal if none was replaced. */
 export async function identities(world: KubeWorld, app: string, name?: string): Promise<readonly string[]> {
   const pods = await world.pods(name, app);

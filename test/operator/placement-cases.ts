@@ -3,7 +3,7 @@
 import { expect } from 'vitest';
 import type { KubeObject } from '../../src/operator/kube/index.ts';
 import { offering } from '../e2e/shard-cloud.ts';
-import { AMD64, type EndToEndCase, identities } from './end-to-end-case.ts';
+import { AMD64, type EndToEndCase, factsKnown, identities } from './end-to-end-case.ts';
 import { asks, KubeWorld } from './kube-world.ts';
 
 const ZONE = 'topology.kubernetes.io/zone';
@@ -19,20 +19,6 @@ async function perZone(world: KubeWorld, app: string): Promise<ReadonlyMap<strin
     counts.set(zone, (counts.get(zone) ?? 0) + 1);
   }
   return counts;
-}
-
-/** Waits until the shard decides with roll-ups that call as many nodes protected. */
-async function factsKnown(world: KubeWorld, cluster: string, isProtected: number): Promise<void> {
-  const metric = (series: string) => world.operatorMetric(`bigfleet_operator_${series}`, cluster);
-  await world.until(
-    `${isProtected} nodes are reported as protected`,
-    async () => (await metric('nodes_reported{fact="protected"}')) === isProtected,
-  );
-  const acknowledged = () => metric('rollups_total{outcome="acknowledged"}');
-  // The roll-up before may still be on its way.
-  const goal = (await acknowledged()) + 2;
-  await world.until('the roll-up is acknowledged', async () => (await acknowledged()) >= goal);
-  await world.world.cycles(2);
 }
 
 const GPU_TAINT = { key: 'dedicated', value: 'gpu', effect: 'NoSchedule' };
