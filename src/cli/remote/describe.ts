@@ -13,8 +13,8 @@ import { explanationLines, explanationOf } from './explain-need.ts';
 import { addShardFlags, clientOf, EXIT_CODES, PROCESS_IO, type RemoteIo, type ShardFlags } from './flags.ts';
 import { yamlOf } from './formats.ts';
 import { machineLines, machinePath } from './machines.ts';
-import { type PastCycleFlags, pastCycle, pastCycleLines } from './past-cycle.ts';
 import { isNeedId, notANeed } from './needs.ts';
+import { type PastCycleFlags, pastCycle, pastCycleLines } from './past-cycle.ts';
 import { describedProvider } from './provider-story.ts';
 import { type OutputOptions, sectionLines, table, titled } from './tables.ts';
 
