@@ -279,7 +279,7 @@ export function anyFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
  * Fleets with a cluster that has no bound machine: its machines drain for its rows, some of which want nothing any more. Few
  * machines are free, so that other rows need what drains.
  */
-export function unboundFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
+function unboundFleets(size?: FleetSize): fc.Arbitrary<DecisionInput> {
   const [name] = CLUSTERS;
   const wants = fc.array(fc.boolean(), { minLength: 1, maxLength: 20, size: 'max' });
   return fc.record({ input: sharedFleets(size), wants }).map(({ input, wants }) => {

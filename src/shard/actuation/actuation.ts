@@ -201,10 +201,6 @@ export class Actuation {
     return cannot;
   }
 
-  hasSession(cluster: string): boolean {
-    return this.#bootstrapRequests.hasSession(cluster);
-  }
-
   /**
    * Whether an unaccepted action owns the machine. Until the action lets go, records of the machine are not trusted. A drain
    * that waits for its cluster has not called the provider, so records count: the machine may be lost meanwhile.

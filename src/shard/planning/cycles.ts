@@ -317,7 +317,7 @@ export class Cycles {
   }
 
   #decisionOptions(nowMs: number): DecisionOptions {
-    const { ledger, actuation, freezes, reported, incomplete, retirements, parts } = this.#state;
+    const { ledger, actuation, freezes, reported, incomplete, retirements, sessions, parts } = this.#state;
     const { clusters } = ledger.fleet;
     const names = clusters.sorted().map((number) => clusters.nameOf(number));
     const readyClusters = new Set(reported);
@@ -328,7 +328,7 @@ export class Cycles {
       ...actuation.cannotBind(names.filter((name) => !retirements.has(name))),
       ...freezes.cannotBind(),
     ]);
-    const connected = [...cannotBind].filter((name) => actuation.hasSession(name) || retirements.has(name));
+    const connected = [...cannotBind].filter((name) => sessions.has(name) || retirements.has(name));
     return {
       readyClusters,
       cannotBind,
