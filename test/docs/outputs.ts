@@ -4,7 +4,7 @@
 import { parse } from 'yaml';
 import type { DocCommand } from './doc-commands.ts';
 
-/** Commands whose output depends on their arguments and files alone; `…` stands for lines or for the end of one. */
+/** Commands whose output depends on their arguments and files alone; `…` means lines or the end of one. */
 const STABLE =
   /^bigfleet (?:(?:decide|whatif) .*examples\/|decide fleet\.yaml$|explain [\w.-]+$|operator check )/;
 /** Commands that write their output into a file. */
