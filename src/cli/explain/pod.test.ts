@@ -27,7 +27,7 @@ const UNSCHEDULABLE = {
   ],
 };
 
-function scene() {
+function scene(more: object = {}) {
   const cluster = new MemoryCluster(new VirtualClock(NOW));
   const row = {
     fingerprint: 'f1',
@@ -41,6 +41,7 @@ function scene() {
     sharedMachines: [],
     machineTotal: 1,
     notConfigured: 0,
+    ...more,
   };
   const map = {
     version: 1,
@@ -91,6 +92,13 @@ describe('bigfleet explain pod', () => {
     );
     for (const part of ['14 rows are', '0/3 nodes', '10m', 'A remark.', 'WaitingForMachines', 'm-1'])
       expect(text).toContain(part);
+  });
+
+  it('given a Need that only borrows, then the machine it shares is named', async () => {
+    const row = { satisfied: true, machines: [], machineTotal: 0, sharedMachines: ['m-9'], notConfigured: 1 };
+    const text = await scene(row).explain('shop/web-1');
+    expect(text).toContain('Waiting for 1 of 1 machine to join the cluster.');
+    expect(text).toContain('0, and shares m-9; 1 not joined yet');
   });
 
   it('given -o json, then the output is the whole explanation', async () => {

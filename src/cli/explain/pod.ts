@@ -93,10 +93,12 @@ function facts(explanation: PodExplanation, nowMs: number): readonly string[] {
   ]);
 }
 
-function machinesText({ machineTotal, notConfigured, machines }: NonNullable<PodExplanation['row']>): string {
+function machinesText(row: NonNullable<PodExplanation['row']>): string {
+  const { machineTotal, notConfigured, machines, sharedMachines } = row;
   const named =
     machines.length === 0 ? '' : ` (${machines.join(', ')}${machineTotal > machines.length ? ', …' : ''})`;
-  return `${machineTotal}${notConfigured > 0 ? `, ${notConfigured} not joined yet` : ''}${named}`;
+  const shared = sharedMachines.length === 0 ? '' : `, and shares ${sharedMachines.join(', ')}`;
+  return `${machineTotal}${named}${shared}${notConfigured > 0 ? `; ${notConfigured} not joined yet` : ''}`;
 }
 
 function eventLines({ events }: PodExplanation, nowMs: number): readonly string[] {

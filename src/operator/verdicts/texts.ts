@@ -11,6 +11,8 @@ export interface VerdictFacts {
   readonly cause: string;
   readonly sentence: string;
   readonly rowsAhead: number;
+  readonly machines: readonly string[];
+  readonly sharedMachines: readonly string[];
   readonly machineTotal: number;
   readonly notConfigured: number;
 }
@@ -26,20 +28,27 @@ export interface WaitText {
 }
 
 export function waitText(verdict: VerdictFacts): WaitText {
-  const { satisfied, notConfigured, machineTotal, cause, unmetReason } = verdict;
+  const { satisfied, notConfigured, cause, unmetReason } = verdict;
   if (!satisfied)
     return { reason: 'WaitingForMachines', matter: `${unmetReason} ${cause}`, text: unmetText(verdict) };
   if (notConfigured > 0)
     return {
       reason: 'MachinesJoining',
       matter: '',
-      text: `Waiting for ${notConfigured} of ${countOf(machineTotal, 'machine')} to join the cluster.`,
+      text: `Waiting for ${notConfigured} of ${countOf(machineCount(verdict), 'machine')} to join the cluster.`,
     };
   return {
     reason: 'MachinesReady',
     matter: '',
     text: 'The machines for this pod are in the cluster; waiting for the scheduler to place it.',
   };
+}
+
+/** Claimed and borrowed ones. A verdict names at most 50 borrowed ones, so more may be missing than are counted here. */
+function machineCount({ machines, sharedMachines, machineTotal, notConfigured }: VerdictFacts): number {
+  const claimed = new Set(machines);
+  const borrowed = new Set(sharedMachines.filter((machine) => !claimed.has(machine)));
+  return Math.max(machineTotal + borrowed.size, notConfigured);
 }
 
 /** "Waiting for 2 machines of …; would fit if …; 14 rows are ahead." */

@@ -1,5 +1,5 @@
 // The shard's verdicts on the rows of this cluster: a full set after each hello, then those that changed. Remembers since
-// when each row is met with all its machines Configured, which is what episodes wait for.
+// when each row is met with all its machines Configured, borrowed ones included, which is what episodes wait for.
 
 import type { Clock } from '../../runtime/clock.ts';
 import type { NeedVerdicts, NeedVerdicts_Verdict } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';

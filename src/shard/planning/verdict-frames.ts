@@ -51,9 +51,21 @@ export function verdictFrameOf(
     machines: claimed.slice(0, limit),
     sharedMachines: shares.slice(0, VerdictLimits.machines).map(({ machine }) => machine),
     machineTotal: claimed.length,
-    notConfigured: claimed.filter((machine) => stateOf(machine) !== MachineState.Configured).length,
+    notConfigured: notConfiguredOf(verdict, stateOf),
     removed: false,
   };
+}
+
+/** Counts borrowed machines too: the pods of a row that only borrows wait for the machine of the lender to join. */
+function notConfiguredOf(
+  { claimed, shares }: Verdict,
+  stateOf: (machine: string) => MachineState | undefined,
+): number {
+  const machines = new Set(claimed);
+  for (const { machine } of shares) machines.add(machine);
+  let count = 0;
+  for (const machine of machines) if (stateOf(machine) !== MachineState.Configured) count++;
+  return count;
 }
 
 export function removedFrameOf({ fingerprint, group }: VerdictKey): NeedVerdicts_Verdict {

@@ -340,7 +340,7 @@ export interface NeedVerdicts_Verdict {
   readonly sharedMachines: readonly string[];
   /** How many machines it claims. */
   readonly machineTotal: number;
-  /** How many of these are not yet Configured. */
+  /** How many of the machines that it claims or shares are not yet Configured; each counts once. */
   readonly notConfigured: number;
   /** The need is no longer reported; all other fields but its key are empty. */
   readonly removed: boolean;
