@@ -27,7 +27,7 @@ const UNSCHEDULABLE = {
   ],
 };
 
-function scene(more: object = {}) {
+function scene(more: object = {}, cut = { rows: 0, pods: 0 }) {
   const cluster = new MemoryCluster(new VirtualClock(NOW));
   const row = {
     fingerprint: 'f1',
@@ -44,17 +44,17 @@ function scene(more: object = {}) {
     ...more,
   };
   const map = {
-    version: 1,
+    version: 2,
     cluster: 'c',
     at: '2024-05-01T11:59:50Z',
     isLive: true,
-    rows: [row],
-    pods: {
-      'shop/web-1': { fingerprint: 'f1', group: '', since: '2024-05-01T11:50:00Z', remarks: ['A remark.'] },
-    },
+    rows: cut.rows > 0 ? [] : [row],
+    keys: [['f1', '']],
+    remarks: ['A remark.'],
+    pods: { shop: { 'web-1': [0, Date.parse('2024-05-01T11:50:00Z') / 1000, 0] } },
     problems: [],
     episodes: [],
-    cut: { rows: 0, pods: 0 },
+    cut,
   };
   cluster.put('/api/v1/namespaces/bigfleet-system/configmaps/bigfleet-verdicts', {
     metadata: { name: 'bigfleet-verdicts' },
@@ -127,6 +127,21 @@ describe('bigfleet explain pod', () => {
       status,
     } as never);
     expect(await explain(`shop/${name}`)).toContain(words);
+  });
+
+  it('given more pods than the operator could list, then it does not claim that an unlisted one is not counted', async () => {
+    const { cluster, explain } = scene({}, { rows: 0, pods: 4000 });
+    cluster.addPod('shop', 'web-2', '', { status: UNSCHEDULABLE });
+    const text = await explain('shop/web-2');
+    expect(text).toMatch(/lists 1 waiting pod; 4000\s+more\s+did\s+not\s+fit/);
+    expect(text).not.toMatch(/does not count it|opted out/);
+    expect(JSON.parse(await explain('shop/web-2', { output: 'json' })).situation).toBe('not-listed');
+  });
+
+  it('given a row whose verdict the operator could not list, then it does not say that there is none', async () => {
+    const text = await scene({}, { rows: 7, pods: 0 }).explain('shop/web-1');
+    expect(text).toMatch(/7 verdicts did not fit/);
+    expect(text).not.toContain('sent no verdict');
   });
 
   it('given a user who may not read nodes or the ConfigMap, then these are named and the rest is shown', async () => {

@@ -5,7 +5,7 @@ import { type KubeClient, KubeError } from '../kube/client.ts';
 import type { KubeObject, Node, Pod } from '../kube/objects.ts';
 import { MACHINE_LABEL } from '../nodes/contract.ts';
 import { listAll, nodePath, podPath } from '../nodes/paths.ts';
-import { waitText } from './texts.ts';
+import { countOf, waitText } from './texts.ts';
 import { readVerdictMap, VERDICTS_CONFIG_MAP, type VerdictMap, type VerdictRow } from './verdict-map.ts';
 
 const MAX_EVENTS = 15;
@@ -20,7 +20,9 @@ type PodSituation =
   /** It waits for a machine, and BigFleet counts it. */
   | 'waiting'
   /** It waits for a machine, and BigFleet does not count it. */
-  | 'not-counted';
+  | 'not-counted'
+  /** It waits for a machine. Whether it counts is not known: more pods wait than the ConfigMap of verdicts has room for. */
+  | 'not-listed';
 
 interface PodEventLine {
   readonly at: string;
@@ -83,10 +85,10 @@ export async function explainPod(
     readable(eventsOf(kube, pod, namespace), `Events in namespace ${namespace}`, gaps),
     node === '' ? null : readable(ifFound(kube.get<Node>(nodePath(node))), `Node ${node}`, gaps),
   ]);
-  const waits = map?.pods[`${namespace}/${name}`];
+  const waits = map?.pods.get(`${namespace}/${name}`);
   const row = waits === undefined ? null : rowOf(map!, waits.fingerprint, waits.group);
   const condition = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
-  const situation = situationOf(pod, waits !== undefined);
+  const situation = situationOf(pod, waits !== undefined, (map?.cut.pods ?? 0) > 0);
   const machine = nodeObject?.metadata.labels?.[MACHINE_LABEL] ?? '';
   return {
     namespace,
@@ -108,7 +110,7 @@ export async function explainPod(
   };
 }
 
-function situationOf(pod: Pod, isCounted: boolean): PodSituation {
+function situationOf(pod: Pod, isCounted: boolean, isCut: boolean): PodSituation {
   const { phase, conditions = [] } = pod.status ?? {};
   if (phase === 'Succeeded' || phase === 'Failed') return 'finished';
   if (pod.metadata.deletionTimestamp !== undefined) return 'terminating';
@@ -118,7 +120,8 @@ function situationOf(pod: Pod, isCounted: boolean): PodSituation {
   const isUnschedulable = conditions.some(
     ({ type, status, reason }) => type === 'PodScheduled' && status === 'False' && reason === 'Unschedulable',
   );
-  return isUnschedulable ? 'not-counted' : 'unscheduled';
+  if (!isUnschedulable) return 'unscheduled';
+  return isCut ? 'not-listed' : 'not-counted';
 }
 
 function summaryOf(
@@ -151,13 +154,21 @@ function summaryOf(
     case 'unscheduled':
       return 'The scheduler has not marked it Unschedulable, so BigFleet does not count it yet.';
     case 'waiting':
-      if (row === null) return 'It is counted; the shard has sent no verdict on its row yet.';
+      if (row === null) return withoutVerdict(map?.cut.rows ?? 0);
       return waitText(row).text;
+    case 'not-listed':
+      return `It is Unschedulable. The ConfigMap of verdicts lists ${countOf(map?.pods.size ?? 0, 'waiting pod')}; ${map?.cut.pods} more did not fit, so whether BigFleet counts it is not known here. Its Events may say why it waits.`;
     case 'not-counted':
       return map === null
         ? 'It is Unschedulable; the verdicts of the operator cannot be read.'
         : 'It is Unschedulable, but BigFleet does not count it: it is opted out, not opted in, or newer than the last verdicts.';
   }
+}
+
+function withoutVerdict(cutRows: number): string {
+  return cutRows === 0
+    ? 'It is counted; the shard has sent no verdict on its row yet.'
+    : `It is counted. The verdict on its row is not listed: ${countOf(cutRows, 'verdict')} did not fit into the ConfigMap of verdicts. Its Events say why it waits.`;
 }
 
 function rowOf(map: VerdictMap, fingerprint: string, group: string): VerdictRow | null {

@@ -304,8 +304,8 @@ describe('the ConfigMap of verdicts', () => {
       cluster: 'c',
       isLive: true,
       rows: [{ fingerprint: 'f1', sentence: UNMET.sentence }, { fingerprint: 'f2' }],
-      pods: { 'a/p1': { fingerprint: 'f1', group: '', remarks: ['A remark.'] } },
     });
+    expect(map?.pods.get('a/p1')).toMatchObject({ fingerprint: 'f1', group: '', remarks: ['A remark.'] });
     s.says(false, verdict('f2', '', { satisfied: false }));
     for (let i = 0; i < 5; i++) s.verdicts.tick();
     await s.clock.advance(10_000);
@@ -326,6 +326,28 @@ describe('the ConfigMap of verdicts', () => {
     const map = (await readVerdictMap(s.cluster.client(), 'ops'))!;
     expect(map.rows[0]?.fingerprint).toBe('f9999');
     expect(map.cut.rows + map.rows.length).toBe(10_000);
+  });
+
+  it('given a backlog of 6,000 pods with remarks, then all are listed; of one of 60,000 the rest is counted', async () => {
+    const s = new Scene();
+    const add = (from: number, to: number) => {
+      for (let i = from; i < to; i++)
+        s.pod(`checkout-7d9fd5c8b6-${i}`, `f${i % 300}`, ['A remark.', `R${i % 5}`]);
+    };
+    add(0, 6000);
+    s.says(true, verdict('f1', '', UNMET));
+    await s.clock.advance(10_000);
+    const map = (await readVerdictMap(s.cluster.client(), 'ops'))!;
+    expect([map.pods.size, map.cut.pods]).toEqual([6000, 0]);
+    expect(map.pods.get('a/checkout-7d9fd5c8b6-301')).toEqual({
+      ...{ fingerprint: 'f1', group: '', remarks: ['A remark.', 'R1'] },
+      since: new Date(Math.floor(s.pods[301]!.unschedulableSinceMs / 1000) * 1000).toISOString(),
+    });
+    add(6000, 60_000);
+    await s.clock.advance(10_000);
+    const full = (await readVerdictMap(s.cluster.client(), 'ops'))!;
+    expect(full.cut.pods + full.pods.size).toBe(60_000);
+    expect(JSON.stringify(s.cluster.get(MAP)).length).toBeLessThan(700_000);
   });
 
   it('given no right to write it, then it is tried again a minute later', async () => {
