@@ -141,6 +141,44 @@ describe('bootstrap tokens', () => {
     expect(clock.waiting).toBe(0);
   });
 
+  it('given a replica that leads again, then it issues no token that the leader in between has removed', async () => {
+    const { renderer, minter, tokens, secrets, clock } = scene();
+    await minter.start();
+    const [first] = await Promise.all([
+      minter.tokenFor('a'),
+      renderer.answer(bootstrapRequest({ machineId: 'b' })),
+    ]);
+    minter.stop();
+    expect(minter.size).toBe(0);
+    const between = tokens();
+    await between.start();
+    between.joined('a');
+    await clock.advance(0);
+    between.stop();
+    // The request arrives before the list has been read.
+    void minter.start();
+    const second = await minter.tokenFor('a');
+    expect(second.text).not.toBe(first.text);
+    expect(secrets()).toContain(`${SECRETS}/bootstrap-token-${second.text.split('.')[0]}`);
+    // It knows the token of the other machine from the list.
+    minter.joined('b');
+    await clock.advance(0);
+    expect(secrets()).toHaveLength(1);
+    minter.stop();
+  });
+
+  it('given a term that ends while a token is made, then the next term does not use it', async () => {
+    const { minter } = scene();
+    await minter.start();
+    const pending = minter.tokenFor('a').catch((error: unknown) => error);
+    await Promise.resolve();
+    await Promise.resolve();
+    minter.stop();
+    await minter.start();
+    expect(await pending).toBeInstanceOf(KubeError);
+    expect((await minter.tokenFor('a')).text).toBeTruthy();
+  });
+
   it('given a restarted operator, then it removes tokens that the earlier one left', async () => {
     const { renderer, tokens, secrets, clock } = scene();
     await renderer.answer(bootstrapRequest({ machineId: 'a' }));

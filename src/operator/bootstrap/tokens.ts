@@ -52,6 +52,10 @@ export class BootstrapTokens {
   /** By token id. */
   readonly #issued = new Map<string, Issued>();
   readonly #minting = new Map<string, Promise<Token>>();
+  /** Changes with each start and stop: what an earlier term has under way must not add to what this one knows. */
+  #term = 0;
+  /** Ends when the list of an earlier process has been read, or could not be. */
+  #loading: Promise<void> = Promise.resolve();
   readonly #deleting = new Set<string>();
   #cancelSweep: (() => void) | null = null;
 
@@ -65,11 +69,17 @@ export class BootstrapTokens {
     return this.#issued.size;
   }
 
-  /** Reads which tokens an earlier process has issued, and begins to remove expired ones. */
-  async start(): Promise<void> {
+  /** Reads which tokens an earlier process has issued, and begins to remove expired ones. Never rejects. */
+  start(): Promise<void> {
     this.#cancelSweep ??= this.#sweepLater();
+    this.#loading = this.#load(++this.#term);
+    return this.#loading;
+  }
+
+  async #load(term: number): Promise<void> {
     try {
       const { data = {} } = await this.#parts.client.get<TokenLedger>(this.#ledgerPath());
+      if (term !== this.#term) return;
       for (const [id, text] of Object.entries(data).slice(0, MAX_TOKENS)) {
         const entry = readEntry(text);
         if (entry !== null && !this.#issued.has(id)) this.#issued.set(id, { ...entry, token: null });
@@ -79,14 +89,20 @@ export class BootstrapTokens {
     }
   }
 
+  /** Forgets all tokens: the next leader removes them when their nodes join, and `start` reads what is left. */
   stop(): void {
     this.#cancelSweep?.();
     this.#cancelSweep = null;
+    this.#term++;
+    this.#issued.clear();
+    this.#minting.clear();
+    this.#loading = Promise.resolve();
   }
 
   /** A token for a machine, with at least half of its lifetime left. Rejects with a `KubeError`. */
   async tokenFor(machine: string): Promise<Token> {
     const { clock, options } = this.#parts;
+    await this.#loading;
     // A shard of the reference does not name the machine; such tokens are not shared.
     if (machine === '') return await this.#mint(machine);
     const earliest = clock.now() + options.ttlMs / 2;
@@ -94,8 +110,11 @@ export class BootstrapTokens {
       if (owner === machine && token !== null && token.expiresMs >= earliest) return token;
     let minting = this.#minting.get(machine);
     if (minting === undefined) {
-      minting = this.#mint(machine).finally(() => this.#minting.delete(machine));
-      this.#minting.set(machine, minting);
+      const minted = this.#mint(machine).finally(() => {
+        if (this.#minting.get(machine) === minted) this.#minting.delete(machine);
+      });
+      this.#minting.set(machine, minted);
+      minting = minted;
     }
     return await minting;
   }
@@ -111,6 +130,7 @@ export class BootstrapTokens {
         status: 429,
       });
     const { client, clock, options } = this.#parts;
+    const term = this.#term;
     const id = this.#characters(ID_CHARACTERS);
     const secret = this.#characters(SECRET_CHARACTERS);
     // Seconds, as the Secret has them.
@@ -118,6 +138,7 @@ export class BootstrapTokens {
     const token: Token = { text: `${id}.${secret}`, expiresMs };
     // First, so that a crash leaves an entry without a Secret and not a Secret without an entry.
     await this.#record(id, { machine, expiresMs });
+    if (term !== this.#term) throw endedError();
     this.#issued.set(id, { machine, expiresMs, token: null });
     try {
       await client.create(SECRETS, this.#secret(id, secret, machine, expiresMs));
@@ -129,6 +150,7 @@ export class BootstrapTokens {
       }
       throw error;
     }
+    if (term !== this.#term) throw endedError();
     const obsolete = (issued: Issued) =>
       machine !== '' && issued.machine === machine && issued.token === null;
     this.#issued.set(id, { machine, expiresMs, token });
@@ -213,6 +235,11 @@ export class BootstrapTokens {
       this.#deleting.delete(id);
     }
   }
+}
+
+/** The next leader finds the token in the list, and the shard asks it again. */
+function endedError(): KubeError {
+  return new KubeError('This replica stopped leading while it made a bootstrap token.', { status: 0 });
 }
 
 interface LedgerEntry {
