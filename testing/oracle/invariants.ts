@@ -118,6 +118,8 @@ function checkPreempt(scene: Scene, plan: Plan, action: Action, check: Check): v
   check(action.preemptorPriority === need.profile.priority, 'P9: the preemptor priority is the row’s');
   if (excess && scene.input.options.reclaimHoldSeconds > 0) {
     check(action.graceSeconds === RECLAIM_GRACE_SECONDS, 'P10: grace of a machine on hold');
+    const isLower = (machine.stamp?.priority ?? Number.POSITIVE_INFINITY) < need.profile.priority;
+    check(isLower || machine.use !== 'protected', `P9: ${machine.id} is protected and not lower`);
   } else {
     const priority =
       claimant === undefined ? machine.stamp?.priority : scene.priorities.get(keyText(claimant));

@@ -178,7 +178,8 @@ function isVictim(oracleState: OracleState, row: Row, slot: Slot): boolean {
   // Blocked machines could not be acquired once drained (R8). "No machine gets two actions in a cycle."
   if (state !== MachineState.Configured || blocked || slot.pickedBy !== null || slot.claimedBy === row)
     return false;
-  if (isHeldExcess(oracleState, slot)) return fits(row, slot);
+  // "A machine on hold is a victim of any row that it fits"; a protected one by its stamp only.
+  if (isHeldExcess(oracleState, slot) && !isProtected(slot)) return fits(row, slot);
   // "Machines of a cluster that has not reported since start are victims only by a stamp" (R63).
   if (!isReported(oracleState, cluster)) {
     const stamped = stamp?.priority ?? null;

@@ -143,7 +143,7 @@ export class Scene {
         ended: (record) => this.ended.push(record),
         leftTransition: () => {},
         bootstrapAnswered: () => {},
-        drainWaited: ({ machine }, end, broken) => note('drain', end, machine, ...broken),
+        drainWaited: ({ machine }, _kind, end, broken) => note('drain', end, machine, ...broken),
         overdue: (machine, state) => note('overdue', machine, state),
       },
     });

@@ -1,5 +1,5 @@
 // Victims: Configured machines that a row may preempt, best first. Unclaimed machines of reported clusters come first, with
-// a reclaim hold all that fit; then machines that are not protected; then the score decides, then the id. Lists are sorted lazily, only as far as they are read.
+// a reclaim hold all that fit and are not protected; then machines that are not protected; then the score decides, then the id. Lists are sorted lazily, only as far as they are read.
 // Used by preempt.ts.
 
 import type { ReadonlyColumn } from '../../collections/table.ts';
@@ -109,7 +109,9 @@ export class Victims implements VictimList {
     const { hasHold, unclaimedKinds } = this.#availability;
     for (const { number, loss: stamped, excess: isExcess, isProtected } of unclaimedKinds) {
       const loss = { ...stamped, priority: stamped.priority ?? this.#preemptor };
-      if (isExcess !== excess || (loss.priority >= this.#preemptor && !(excess && hasHold))) continue;
+      // Only a preemption may break the budgets of a protected machine.
+      const isHeld = excess && hasHold && !isProtected;
+      if (isExcess !== excess || (loss.priority >= this.#preemptor && !isHeld)) continue;
       yield* this.#batchesOf({ loss, excess, isProtected }, (c) => this.#availability.unclaimed(c, number));
     }
   }

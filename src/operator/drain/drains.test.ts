@@ -154,19 +154,19 @@ describe('a reclaim', () => {
     expect(s.isCordoned('n1')).toBe(false);
   });
 
-  it('given a shorter limit than the grace, then a reclaim ends at the limit and a preemption does not', async () => {
+  it('given a shorter limit than the grace, then a reclaim and an excess end at the limit and a preemption does not', async () => {
     const s = scene();
-    s.node('n2');
-    for (const node of ['n1', 'n2']) s.cluster.addPod('a', `web-${node}`, node, pod(WEB));
+    for (const node of ['n2', 'n3']) s.node(node);
+    for (const node of ['n1', 'n2', 'n3']) s.cluster.addPod('a', `web-${node}`, node, pod(WEB));
     s.cluster.addBudget('a', 'web', WEB, 0);
     s.start({}, { settings: { maxReclaimMs: 60_000 } });
     s.instruct('i1', ['n1']);
     s.instruct('i2', ['n2'], { kind: KIND_PREEMPTION });
+    s.instruct('i3', ['n3'], { kind: KIND_EXCESS, preemptorPriority: 5 });
     await s.clock.advance(58_000);
-    expect(s.isCordoned('n1')).toBe(true);
+    expect(['n1', 'n2', 'n3'].map((node) => s.isCordoned(node))).toEqual([true, true, true]);
     await s.clock.advance(4_000);
-    expect(s.isCordoned('n1')).toBe(false);
-    expect(s.isCordoned('n2')).toBe(true);
+    expect(['n1', 'n2', 'n3'].map((node) => s.isCordoned(node))).toEqual([false, true, false]);
   });
 
   it.each([
@@ -274,10 +274,8 @@ describe('a preemption', () => {
     expect(s.isCordoned('n1')).toBe(true);
   });
 
-  it.each([
-    { kind: KIND_UNSPECIFIED, preemptorPriority: -5 },
-    { kind: KIND_EXCESS, preemptorPriority: 0 },
-  ])('given %j, then it goes on at its deadline too', async (given) => {
+  it('given no kind and a priority, which is a preemption of the reference, then it goes on at its deadline too', async () => {
+    const given = { kind: KIND_UNSPECIFIED, preemptorPriority: -5 };
     const s = scene();
     s.cluster.addPod('a', 'held', 'n1', pod({}, { annotations: HOLD }));
     s.start();

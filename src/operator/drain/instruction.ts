@@ -13,13 +13,14 @@ const RECLAIM_MARGIN_MS = 3_000;
 const PREEMPTION_MARGIN_MS = 10_000;
 
 /**
- * Only a reclaim can be withdrawn; an excess machine is taken by a Need like a preempted one. An instruction without a kind
- * comes from a shard of the reference, whose reclaims have priority 0.
+ * Only a preemption goes on at its deadline. A machine in excess that a Need of another cluster takes is drained like a
+ * reclaimed one: the shard calls it a preemption if that Need outranks what the machine was bound for. An instruction without
+ * a kind comes from a shard of the reference, whose reclaims have priority 0.
  */
 export function kindOf({ kind, preemptorPriority }: ReclaimInstruction): DrainKind {
   if (kind === ReclaimInstruction_Kind.KIND_UNSPECIFIED)
     return preemptorPriority === 0 ? 'reclaim' : 'preemption';
-  return kind === ReclaimInstruction_Kind.KIND_RECLAIM ? 'reclaim' : 'preemption';
+  return kind === ReclaimInstruction_Kind.KIND_PREEMPTION ? 'preemption' : 'reclaim';
 }
 
 /**

@@ -61,7 +61,7 @@ export class ActionExecutor {
     inFlight.isInstructed = true;
     inFlight.cancel = () => drainWaits.forget(inFlight.action.machine) !== null;
     drainWaits.start(inFlight, clock.now() + graceSeconds * 1000);
-    instructions.give(inFlight.id, inFlight.action, graceSeconds);
+    instructions.give(inFlight.id, inFlight.action, inFlight.drainKind!, graceSeconds);
     failpoint('reclaim.instructed');
   }
 
@@ -135,7 +135,7 @@ export class ActionExecutor {
     // An operator that does not report drains evicts while the provider drains; its ack is not awaited.
     if (inFlight.command === 'drain' && !inFlight.isInstructed) {
       inFlight.isInstructed = true;
-      this.#parts.instructions.give(inFlight.id, inFlight.action);
+      this.#parts.instructions.give(inFlight.id, inFlight.action, inFlight.drainKind!);
       failpoint('reclaim.instructed');
     }
   }

@@ -11,7 +11,7 @@ import {
   type Profile,
   type Stamp,
 } from '../../model/index.ts';
-import type { CallOutcome, ProviderRequest } from '../events.ts';
+import type { CallOutcome, DrainKind, ProviderRequest } from '../events.ts';
 import type { ActionRecord } from './action-records.ts';
 
 export type MutationCommand = Exclude<ProviderRequest['command'], 'get'>;
@@ -27,6 +27,8 @@ export interface ActionInFlight {
   readonly command: MutationCommand;
   readonly provider: string;
   readonly before: MachineStatus;
+  /** Of a Preempt or a Reclaim; null for other kinds. */
+  readonly drainKind: DrainKind | null;
   /** Profile and stamp of the row that a Bootstrap binds the machine for; null for other kinds. */
   readonly binding: { readonly profile: Profile; readonly stamp: Stamp } | null;
   /** Snapshot of the row and the machine at acceptance, for the action's record. */

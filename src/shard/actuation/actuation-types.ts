@@ -4,7 +4,7 @@
 import type { Action, MachineState, NeedKey, Profile } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { Effect } from '../events.ts';
+import type { DrainKind, Effect } from '../events.ts';
 import type { MachineFactsStore } from '../inventory/machine-facts-store.ts';
 import type { MachineLedger } from '../inventory/machine-ledger.ts';
 import type { ActionOutcome, ActionRecord } from './action-records.ts';
@@ -49,7 +49,7 @@ export interface ActuationObserver {
   leftTransition(machine: string, from: TransitionalState, to: MachineState, seconds: number): void;
   bootstrapAnswered(seconds: number): void;
   /** A drain that waited for its cluster goes on, or does not. `brokenBudgets`: those that a preemption did not respect. */
-  drainWaited(record: ActionRecord, end: DrainEnd, brokenBudgets: readonly string[]): void;
+  drainWaited(record: ActionRecord, kind: DrainKind, end: DrainEnd, brokenBudgets: readonly string[]): void;
   /** A machine exceeded the deadline of a transitional state, and the shard records it as Failed. */
   overdue(machine: string, state: TransitionalState, seconds: number): void;
 }

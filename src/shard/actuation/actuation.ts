@@ -40,7 +40,7 @@ import { BootstrapRequests, type MutedCluster } from './bootstrap-requests.ts';
 import { DrainReporters } from './drain-reporters.ts';
 import { type DrainWait, waitText } from './drain-waits.ts';
 import { Evictions } from './evictions.ts';
-import { Instructions } from './instructions.ts';
+import { drainKindOf, Instructions } from './instructions.ts';
 import { errorClassOf } from './outcome-class.ts';
 import { PendingActions } from './pending-actions.ts';
 import { Transitions } from './transitions.ts';
@@ -417,14 +417,16 @@ export class Actuation {
     known: Pick<ActionInFlight, 'id' | 'startedMs'> = this.#newIdentity(),
   ): ActionInFlight {
     const { scheduler } = this.#parts;
+    const { action, before } = decided;
     const inFlight: ActionInFlight = {
       ...decided,
       ...known,
+      drainKind: decided.command === 'drain' ? drainKindOf(action, before.stamp) : null,
       isProbe: isAcquiring(decided.command) && scheduler.permitOf(decided.provider) === 'half-open',
       acceptedMs: null,
       stage: 'queued',
       blob: null,
-      graceSeconds: decided.action.graceSeconds,
+      graceSeconds: action.graceSeconds,
       isInstructed: false,
       attempts: 0,
       retryOf: null,
@@ -432,7 +434,7 @@ export class Actuation {
       message: '',
       cancel: () => true,
     };
-    this.#inFlight.set(decided.action.machine, inFlight);
+    this.#inFlight.set(action.machine, inFlight);
     if (inFlight.isProbe) this.#probes.set(inFlight.provider, inFlight);
     return inFlight;
   }

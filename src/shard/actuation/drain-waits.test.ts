@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { record, Scene, type SceneOptions } from '../../../testing/support/actuation-scene.ts';
-import { type Action, MachineState } from '../../model/index.ts';
+import { aNeed, stampOf } from '../../../testing/support/fleets.ts';
+import { type Action, type Machine, MachineState } from '../../model/index.ts';
 import type { Effect, NodeReported } from '../events.ts';
 import { MemoryDrainReporters, MemoryMachines } from '../storage/controller-store-memory.ts';
 import { ACTUATION_LIMITS } from './actuation-limits.ts';
@@ -11,13 +12,22 @@ const { Idle, Configured, Draining, Failed } = MachineState;
 const REPORTING = { drainReport: true, verdicts: false };
 const GRACE_MS = 600_000;
 const BUDGET = 'pdb/shop/web';
+const STAMPED_PRIORITY = 3;
 
 type DrainActionKind = 'Reclaim' | 'Preempt';
 const PREEMPTION: Partial<Action> = { reason: 'phase2.inversion', preemptorPriority: 5 };
+/** An unclaimed machine that a row takes which outranks the one it was bound for, and one that does not. */
+const EXCESS_OF_LOWER: Partial<Action> = { reason: 'phase2.excess', preemptorPriority: STAMPED_PRIORITY + 1 };
+const EXCESS: Partial<Action> = { reason: 'phase2.excess', preemptorPriority: STAMPED_PRIORITY };
+
+function configured(): Machine {
+  const stamp = { ...stampOf(aNeed()), priority: STAMPED_PRIORITY };
+  return record('m', Configured, { cluster: 'c1', stamp });
+}
 
 function draining(kind: DrainActionKind = 'Reclaim', given: Partial<Action> = {}): Scene {
   const scene = new Scene().openWith(REPORTING, 'c1');
-  scene.list([record('m', Configured, { cluster: 'c1' })]);
+  scene.list([configured()]);
   expect(scene.decide(kind, 'm', given)).toEqual([]);
   return scene;
 }
@@ -210,7 +220,10 @@ describe('a drain of a retired cluster', () => {
   });
 });
 
-describe('a reclaim that its cluster cannot drain', () => {
+describe.each([
+  ['a reclaim', 'Reclaim', {}],
+  ['an excess machine, taken by a row that does not outrank its stamp,', 'Preempt', EXCESS],
+] as const)('%s that its cluster cannot drain', (_kind, kind, action) => {
   it.each([
     [
       'the operator reports it blocked',
@@ -225,7 +238,7 @@ describe('a reclaim that its cluster cannot drain', () => {
       },
     ],
   ])('given that %s, then it is withdrawn and the machine stays, protected for 30 minutes', (_, happens) => {
-    const scene = draining();
+    const scene = draining(kind, action);
     happens(scene);
     expect(scene.calls('drain')).toEqual([]);
     expect(stateOf(scene)).toBe(Configured);
@@ -238,14 +251,14 @@ describe('a reclaim that its cluster cannot drain', () => {
   });
 
   it('given blockers, then the outcome names them', () => {
-    const scene = draining();
+    const scene = draining(kind, action);
     report(scene, 'drain-blocked', { blockedBy: [BUDGET], reason: 'no disruption allowed' });
     expect(scene.ended[0]?.message).toBe(`The cluster reports: no disruption allowed; blocked by ${BUDGET}`);
   });
 });
 
 describe('a preemption that its cluster cannot drain', () => {
-  it.each([PREEMPTION, { reason: 'phase2.excess' } as const])(
+  it.each([PREEMPTION, EXCESS_OF_LOWER])(
     'given %j and the end of its grace, then the provider is called and the outcome names the budgets',
     (given) => {
       const scene = draining('Preempt', given);
@@ -266,7 +279,7 @@ describe('a preemption that its cluster cannot drain', () => {
 });
 
 describe('a drain that its operator has forced', () => {
-  it.each([PREEMPTION, { reason: 'phase2.excess' } as const])(
+  it.each([PREEMPTION, EXCESS_OF_LOWER])(
     'given %j and a report that names broken budgets, then the outcome names them',
     (given) => {
       const scene = draining('Preempt', given);
@@ -365,11 +378,16 @@ describe('a drain that waits', () => {
 });
 
 describe('a shard that restarts while a drain waits', () => {
-  function restarted(afterMs: number, record_ = record('m', Configured, { cluster: 'c1' })): Scene {
+  function restarted(
+    afterMs: number,
+    record_ = configured(),
+    kind: DrainActionKind = 'Reclaim',
+    given: Partial<Action> = {},
+  ): Scene {
     const store = new MemoryMachines();
     const first = new Scene({ store }).openWith(REPORTING, 'c1');
-    first.list([record('m', Configured, { cluster: 'c1' })]);
-    first.decide('Reclaim', 'm');
+    first.list([configured()]);
+    first.decide(kind, 'm', given);
     first.actuation.stop();
     const second = new Scene({ store });
     second.hand.advance(afterMs);
@@ -393,6 +411,19 @@ describe('a shard that restarts while a drain waits', () => {
     expect(stateOf(scene)).toBe(Configured);
     expect(scene.ended).toMatchObject([{ outcome: 'drain_withdrawn' }]);
   });
+
+  it.each([
+    ['goes on', 'one that outranks its stamp', EXCESS_OF_LOWER, Draining],
+    ['is withdrawn', 'one that does not outrank its stamp', EXCESS, Configured],
+  ])(
+    'given that it %s at its deadline, as an excess machine for %s does, then so after the restart',
+    (_, __, given, state) => {
+      const scene = restarted(2 * GRACE_MS, configured(), 'Preempt', given);
+      scene.hand.advance(0);
+      expect(stateOf(scene)).toBe(state);
+      expect(scene.calls('drain')).toHaveLength(state === Draining ? 1 : 0);
+    },
+  );
 
   it('given that the machine has left meanwhile, then nothing is waited for', () => {
     const scene = restarted(0, record('m', Idle));

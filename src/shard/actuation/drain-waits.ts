@@ -1,5 +1,5 @@
 // Drains that wait for their cluster: its operator evicts the pods of a node and reports it drained before the provider
-// is called. A reclaim that cannot finish in its grace is withdrawn, and the machine stays; a preemption goes on at its
+// is called. A drain that cannot finish in its grace is withdrawn, and the machine stays; only a preemption goes on at its
 // deadline. Without a session the last hello of the cluster counts (drain-reporters.ts). An operator that does not
 // announce `drain-report`, or that of a retired cluster, is not waited for. What waits is durable (MachineFactsStore),
 // so a restarted shard goes on with what is left of the grace. Part of actuation.ts.
@@ -9,7 +9,6 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { NodeReported, SessionFeatures } from '../events.ts';
 import type { ActionInFlight } from './action-in-flight.ts';
 import type { DrainReporters } from './drain-reporters.ts';
-import { drainKindOf } from './instructions.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -124,8 +123,7 @@ export class DrainWaits {
     this.#byMachine.set(machine, told);
     if (what === 'drained') this.#drained(told);
     // A preemption that is blocked may still drain before its deadline: budgets may allow more evictions by then.
-    else if (drainKindOf(told.inFlight.action) === 'reclaim')
-      this.#withdraw(told, `The cluster reports: ${wordsOf(told)}`);
+    else if (!isPreemption(told)) this.#withdraw(told, `The cluster reports: ${wordsOf(told)}`);
     return true;
   }
 
@@ -156,7 +154,7 @@ export class DrainWaits {
    * drained with the budgets that this broke.
    */
   #drained(waiting: Waiting): void {
-    const broken = drainKindOf(waiting.inFlight.action) === 'reclaim' ? [] : budgetsIn(waiting);
+    const broken = isPreemption(waiting) ? budgetsIn(waiting) : [];
     const message = broken.length === 0 ? '' : `Budgets were broken at the deadline: ${broken.join(', ')}.`;
     this.#proceed(waiting, 'drained', message, broken);
   }
@@ -164,7 +162,7 @@ export class DrainWaits {
   #deadline(machine: string): void {
     const waiting = this.#byMachine.get(machine);
     if (waiting === undefined) return;
-    if (drainKindOf(waiting.inFlight.action) === 'reclaim')
+    if (!isPreemption(waiting))
       this.#withdraw(waiting, `The grace ended and pods are left: ${wordsOf(waiting)}`);
     else {
       const message = `The grace ended and pods were left: ${wordsOf(waiting)}`;
@@ -191,6 +189,10 @@ export class DrainWaits {
     cancel();
     this.#byMachine.delete(inFlight.action.machine);
   }
+}
+
+function isPreemption({ inFlight }: Waiting): boolean {
+  return inFlight.drainKind === 'preemption';
 }
 
 /** What blocks a drain, for a person. */

@@ -51,7 +51,8 @@ export class Evictions {
       ...{ clock, reporters, isRetired },
       proceed: (inFlight) => parts.executor().proceed(inFlight),
       withdraw: (inFlight, why) => this.#withdraw(inFlight, why),
-      ended: (inFlight, end, broken) => observer.drainWaited(recordOf(inFlight), end, broken),
+      ended: (inFlight, end, broken) =>
+        observer.drainWaited(recordOf(inFlight), inFlight.drainKind!, end, broken),
     });
   }
 

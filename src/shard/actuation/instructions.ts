@@ -3,7 +3,7 @@
 // Part of actuation.ts; action-executor.ts adds one when it first calls Drain.
 
 import type { MachineStatus } from '../../fleet/index.ts';
-import { type Action, MachineState } from '../../model/index.ts';
+import { type Action, MachineState, type Stamp } from '../../model/index.ts';
 import type { DrainKind, Effect } from '../events.ts';
 
 interface Instruction {
@@ -12,9 +12,18 @@ interface Instruction {
   readonly machine: string;
 }
 
-export function drainKindOf({ kind, reason }: Pick<Action, 'kind' | 'reason'>): DrainKind {
+/**
+ * Only a row of higher priority preempts: at its deadline the drain goes on. An unclaimed machine on hold may be picked by
+ * any row; by one that does not outrank the machine's stamp it is taken like a reclaim.
+ */
+export function drainKindOf(
+  { kind, reason, preemptorPriority }: Pick<Action, 'kind' | 'reason' | 'preemptorPriority'>,
+  stamp: Pick<Stamp, 'priority'> | null,
+): DrainKind {
   if (kind === 'Reclaim') return 'reclaim';
-  return reason === 'phase2.excess' ? 'excess' : 'preemption';
+  if (reason !== 'phase2.excess') return 'preemption';
+  const priority = stamp?.priority ?? null;
+  return priority !== null && priority < preemptorPriority ? 'preemption' : 'excess';
 }
 
 export class Instructions {
@@ -27,12 +36,12 @@ export class Instructions {
   }
 
   /** `graceSeconds`: what is left of the grace of a drain that waited before a restart. */
-  give(id: string, action: Action, graceSeconds = action.graceSeconds): void {
+  give(id: string, action: Action, drainKind: DrainKind, graceSeconds = action.graceSeconds): void {
     const { cluster, machine, preemptorPriority } = action;
     const instruction = { id, cluster, machine };
     this.#byMachine.set(machine, instruction);
     this.#byId.set(id, instruction);
-    const what = { cluster, machine, graceSeconds, preemptorPriority, drainKind: drainKindOf(action) };
+    const what = { cluster, machine, graceSeconds, preemptorPriority, drainKind };
     this.#emit({ kind: 'instruct-reclaim', instruction: id, ...what });
   }
 

@@ -12,8 +12,6 @@ import {
 import type { ActionOutcome, ActionRecord } from '../actuation/action-records.ts';
 import type { ActuationObserver } from '../actuation/actuation-types.ts';
 import type { BreakerState } from '../actuation/breaker.ts';
-import type { DrainEnd } from '../actuation/drain-waits.ts';
-import { drainKindOf } from '../actuation/instructions.ts';
 import type { LossesParts } from '../inventory/losses.ts';
 import type { MachineLedger } from '../inventory/machine-ledger.ts';
 import type { ProvidersHealth } from '../inventory/provider-health.ts';
@@ -98,7 +96,7 @@ export class Observers {
     ended: (record) => this.#ended(record),
     leftTransition: (_machine, from, to, seconds) => this.#leftTransition(from, to, seconds),
     bootstrapAnswered: (seconds) => this.#parts.metrics.requestBootstrap.observe(seconds),
-    drainWaited: (record, end, brokenBudgets) => this.#drainWaited(record, end, brokenBudgets),
+    drainWaited: (...given) => this.#drainWaited(...given),
     overdue: (machine, state, seconds) =>
       this.#log('warn', 'machine-overdue', { machine: excerpt(machine), state: stateName(state), seconds }),
   };
@@ -179,9 +177,9 @@ export class Observers {
     this.#publish({ kind: 'action-ended', action });
   }
 
-  #drainWaited(record: ActionRecord, end: DrainEnd, brokenBudgets: readonly string[]): void {
+  #drainWaited(...[record, kind, end, brokenBudgets]: Parameters<ActuationObserver['drainWaited']>): void {
     const { metrics } = this.#parts;
-    metrics.drainsWaited.of({ kind: drainKindOf(record), end }).add(1);
+    metrics.drainsWaited.of({ kind, end }).add(1);
     metrics.budgetsBroken.add(brokenBudgets.length);
     if (end !== 'forced' && brokenBudgets.length === 0) return;
     const fields = { machine: excerpt(record.machine), cluster: excerpt(record.cluster) };

@@ -226,7 +226,10 @@ export const ReclaimInstruction_Kind = {
   KIND_RECLAIM: 1,
   /** KIND_PREEMPTION - A need of higher priority takes the machines. The drain goes on when the grace ends. */
   KIND_PREEMPTION: 2,
-  /** KIND_EXCESS - A need takes machines that no need of this cluster counts on. */
+  /**
+   * KIND_EXCESS - A need that does not outrank what the machines were bound for takes machines that no need of this cluster counts
+   * on. If pods are left when the grace ends, it is withdrawn like a reclaim.
+   */
   KIND_EXCESS: 3,
 } as const;
 
