@@ -7,15 +7,16 @@ import { type EventSink, nodeReference, type OperatorMetrics } from '../nodes/co
 import type { Drain } from './drain.ts';
 
 const MIN_INTERVAL_MS = 60_000;
-/** Names in one text or metric. */
+/** Names in one text. */
 const MAX_NAMES = 20;
 const BLOCKED_BY = 'bigfleet_operator_drain_blocked_by';
+/** What blockers start with. Their names are in Events: as labels they would be series without end. */
+const BLOCKER_KINDS = ['pdb', 'pod', 'node'] as const;
 
 export class DrainEvents {
   readonly #events: EventSink;
   readonly #metrics: OperatorMetrics;
   readonly #clock: Clock;
-  #shownBlockers: ReadonlySet<string> = new Set();
 
   constructor(events: EventSink, metrics: OperatorMetrics, clock: Clock) {
     this.#events = events;
@@ -45,12 +46,13 @@ export class DrainEvents {
   }
 
   broken(drain: Drain, node: Node): void {
+    const added = drain.broken.size - drain.brokenTold;
+    if (added === 0) return;
+    drain.brokenTold = drain.broken.size;
     const names = [...drain.broken].sort().slice(0, MAX_NAMES).join(', ');
-    if (names === drain.announced) return;
-    drain.announced = names;
     const text = `The grace of a preemption has ended: pods were deleted against ${names}.`;
     this.#events.event(reference(node), 'Warning', 'BudgetBroken', text);
-    this.#metrics.count('bigfleet_operator_budgets_broken_total', {}, drain.broken.size);
+    this.#metrics.count('bigfleet_operator_budgets_broken_total', {}, added);
   }
 
   failed({ record }: Drain, node: Node, blockers: readonly string[]): void {
@@ -79,19 +81,16 @@ export class DrainEvents {
 
   gauges(drains: Iterable<Drain>): void {
     let open = 0;
-    const blockers = new Map<string, number>();
+    const nodes = new Map<string, number>(BLOCKER_KINDS.map((kind) => [kind, 0]));
     for (const drain of drains) {
       if (!drain.isOpen) continue;
       open++;
-      for (const name of drain.blockers)
-        if (blockers.size < MAX_NAMES || blockers.has(name))
-          blockers.set(name, (blockers.get(name) ?? 0) + 1);
+      for (const kind of BLOCKER_KINDS)
+        if (drain.blockers.some((blocker) => blocker.startsWith(`${kind}/`)))
+          nodes.set(kind, nodes.get(kind)! + 1);
     }
     this.#metrics.gauge('bigfleet_operator_drains_open', open);
-    for (const name of this.#shownBlockers)
-      if (!blockers.has(name)) this.#metrics.gauge(BLOCKED_BY, 0, { blocker: name });
-    for (const [name, nodes] of blockers) this.#metrics.gauge(BLOCKED_BY, nodes, { blocker: name });
-    this.#shownBlockers = new Set(blockers.keys());
+    for (const [blocker, count] of nodes) this.#metrics.gauge(BLOCKED_BY, count, { blocker });
   }
 }
 

@@ -43,6 +43,8 @@ export class Drain {
   blockers: readonly string[] = [];
   /** Budgets that were broken past the deadline of a preemption. */
   readonly broken = new Set<string>();
+  /** How many of them an Event has named. */
+  brokenTold = 0;
   /** The shard has reported the machine as Draining since the drain began. */
   wasSeenDraining = false;
   /** The blockers that the last Event named, and when. */

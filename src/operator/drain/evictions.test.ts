@@ -127,6 +127,25 @@ describe('a preemption past its deadline', () => {
     expect(s.link.reports.at(-1)).toMatchObject({ kind: KIND_DRAINED, blockedBy: ['pdb/a/web'] });
   });
 
+  it('given budgets that are broken one after the other, then each is counted once', async () => {
+    const s = scene();
+    const db = { app: 'db' };
+    s.cluster.addPod('a', 'db-1', 'n1', { metadata: { name: '', labels: db }, status: READY });
+    s.cluster.addBudget('a', 'db', db, 0);
+    let failures = 1;
+    s.start({
+      before: ({ verb, path }) => {
+        if (verb !== 'delete' || !path.endsWith('/db-1') || failures-- <= 0) return;
+        throw new KubeError('not now', { status: 500 });
+      },
+    });
+    preempt(s);
+    await s.clock.advance(70_000);
+    expect(s.link.reports.at(-1)).toMatchObject({ kind: KIND_DRAINED, blockedBy: ['pdb/a/db', 'pdb/a/web'] });
+    expect(s.events.reasons().filter((reason) => reason === 'BudgetBroken')).toHaveLength(2);
+    expect(s.metrics.values.get('bigfleet_operator_budgets_broken_total')).toBe(2);
+  });
+
   it('given budgets that the operator may not read, then the refusal of the API server names the one broken', async () => {
     const s = scene();
     s.start({
@@ -138,5 +157,30 @@ describe('a preemption past its deadline', () => {
     preempt(s);
     await s.clock.advance(70_000);
     expect(s.link.reports.at(-1)).toMatchObject({ kind: KIND_DRAINED, blockedBy: ['pdb/a/web'] });
+  });
+});
+
+describe('the metric of what blocks drains', () => {
+  it('given many nodes with budgets of their own, then they count by kind, and no longer once they are drained', async () => {
+    const s = new DrainScene();
+    const names = Array.from({ length: 60 }, (_, i) => `w${i}`);
+    for (const name of names) {
+      s.node(name);
+      s.cluster.addPod('a', name, name, { metadata: { name: '', labels: { app: name } }, status: READY });
+      s.cluster.addBudget('a', name, { app: name }, 0);
+    }
+    s.start();
+    s.instruct('i1', names);
+    await s.clock.advance(60_000);
+    const blocked = () =>
+      [...s.metrics.values].filter(([name]) => name.startsWith('bigfleet_operator_drain_blocked_by'));
+    expect(blocked()).toEqual([
+      ['bigfleet_operator_drain_blocked_by pdb', 60],
+      ['bigfleet_operator_drain_blocked_by pod', 0],
+      ['bigfleet_operator_drain_blocked_by node', 0],
+    ]);
+    for (const name of names) s.cluster.setAllowed('a', name, 1);
+    await s.clock.advance(60_000);
+    expect(blocked()[0]?.[1]).toBe(0);
   });
 });
