@@ -1,6 +1,7 @@
 // Events on pods that wait: why, from the verdict on their row, and once what their row cannot express. A pod gets a new
 // Event at once when the reason changes, and after `REPHRASE_MS` when only figures do. The recorder of Events limits the
-// rate; beyond `MAX_PER_TICK` pods wait for the next tick, so that a thousand pods of one row do not fill its queue.
+// rate; beyond `MAX_PER_TICK` pods wait for the next tick, so that a thousand pods of one row do not fill its queue. Pods
+// without an Event come first, then those whose last Event is oldest.
 
 import type { Clock } from '../../runtime/clock.ts';
 import type { PendingPod, PodsView, UncountedObject } from '../demand/contract.ts';
@@ -47,14 +48,17 @@ export class PodEvents {
   tick(): void {
     this.#tick++;
     this.#left = MAX_PER_TICK;
+    const again: (readonly [PendingPod, Told])[] = [];
     for (const pod of this.#deps.pods.pendingPods()) {
       const told = this.#toldOf(pod.uid);
       if (told === null) continue;
       told.tick = this.#tick;
-      this.#remark(pod, told);
-      this.#why(pod, told);
+      if (told.text === '') this.#say(pod, told);
+      else again.push([pod, told]);
     }
     for (const object of this.#deps.uncounted?.() ?? []) this.#notCounted(object);
+    again.sort(([, a], [, b]) => a.atMs - b.atMs);
+    for (const [pod, told] of again) this.#say(pod, told);
     for (const [uid, told] of [...this.#told]) if (told.tick < this.#tick) this.#told.delete(uid);
   }
 
@@ -72,6 +76,11 @@ export class PodEvents {
     };
     this.#told.set(uid, fresh);
     return fresh;
+  }
+
+  #say(pod: PendingPod, told: Told): void {
+    this.#remark(pod, told);
+    this.#why(pod, told);
   }
 
   #why(pod: PendingPod, told: Told): void {

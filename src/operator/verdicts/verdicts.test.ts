@@ -195,6 +195,21 @@ describe('Events on pods that wait', () => {
     await s.clock.advance(120_000);
     expect(s.events.all).toHaveLength(1000);
   });
+
+  it('given reasons that change with every tick, then each pod has an Event, and none has more than its share', async () => {
+    const s = new Scene();
+    for (let i = 0; i < 500; i++) s.pod(`p${i}`);
+    for (let tick = 0; tick < 12; tick++) {
+      s.says(
+        tick === 0,
+        verdict('f1', '', { ...UNMET, cause: `cause-${tick}`, sentence: `sentence ${tick}` }),
+      );
+      await s.clock.advance(10_000);
+    }
+    const counts = Map.groupBy(s.events.all, ({ on }) => on);
+    expect(counts.size).toBe(500);
+    expect(Math.max(...[...counts.values()].map(({ length }) => length))).toBeLessThanOrEqual(3);
+  });
 });
 
 describe('CapacityRequests', () => {
