@@ -140,7 +140,7 @@ export class BootstrapService {
         caBundle: caFile === undefined ? undefined : read(caFile),
         own: { server: access.server, caBundle: access.caBundle, isInCluster: access.isInCluster },
       };
-      this.#access = await clusterAccess(sources, access.client);
+      this.#access = await clusterAccess(sources, access.urgentClient);
       return this.#access;
     } catch (error) {
       if (mode === 'tokens') throw error;

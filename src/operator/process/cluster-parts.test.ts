@@ -3,26 +3,44 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeApi } from '../../../testing/kube/fake-api.ts';
 import { MemoryClient } from '../../../testing/kube/memory-client.ts';
-import { fingerprintOf, MemoryShard } from '../../../testing/operator/memory-shard.ts';
+import { bootstrapRequest, fingerprintOf, MemoryShard } from '../../../testing/operator/memory-shard.ts';
 import { nodeStateUpdate } from '../../../testing/support/operator-parts.ts';
 import { verdict } from '../../../testing/support/verdicts.ts';
 import { MachineState } from '../../model/index.ts';
 import { VirtualClock } from '../../runtime/virtual-clock.ts';
-import { RollupReport_Effect, RollupReport_Outcome } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import {
+  NodeReport_Kind,
+  ReclaimInstruction_Kind,
+  RollupReport_Effect,
+  RollupReport_Outcome,
+} from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import { makeAuthority } from '../../wire/grpc/certificates.ts';
 import type { KubeObject, PatchOptions, PatchType, RequestOptions } from '../kube/index.ts';
 import { customResourceDefinitions } from '../manifests/crds.ts';
 import { RealClusterParts } from './cluster-parts.ts';
 import { loadSettings } from './load-settings.ts';
 import { startOperator } from './operator.ts';
 
+const CA = makeAuthority({
+  name: 'example',
+  notBefore: new Date('2020-01-01'),
+  notAfter: new Date('2060-01-01'),
+}).certificate;
 const API = '/apis/bigfleet.lucy.sh/v1alpha1';
 
 /** Notes all writes but those of the Lease. */
 class RecordingClient extends MemoryClient {
   readonly writes: string[] = [];
+  /** Its requests wait behind others. */
+  isBusy = false;
+
+  override get<T extends KubeObject>(path: string, options?: RequestOptions): Promise<T> {
+    return this.isBusy ? new Promise(() => {}) : super.get(path, options);
+  }
 
   override create<T extends KubeObject>(path: string, object: unknown, options?: RequestOptions): Promise<T> {
     this.#note('create', path);
+    if (this.isBusy) return new Promise(() => {});
     return super.create(path, object, options);
   }
 
@@ -33,6 +51,7 @@ class RecordingClient extends MemoryClient {
     options?: PatchOptions,
   ): Promise<T> {
     this.#note('patch', path);
+    if (this.isBusy) return new Promise(() => {});
     return super.patch(path, type, body, options);
   }
 
@@ -61,6 +80,7 @@ function cluster() {
   async function replica(name: string) {
     const shard = new MemoryShard();
     const client = new RecordingClient(api);
+    const urgentClient = new RecordingClient(api);
     const lines: string[] = [];
     const settings = loadSettings({
       file: { path: 'x', text: 'bootstrap: { mode: tokens, endpoint: "api:6443" }' },
@@ -81,9 +101,10 @@ function cluster() {
       factories: {
         connect: () => ({
           client,
-          leaseClient: client,
+          urgentClient,
+          leaseClient: new RecordingClient(api),
           server: 'https://10.0.0.1:443',
-          caBundle: undefined,
+          caBundle: CA,
           isInCluster: true,
           origin: 'memory',
           close: () => {},
@@ -94,7 +115,7 @@ function cluster() {
     // The Lease is released on the virtual clock, which nothing advances at the end of a test.
     onTestFinished(() => void operator.stop());
     await clock.advance(100);
-    return { operator, shard, lines, writes: client.writes };
+    return { operator, shard, lines, client, writes: client.writes };
   }
 
   const addPod = (name: string, spec: object = {}): void => {
@@ -355,6 +376,30 @@ describe('the replica that leads', () => {
     await clock.advance(20_000);
     await accept(shard, clock);
     expect(shard.last.rollups[0]!.needs.map(({ group }) => group)).toEqual(['', 'stuck:1']);
+  });
+
+  it('given a client with a long queue after a take-over, then drains and bootstrap tokens do not wait for it', async () => {
+    const { clock, api, replica, addNode } = cluster();
+    addNode('n', true);
+    const { shard, client } = await replica('a');
+    shard.last.ackHello();
+    shard.last.tell({
+      $case: 'nodeStateUpdate',
+      value: nodeStateUpdate('m-n', MachineState.Configured, { providerId: 'n' }),
+    });
+    await clock.advance(1_000);
+    client.isBusy = true;
+    const instruction = {
+      ...{ instructionId: 'i1', nodes: ['n'], gracePeriodSeconds: 60n },
+      ...{ preemptorPriority: 5, kind: ReclaimInstruction_Kind.KIND_PREEMPTION },
+    };
+    shard.last.tell({ $case: 'reclaimInstruction', value: instruction });
+    shard.last.tell({ $case: 'bootstrapRequest', value: bootstrapRequest() });
+    await clock.advance(5_000);
+    const { spec } = api.admin('GET', '/api/v1/nodes/n') as { spec?: { unschedulable?: boolean } };
+    expect(spec?.unschedulable).toBe(true);
+    expect(shard.last.of('nodeReport')).toMatchObject([{ kind: NodeReport_Kind.KIND_DRAINED }]);
+    expect(shard.last.of('bootstrapResponse')).toMatchObject([{ error: '' }]);
   });
 
   it('given the loss of its Lease, then its session ends, and it writes nothing any more', async () => {

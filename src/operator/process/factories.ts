@@ -15,6 +15,11 @@ function connect({ kubernetes, leaderElection }: OperatorSettings): KubeAccess {
     userAgent: 'bigfleet-operator',
     limits: { qps: requestsPerSecond, burst },
   });
+  const urgentClient = new HttpKubeClient({
+    connection,
+    userAgent: 'bigfleet-operator/urgent',
+    limits: { qps: requestsPerSecond, burst },
+  });
   const leaseClient = new HttpKubeClient({
     connection,
     userAgent: 'bigfleet-operator/leader-election',
@@ -23,6 +28,7 @@ function connect({ kubernetes, leaderElection }: OperatorSettings): KubeAccess {
   });
   return {
     client,
+    urgentClient,
     leaseClient,
     server: connection.server,
     caBundle: connection.ca?.read() ?? undefined,
@@ -30,6 +36,7 @@ function connect({ kubernetes, leaderElection }: OperatorSettings): KubeAccess {
     origin: connection.origin,
     close: () => {
       client.close();
+      urgentClient.close();
       leaseClient.close();
     },
   };

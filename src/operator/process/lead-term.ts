@@ -70,6 +70,7 @@ export class LeadTerm {
     });
     this.drains = new Drains({
       ...shared,
+      kube: context.urgentWriter,
       link,
       table,
       stateOf: (machine) => this.nodes.machines.currentState(machine),

@@ -58,6 +58,7 @@ async function started(
     factories: {
       connect: () => ({
         client: isBusy ? new BusyKube() : kube,
+        urgentClient: kube,
         leaseClient: kube,
         server: 'https://10.0.0.1:443',
         caBundle: CA,

@@ -7,6 +7,7 @@ import type { Log } from '../../runtime/logger.ts';
 import { Random } from '../../runtime/random.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
 import { RollupReport_Outcome } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import type { KubeClient } from '../kube/client.ts';
 import { GatedKubeClient } from '../leader/gated-client.ts';
 import { LeaderElection } from '../leader/leader-election.ts';
 import type { SessionHandlers } from '../session/contract.ts';
@@ -58,7 +59,7 @@ class OperatorProcess implements RunningOperator {
   readonly #log: Log;
   readonly #metrics = new OperatorMetrics();
   readonly #access: KubeAccess;
-  readonly #writer: GatedKubeClient;
+  readonly #writers: readonly GatedKubeClient[];
   readonly #bootstrap: BootstrapService;
   readonly #session: ShardSession;
   readonly #parts: ClusterParts;
@@ -85,14 +86,18 @@ class OperatorProcess implements RunningOperator {
       });
     const namespace = settings.kubernetes.namespace ?? env['POD_NAMESPACE'] ?? DEFAULT_NAMESPACE;
     this.#access = factories.connect(settings, clock);
-    const { client } = this.#access;
-    this.#writer = new GatedKubeClient(client, () => this.isLeader);
-    const shared = { settings, clock, log, namespace, metrics: this.#metrics, writer: this.#writer };
+    const { client, urgentClient } = this.#access;
+    const gated = (each: KubeClient) => new GatedKubeClient(each, () => this.isLeader);
+    const writer = gated(client);
+    const urgentWriter = gated(urgentClient);
+    this.#writers = [writer, urgentWriter];
+    const shared = { settings, clock, log, namespace, metrics: this.#metrics };
     this.#bootstrap = new BootstrapService({
       ...shared,
       template,
       read,
       access: this.#access,
+      writer: urgentWriter,
       random: new Random(seed, 1),
     });
     this.#session = new ShardSession({
@@ -107,7 +112,7 @@ class OperatorProcess implements RunningOperator {
     });
     this.#parts = factories.parts({
       ...shared,
-      client,
+      ...{ client, writer, urgentWriter },
       link: this.#session,
       random: new Random(seed, 3),
       joined: (machineId) => this.#bootstrap.joined(machineId),
@@ -194,7 +199,7 @@ class OperatorProcess implements RunningOperator {
     if (!this.#isLeading) return;
     this.#isLeading = false;
     this.#log(this.#isStopping ? 'info' : 'warn', 'no-longer-leading', { why });
-    this.#writer.close();
+    for (const writer of this.#writers) writer.close();
     this.#session.stop();
     this.#parts.rest();
     this.#bootstrap.rest();

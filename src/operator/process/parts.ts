@@ -15,6 +15,11 @@ import type { OperatorSettings } from './settings.ts';
 /** Access to the API server of the cluster. */
 export interface KubeAccess {
   readonly client: KubeClient;
+  /**
+   * For drains and bootstrap tokens, which a shard waits for: after a change of the leader as many writes as there are nodes and
+   * waiting pods may be queued in `client`.
+   */
+  readonly urgentClient: KubeClient;
   /** For the Lease alone, so that a renewal never waits behind other requests, however slow these are. */
   readonly leaseClient: KubeClient;
   /** URL of the API server. */
@@ -35,6 +40,8 @@ export interface PartContext {
   readonly client: KubeClient;
   /** For everything else: its writes fail while this replica does not lead. */
   readonly writer: KubeClient;
+  /** The same, for drains. */
+  readonly urgentWriter: KubeClient;
   /** Namespace of the operator. */
   readonly namespace: string;
   readonly link: ShardLink;
