@@ -1,10 +1,11 @@
-// The condition `Satisfied` of CapacityRequests, from the verdict on their row. The reference's CRD has no conditions: the
-// API server then drops the field, which its answer shows, and an Event says the same instead.
+// The condition `Satisfied` of CapacityRequests, from the verdict on their row. It is applied, so that conditions of other
+// writers stay. The reference's CRD has no conditions: the API server then drops or refuses the field, and an Event says
+// the same instead.
 
 import type { Clock } from '../../runtime/clock.ts';
 import type { CountedRequest } from '../demand/contract.ts';
 import { type KubeClient, KubeError } from '../kube/client.ts';
-import type { CapacityRequest } from '../kube/objects.ts';
+import type { CapacityRequest, Condition } from '../kube/objects.ts';
 import type { EventSink } from '../nodes/contract.ts';
 import type { KeyedWrites } from '../nodes/keyed-writes.ts';
 import { BIGFLEET_API, capacityRequestPath } from '../nodes/paths.ts';
@@ -16,6 +17,10 @@ const PROBE_AGAIN_MS = 60 * 60_000;
 const MAX_TOLD = 50_000;
 const MAX_PER_TICK = 100;
 const REPHRASE_MS = 5 * 60_000;
+/** Owns the condition alone; the phase is written by merge patch. */
+const CONDITION_MANAGER = 'bigfleet-operator-conditions';
+/** What an API server says of an applied field that the schema of the CRD lacks. */
+const UNKNOWN_FIELD = 'field not declared in schema';
 /** After the API server refused a condition. */
 const RETRY_MS = 30_000;
 
@@ -96,7 +101,7 @@ export class RequestConditions {
     message: string,
     changedMs: number,
   ): Promise<boolean> {
-    const { kube, clock } = this.#deps;
+    const { clock } = this.#deps;
     if (this.#droppedMs !== null && clock.now() - this.#droppedMs < PROBE_AGAIN_MS) return false;
     const condition = {
       type: 'Satisfied',
@@ -105,15 +110,26 @@ export class RequestConditions {
       message,
       lastTransitionTime: new Date(changedMs).toISOString().replace(/\.\d+Z$/, 'Z'),
     };
-    const answer = await kube.patch<CapacityRequest>(
-      `${capacityRequestPath(namespace, name)}/status`,
-      'merge',
-      {
-        status: { conditions: [condition] },
-      },
-    );
-    const isKept = (answer.status?.conditions ?? []).length > 0;
+    const isKept = await this.#isKept(namespace, name, condition);
     this.#droppedMs = isKept ? null : clock.now();
     return isKept;
+  }
+
+  async #isKept(namespace: string, name: string, condition: Condition): Promise<boolean> {
+    const body = {
+      apiVersion: BIGFLEET_API,
+      kind: 'CapacityRequest',
+      metadata: { namespace, name },
+      status: { conditions: [condition] },
+    };
+    try {
+      const path = `${capacityRequestPath(namespace, name)}/status`;
+      const options = { fieldManager: CONDITION_MANAGER, force: true };
+      const { status } = await this.#deps.kube.patch<CapacityRequest>(path, 'apply', body, options);
+      return (status?.conditions ?? []).some(({ type }) => type === condition.type);
+    } catch (error) {
+      if (error instanceof KubeError && error.message.includes(UNKNOWN_FIELD)) return false;
+      throw error;
+    }
   }
 }
