@@ -76,7 +76,7 @@ const schema = z.object({
 type StoredMap = z.infer<typeof schema>;
 export type VerdictRow = z.infer<typeof rowSchema>;
 
-export interface WaitingPod extends RowKey {
+interface WaitingPod extends RowKey {
   readonly since: string;
   readonly remarks: readonly string[];
 }
