@@ -416,13 +416,12 @@ export class Actuation {
     decided: Pick<ActionInFlight, 'action' | 'command' | 'provider' | 'before' | 'about' | 'binding'>,
     known: Pick<ActionInFlight, 'id' | 'startedMs'> = this.#newIdentity(),
   ): ActionInFlight {
-    const { scheduler } = this.#parts;
-    const { action, before } = decided;
+    const { action, before, command, provider } = decided;
     const inFlight: ActionInFlight = {
       ...decided,
       ...known,
-      drainKind: decided.command === 'drain' ? drainKindOf(action, before.stamp) : null,
-      isProbe: isAcquiring(decided.command) && scheduler.permitOf(decided.provider) === 'half-open',
+      drainKind: command === 'drain' ? drainKindOf(action, before.stamp) : null,
+      isProbe: isAcquiring(command) && this.#parts.scheduler.permitOf(provider) === 'half-open',
       acceptedMs: null,
       stage: 'queued',
       blob: null,
