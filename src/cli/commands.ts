@@ -90,7 +90,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'freeze',
-    summary: 'stop actions of a running shard until unfreeze, also across restarts',
+    summary: 'stop actions of a running shard for a time or until unfreeze, also across restarts',
     load: async () => (await import('./remote/freeze.ts')).freezeCommand(),
   },
   {

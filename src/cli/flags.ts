@@ -35,7 +35,7 @@ export function durationOption(flag: string, description: string, defaultText?: 
 }
 
 function durationMs(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text);
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text);
   if (match === null) throw new InvalidArgumentError('It must be a duration such as 500ms, 10s or 2m.');
   return Number(match[1]) * UNIT_MS[match[2]!]!;
 }

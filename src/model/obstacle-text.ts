@@ -37,7 +37,7 @@ export interface Obstacle {
   readonly cluster?: string;
   /** Who froze or quarantined it. */
   readonly who?: string;
-  /** When the first of the machines is tried again. */
+  /** When the first of the machines is tried again, or the freeze ends. */
   readonly untilMs?: number;
 }
 
@@ -123,7 +123,9 @@ export function obstacleText(obstacle: Obstacle): string {
         `${are} waiting for the provider to list ${one ? 'it' : 'them'} after a lost call${why}`,
       );
     case 'frozen':
-      return sentence(`${n} ${one ? 'serves' : 'serve'} cluster ${cluster}, which is frozen${by}${why}`);
+      return sentence(
+        `${n} ${one ? 'serves' : 'serve'} cluster ${cluster}, which is frozen${by}${until}${why}`,
+      );
     case 'awaiting-report':
       return sentence(`${are} kept for a cluster that has not reported since the shard started`);
     case 'released':

@@ -166,7 +166,14 @@ export type Answer<Q extends QuestionName> = Questions[Q]['answer'];
 
 /** The orders to a shard. Each is logged with `who` and `why`. */
 export type Order =
-  | { readonly kind: 'freeze'; readonly scope: FreezeScope; readonly who: string; readonly why: string }
+  | {
+      readonly kind: 'freeze';
+      readonly scope: FreezeScope;
+      readonly who: string;
+      readonly why: string;
+      /** Absent: until it is lifted. */
+      readonly forSeconds?: number | undefined;
+    }
   | { readonly kind: 'unfreeze'; readonly id: string; readonly who: string }
   | { readonly kind: 'quarantine'; readonly machine: string; readonly who: string; readonly why: string }
   | ({ readonly kind: 'retry' | 'forget' | 'undrain'; readonly machine: string } & Signed)

@@ -42,7 +42,7 @@ describe('what needs attention', () => {
       status: { ...QUIET, shortfalls: 2 },
       shortfalls: [shortfall('web/1', false), shortfall('web/2', true)],
       clusters: [cluster('cut', { hasSession: false })],
-      freezes: [{ id: 'fleet', who: 'alice', why: 'maintenance' }],
+      freezes: [{ id: 'fleet', who: 'alice', why: 'maintenance', sinceMs: 0, untilMs: null }],
     });
     expect(found.map((text) => text.split(' ')[0])).toEqual(['failed', 'failed', 'doing', 'doing']);
     expect(found[0]).toContain('cut: not connected');

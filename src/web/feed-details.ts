@@ -106,7 +106,7 @@ export interface MachineRow {
 
 export interface ClusterRow extends Cluster {
   readonly cost: Cost;
-  readonly freeze: (Freeze & { readonly sinceMs: number }) | null;
+  readonly freeze: Freeze | null;
   readonly retired: { readonly who: string; readonly why: string; readonly sinceMs: number } | null;
   readonly reports: {
     readonly lastReportMs: number | null;

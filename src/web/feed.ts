@@ -283,8 +283,9 @@ export interface Freeze {
   readonly id: string;
   readonly who: string;
   readonly why: string;
-  readonly sinceMs?: number;
-  readonly untilMs?: number | null;
+  readonly sinceMs: number;
+  /** null: until it is lifted. */
+  readonly untilMs: number | null;
 }
 
 /** Events of a shard of an earlier version have neither an id nor a time. */

@@ -98,7 +98,7 @@ describe('the state of a live view', () => {
   });
 
   it('given a freeze of a cluster, then the fleet is not frozen; given one of the fleet, then it is', () => {
-    const freeze = (id: string) => ({ freezes: [{ id, who: '', why: '' }] });
+    const freeze = (id: string) => ({ freezes: [{ id, who: '', why: '', sinceMs: 0, untilMs: null }] });
     expect([isFrozen(freeze('cluster:a')), isFrozen(freeze('fleet'))]).toEqual([false, true]);
   });
 });

@@ -66,7 +66,15 @@ describe('bigfleet describe', () => {
 
 describe('bigfleet explain cluster', () => {
   it('given a cluster, then it says why it has what it has', async () => {
-    const freeze = { id: 'x', who: 'ann', why: 'a look', cluster: 'ml', action: null, sinceMs: 0 };
+    const freeze = {
+      id: 'x',
+      who: 'ann',
+      why: 'a look',
+      cluster: 'ml',
+      action: null,
+      sinceMs: 0,
+      untilMs: null,
+    };
     const retired = { who: 'bo', why: 'closed', sinceMs: 0 };
     const view = { ...CLUSTERS[1]!, freeze, retired, hasReported: false };
     served.shard.answers.clusters = () => ({ items: [view], total: 1, next: null });

@@ -171,7 +171,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
       /held back.*\n.*\nbuy +gpu\/8 +ml +ml\/00ff00ff00 +100 +\+\$12\.35 +frozen by ann@desk/,
     );
     expect(await run('get', 'freezes')).toMatch(
-      /action:buy +buy +the whole fleet +10m ago +ann@desk +budget/,
+      /action:buy +buy +the whole fleet +10m ago +in 50m +ann@desk +budget/,
     );
   });
 

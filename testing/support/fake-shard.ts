@@ -356,6 +356,7 @@ export const FREEZE = {
   who: 'ann@desk',
   why: 'budget',
   sinceMs: NOW_MS - 10 * MINUTE,
+  untilMs: NOW_MS + 50 * MINUTE,
 } as const;
 
 const WAITING: WaitingActionView = {

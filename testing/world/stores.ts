@@ -53,7 +53,7 @@ export class CrashingStore implements ControllerStore {
     this.freezes = {
       freezes: () => freezes.freezes(),
       putFreeze: (freeze) => write(() => freezes.putFreeze(freeze)),
-      deleteFreeze: (id) => write(() => freezes.deleteFreeze(id)),
+      deleteFreezes: (ids) => write(() => freezes.deleteFreezes(ids)),
     };
     this.retirements = {
       retirements: () => retirements.retirements(),

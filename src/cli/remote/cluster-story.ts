@@ -83,7 +83,7 @@ function guardrailTexts({ cluster, plan }: ClusterStory, { nowMs }: OutputOption
     ...(freeze === null
       ? []
       : [
-          `${freeze.action ?? 'All actions'} frozen by ${freeze.who} for ${age(nowMs - freeze.sinceMs)}: ${freeze.why}.`,
+          `${freeze.action ?? 'All actions'} frozen by ${freeze.who} for ${age(nowMs - freeze.sinceMs)}: ${freeze.why}.${freeze.untilMs === null ? '' : ` It ends in ${age(freeze.untilMs - nowMs)}.`}`,
         ]),
     ...frozen.map((each) => `${frozenClusterText(each)}.`),
     ...(retired === null

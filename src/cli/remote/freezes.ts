@@ -24,14 +24,16 @@ export const FREEZES: Listing<Page<Freeze>, Freeze> = {
       { header: 'STOPS' },
       { header: 'WHERE' },
       { header: 'SINCE', align: 'right' },
+      { header: 'ENDS', align: 'right' },
       { header: 'WHO' },
       { header: 'WHY' },
     ],
-    rowOf: ({ action, cluster, sinceMs, who, why }, { nowMs }) => [
+    rowOf: ({ action, cluster, sinceMs, untilMs, who, why }, { nowMs }) => [
       { text: freezeName({ cluster, action }) },
       { text: action === null ? 'everything' : kindName(action), style: 'red' },
       { text: cluster ?? 'the whole fleet' },
       { text: `${age(nowMs - sinceMs)} ago` },
+      { text: untilMs === null ? 'when lifted' : `in ${age(untilMs - nowMs)}` },
       { text: who },
       { text: why },
     ],

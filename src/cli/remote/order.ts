@@ -12,7 +12,7 @@ export interface Done {
 
 export async function order(
   path: string,
-  params: Readonly<Record<string, string | undefined>>,
+  params: Readonly<Record<string, string | number | undefined>>,
   flags: OrderFlags,
   io: RemoteIo,
 ): Promise<void> {

@@ -14,7 +14,7 @@ import { noPaint, type Paint } from '../table.ts';
 import { renderScreen, type ScreenModel } from './screen.ts';
 
 const NUMBERS = Array.from({ length: 60 }, (_, i) => i);
-const FREEZE = { id: 'fleet', who: 'ada', why: 'a look' };
+const FREEZE = { id: 'fleet', who: 'ada', why: 'a look', sinceMs: 0, untilMs: null };
 
 const BUSY: Live = {
   ...NOTHING_YET,

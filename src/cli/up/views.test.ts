@@ -315,7 +315,7 @@ describe('the view on a terminal', () => {
     watch();
     await press('f');
     expect(port.orders).toMatchObject([{ kind: 'freeze', scope: { cluster: null, action: null } }]);
-    const fleet = { id: 'fleet', who: 'x', why: 'y', cluster: null, action: null, sinceMs: 0 };
+    const fleet = { id: 'fleet', who: 'x', why: 'y', cluster: null, action: null, sinceMs: 0, untilMs: null };
     port.answers['freezes'] = { items: [fleet], total: 1, next: null };
     port.publish({ kind: 'cycle', status: STATUS });
     await vi.advanceTimersByTimeAsync(300);

@@ -194,6 +194,17 @@ export const actionName = text()
 
 export const clusterField = text().nullish().describe('Only actions of this cluster.');
 
+/** A freeze for longer is one without an end. */
+const MAX_FREEZE_SECONDS = 366 * 86_400;
+const NOT_SECONDS = `must be a whole number of seconds from 1 to ${MAX_FREEZE_SECONDS}`;
+
+export const forSeconds = z
+  .int(NOT_SECONDS)
+  .min(1, NOT_SECONDS)
+  .max(MAX_FREEZE_SECONDS, NOT_SECONDS)
+  .nullish()
+  .describe('Ends by itself after this time, by the clock of the shard; absent: when it is lifted.');
+
 type Part = 'parameter' | 'field';
 
 /** What `schema` makes of a part of a request; a refusal names everything that is wrong with it. */
@@ -218,7 +229,8 @@ function problemText(part: Part, known: readonly string[], given: Given, issue: 
   const value = given[name];
   if (value === undefined || value === null) return `${subject} is missing.`;
   if (Array.isArray(value) && part === 'parameter') return `${subject} was given more than once.`;
-  if (issue.code === 'invalid_type') return `${subject} must be a text.`;
+  if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid'))
+    return `${subject} must be ${issue.expected === 'string' ? 'a text' : `of type ${issue.expected}`}.`;
   if (issue.code === 'too_small' && issue.origin === 'string')
     return `${subject} is empty; leave it out instead.`;
   if (issue.code === 'too_big' && issue.origin === 'string')

@@ -6,7 +6,7 @@ import { actionKindOf } from '../../model/index.ts';
 import { freezeIdOf } from '../planning/freezes.ts';
 import { view } from '../views/schema.ts';
 import type { Order, ShardPort } from '../views.ts';
-import { actionName, clusterField, pathPart, who, why } from './inputs.ts';
+import { actionName, clusterField, forSeconds, pathPart, who, why } from './inputs.ts';
 import { Refusal } from './refusal.ts';
 import { type Route, route } from './route.ts';
 
@@ -22,13 +22,15 @@ export const ORDER_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/v1/freezes',
     access: 'order',
-    summary: 'Freezes the fleet, a cluster or a kind of action, across restarts.',
-    body: z.strictObject({ cluster: clusterField, action: actionName, who, why }),
+    summary:
+      'Freezes the fleet, a cluster or a kind of action, across restarts, for a time or until it is lifted.',
+    body: z.strictObject({ cluster: clusterField, action: actionName, who, why, forSeconds }),
     answer: OrderAnswer,
-    handle: ({ port, body: { cluster, action, who, why } }) => {
+    handle: ({ port, body: { cluster, action, who, why, forSeconds } }) => {
       const kind = action == null ? null : actionKindOf(action)!;
       const scope = { cluster: cluster ?? null, action: kind };
-      return ordered(port, { kind: 'freeze', scope, who, why }, async () => true);
+      const end = forSeconds == null ? {} : { forSeconds };
+      return ordered(port, { kind: 'freeze', scope, who, why, ...end }, async () => true);
     },
   }),
   route({

@@ -201,6 +201,39 @@ describe('freezes over HTTP', () => {
   });
 });
 
+describe('the end of a freeze over HTTP', () => {
+  const order = async (url: string, body: object): Promise<Response> =>
+    await fetch(`${url}/v1/freezes`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ who: 'ann', why: 'w', ...body }),
+    });
+
+  it('given a time, then the list has the end by the clock of the shard; given none, then null', async () => {
+    const scene = new ControllerScene().list([]);
+    const { get, url } = await served(scene);
+    expect((await order(url, { cluster: 'a', forSeconds: 60 })).status).toBe(200);
+    expect((await order(url, { cluster: 'b', forSeconds: null })).status).toBe(200);
+    const { items } = await get<Page<{ cluster: string }>>('/v1/freezes');
+    const untilMs = scene.hand.now() + 60_000;
+    expect(items).toMatchObject([
+      { cluster: 'a', untilMs },
+      { cluster: 'b', untilMs: null },
+    ]);
+  });
+
+  it.each([0, -1, 1.5, 31_622_401, '3600', true])(
+    'given %j seconds, then the refusal says what there may be, and nothing is frozen',
+    async (forSeconds) => {
+      const { get, url } = await served(new ControllerScene().list([]));
+      const refused = await order(url, { forSeconds });
+      expect(refused.status).toBe(400);
+      expect(await refused.text()).toContain('must be a whole number of seconds from 1 to 31622400.');
+      expect(await get('/v1/freezes')).toMatchObject({ total: 0 });
+    },
+  );
+});
+
 describe('cursors over HTTP', () => {
   const cursor = (text: string): string => Buffer.from(text).toString('base64url');
 

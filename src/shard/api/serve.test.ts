@@ -304,7 +304,7 @@ describe('ordering', () => {
     const { call } = await served();
     const message =
       'The field "action" must be one of bind, buy, preempt, reclaim, release. The field "who" is missing. ' +
-      'The field "why" must be a text. Unknown field: clsuter. Did you mean cluster? There are cluster, action, who, why.';
+      'The field "why" must be a text. Unknown field: clsuter. Did you mean cluster? There are cluster, action, who, why, forSeconds.';
     expect(
       await call('POST', '/v1/freezes', { clsuter: 'ml', action: 'recycle', who: null, why: 7 }),
     ).toMatchObject({ status: 400, value: refusal('bad_request', message) });

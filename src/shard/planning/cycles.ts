@@ -28,6 +28,7 @@ import { heldBackOf } from './held-back.ts';
 import { leavingOf } from './leaving.ts';
 import { OperatorVerdicts } from './operator-verdicts.ts';
 import { settleDrains } from './ordered-drains.ts';
+import { endFreezes } from './orders.ts';
 import { needRef } from './queries/need-names.ts';
 import { statusOf } from './queries/status.ts';
 import type { Shortfall } from './shortfalls.ts';
@@ -185,6 +186,8 @@ export class Cycles {
     const { ledger, machineFacts, profiles, metrics, recorder } = state;
     const { monotonicMs } = state.parts;
     if (!this.#isCommitDue()) return false;
+    // Before the commit, so that one decision sees both the machines and the clusters of a freeze that ended.
+    endFreezes(state, this.#now);
     state.nodeFacts.flush();
     // The old decision refers to rows and slots of the ledger by number, which the commit invalidates.
     this.#decision = null;

@@ -59,7 +59,14 @@ describe('freezes', () => {
 
     const again = freezes.add(FLEET, 'bob', 'me too', 9);
 
-    expect(again).toEqual({ id: 'fleet', ...FLEET, who: 'ada', why: 'bad roll-out', sinceMs: 5 });
+    expect(again).toEqual({
+      id: 'fleet',
+      ...FLEET,
+      who: 'ada',
+      why: 'bad roll-out',
+      sinceMs: 5,
+      untilMs: null,
+    });
     expect(freezes.freezeOf(anAction('Delete', 'm'))).toEqual(again);
     expect(freezes.list()).toEqual([again]);
   });
@@ -114,6 +121,49 @@ describe('freezes', () => {
 
     expect(freezes.add({ cluster: 'one more', action: null }, 'a script', 'x', 1)).toBeNull();
     expect(freezes.add({ cluster: 'c7', action: null }, 'a script', 'x', 1)).not.toBeNull();
+  });
+});
+
+describe('freezes with an end', () => {
+  const C1: FreezeScope = { cluster: 'c1', action: null };
+  const RECLAIMS: FreezeScope = { cluster: null, action: 'Reclaim' };
+
+  it('given times that are over, then these freezes end, oldest first, and the others stay', () => {
+    const freezes = new Freezes(new MemoryFreezes());
+    freezes.add(RECLAIMS, 'ada', 'x', 2, 50);
+    freezes.add(C1, 'ada', 'x', 1, 100);
+    freezes.add({ cluster: 'c2', action: 'Preempt' }, 'ada', 'x', 3, 101);
+    freezes.add({ cluster: 'c2', action: 'Bootstrap' }, 'ada', 'x', 4);
+
+    expect(freezes.expire(49)).toEqual([]);
+    expect(freezes.expire(100).map(({ id }) => id)).toEqual(['cluster:c1', 'action:Reclaim']);
+    expect(freezes.expire(100)).toEqual([]);
+    expect(stoppedBy(freezes)).toEqual(['Bootstrap c2', 'Preempt c2']);
+  });
+
+  it('given a restart, then the end is as before, and it stays ended after the next one', () => {
+    const store = new MemoryFreezes();
+    new Freezes(store).add(C1, 'ada', 'x', 1, 100);
+
+    const after = new Freezes(store);
+    expect(after.list()).toMatchObject([{ id: 'cluster:c1', untilMs: 100 }]);
+    after.expire(100);
+    expect(new Freezes(store).list()).toEqual([]);
+  });
+
+  it.each([
+    [100, 200, 200],
+    [200, 100, 200],
+    [100, null, null],
+    [null, 100, null],
+  ])('given an end %s and a second freeze with %s, then it ends at %s', (first, second, end) => {
+    const store = new MemoryFreezes();
+    const freezes = new Freezes(store);
+    freezes.add(C1, 'ada', 'x', 1, first);
+
+    expect(freezes.add(C1, 'bob', 'y', 2, second)).toMatchObject({ who: 'ada', sinceMs: 1, untilMs: end });
+    expect(new Freezes(store).list()).toEqual(freezes.list());
+    expect(freezes.freezeOf(anAction('Reclaim', 'm', { cluster: 'c1' }))?.untilMs).toBe(end);
   });
 });
 

@@ -1,8 +1,8 @@
-// Freezes: actions that a person has ordered the shard not to carry out, until the freeze is lifted. A freeze is
-// durable before it takes effect, so a restart does not undo it. It limits execution, not the ranking: the engine
+// Freezes: actions that a person has ordered the shard not to carry out, until the freeze is lifted or its time is over.
+// A freeze is durable before it takes effect, so a restart does not undo it, nor change its end. It limits execution, not the ranking: the engine
 // plans as always, and the guardrails hold back frozen actions. Two effects reach the engine, to spare other clusters:
 // a frozen cluster claims no free machine (`cannotBind`), and its machines cannot be victims (`blocked`). orders.ts
-// sets and lifts them.
+// sets and lifts them, cycles.ts ends those whose time is over.
 
 import {
   ACTION_WORDS,
@@ -27,13 +27,16 @@ export interface Freeze extends FreezeScope {
   readonly why: string;
   /** Shard clock. */
   readonly sinceMs: number;
+  /** Shard clock; null: until it is lifted. */
+  readonly untilMs: number | null;
 }
 
 /** Durable store of freezes. A write is durable when the call returns. */
 export interface FreezeStore {
   freezes(): Iterable<Freeze>;
   putFreeze(freeze: Freeze): void;
-  deleteFreeze(id: string): void;
+  /** In one transaction: many may end at the same time. */
+  deleteFreezes(ids: readonly string[]): void;
 }
 
 /** Bound on freezes in force: one for every cluster of a large shard fits, and a runaway script is stopped. */
@@ -58,14 +61,20 @@ export class Freezes {
 
   /**
    * Freezes a scope; null if there are `MAX_FREEZES` already. A scope that is frozen already keeps its first author and
-   * reason.
+   * reason, and the later end of the two: neither author loses time that the freeze was ordered for.
    */
-  add({ cluster, action }: FreezeScope, who: string, why: string, nowMs: number): Freeze | null {
+  add(
+    { cluster, action }: FreezeScope,
+    who: string,
+    why: string,
+    nowMs: number,
+    untilMs: number | null = null,
+  ): Freeze | null {
     const id = freezeId({ cluster, action });
     const known = this.#byId.get(id);
-    if (known !== undefined) return known;
-    if (this.#byId.size >= MAX_FREEZES) return null;
-    const freeze: Freeze = { id, cluster, action, who, why, sinceMs: nowMs };
+    if (known !== undefined && !isLater(untilMs, known.untilMs)) return known;
+    if (known === undefined && this.#byId.size >= MAX_FREEZES) return null;
+    const freeze: Freeze = { ...(known ?? { id, cluster, action, who, why, sinceMs: nowMs }), untilMs };
     this.#store.putFreeze(freeze);
     this.#take(freeze);
     return freeze;
@@ -75,12 +84,15 @@ export class Freezes {
   remove(id: string): boolean {
     const freeze = this.#byId.get(id);
     if (freeze === undefined) return false;
-    this.#store.deleteFreeze(id);
-    this.#byId.delete(id);
-    const kinds = this.#byScope.get(freeze.cluster)!;
-    kinds.delete(freeze.action);
-    if (kinds.size === 0) this.#byScope.delete(freeze.cluster);
+    this.#drop([freeze]);
     return true;
+  }
+
+  /** Ends the freezes whose time is over, and returns them, oldest first. */
+  expire(nowMs: number): readonly Freeze[] {
+    const over = this.list().filter(({ untilMs }) => untilMs !== null && untilMs <= nowMs);
+    if (over.length > 0) this.#drop(over);
+    return over;
   }
 
   isFrozen(action: Action): boolean {
@@ -132,12 +144,28 @@ export class Freezes {
     return kinds?.get(null) ?? kinds?.get(action);
   }
 
+  #drop(freezes: readonly Freeze[]): void {
+    this.#store.deleteFreezes(freezes.map(({ id }) => id));
+    for (const { id, cluster, action } of freezes) {
+      this.#byId.delete(id);
+      const kinds = this.#byScope.get(cluster)!;
+      kinds.delete(action);
+      if (kinds.size === 0) this.#byScope.delete(cluster);
+    }
+  }
+
   #take(freeze: Freeze): void {
     this.#byId.set(freeze.id, freeze);
     const kinds = this.#byScope.get(freeze.cluster) ?? new Map<ActionKind | null, Freeze>();
     kinds.set(freeze.action, freeze);
     this.#byScope.set(freeze.cluster, kinds);
   }
+}
+
+/** Whether one end is after another; null: never. */
+function isLater(untilMs: number | null, than: number | null): boolean {
+  if (than === null) return false;
+  return untilMs === null || untilMs > than;
 }
 
 /** The id of a scope: `fleet`, `action:Reclaim`, `cluster:a`, `action:Reclaim/cluster:a`. */

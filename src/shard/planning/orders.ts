@@ -4,12 +4,15 @@
 import { excerpt, wholeRollup } from '../../model/index.ts';
 import type { Order, OrderResult } from '../views.ts';
 import type { ControllerState } from './controller.ts';
-import { freezeIdOf, freezeName, MAX_FREEZES } from './freezes.ts';
+import { type Freeze, freezeIdOf, freezeName, MAX_FREEZES } from './freezes.ts';
 import { drainObstacle } from './ordered-drains.ts';
 import { MAX_RETIREMENTS } from './retirements.ts';
 
 /** Bytes kept of the author and of the reason in a log line. */
 const MAX_WORDS_BYTES = 1000;
+
+/** Freezes that end in one cycle and are logged in a line each. */
+const MAX_END_LINES = 20;
 
 export function carryOut(state: ControllerState, order: Order): OrderResult {
   const result = resultOf(state, order);
@@ -71,16 +74,46 @@ function resultOf(state: ControllerState, order: Order): OrderResult {
 
 function freeze(state: ControllerState, order: Extract<Order, { readonly kind: 'freeze' }>): OrderResult {
   const { freezes, parts } = state;
-  const { scope, who, why } = order;
-  const made = freezes.add(scope, who, why, parts.clock.now());
+  const { scope, who, why, forSeconds } = order;
+  const nowMs = parts.clock.now();
+  const untilMs = forSeconds === undefined ? null : nowMs + forSeconds * 1000;
+  const made = freezes.add(scope, who, why, nowMs, untilMs);
   if (made === null) return refused(`There are ${MAX_FREEZES} freezes already.`);
   freezeChanged(state, scope.cluster);
   const name = excerpt(freezeName(made));
   const isOlder = made.who !== who || made.why !== why;
   const words = isOlder
-    ? `${name} has been frozen since ${new Date(made.sinceMs).toISOString()} by ${excerpt(made.who)}: ${excerpt(made.why)}`
-    : `${name} is frozen.`;
+    ? `${name} has been frozen since ${timeText(made.sinceMs)} by ${excerpt(made.who)}: ${excerpt(made.why)}${endText(made, untilMs)}`
+    : `${name} is frozen${made.untilMs === null ? '' : ` until ${timeText(made.untilMs)}`}.`;
   return done(isKnownCluster(state, scope.cluster) ? words : `${words}${unknownText(scope.cluster!)}`);
+}
+
+/** When a freeze ends that was in force before, if it has an end or the order that repeats it has one. */
+function endText({ untilMs }: Freeze, ordered: number | null): string {
+  if (untilMs !== null) return `; it ends at ${timeText(untilMs)}`;
+  return ordered === null ? '' : '; it stays until it is lifted';
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** Ends the freezes whose time is over. Logs each, up to `MAX_END_LINES`, and the number of the others. */
+export function endFreezes(state: ControllerState, nowMs: number): void {
+  const ended = state.freezes.expire(nowMs);
+  if (ended.length === 0) return;
+  const clusters = new Set(ended.map(({ cluster }) => cluster).filter((cluster) => cluster !== null));
+  for (const cluster of clusters) state.frozen.changed(cluster);
+  state.actuation.frozen((action) => state.freezes.isFrozen(action));
+  const log = (event: string, fields: Readonly<Record<string, unknown>>): void =>
+    state.parts.publish({ kind: 'log', level: 'info', event, fields });
+  for (const freeze of ended.slice(0, MAX_END_LINES)) {
+    const { who, why, sinceMs, untilMs } = freeze;
+    const words = { who: excerpt(who, MAX_WORDS_BYTES), why: excerpt(why, MAX_WORDS_BYTES) };
+    log('freeze-ended', { freeze: excerpt(freezeName(freeze)), ...words, sinceMs, untilMs });
+  }
+  const more = ended.length - MAX_END_LINES;
+  if (more > 0) log('more-freezes-ended', { more });
 }
 
 /** A connected cluster is not gone: its pods would be evicted while its operator still asks for machines. */
@@ -203,6 +236,7 @@ function subjectOf(order: Order): Readonly<Record<string, unknown>> {
       return {
         cluster: order.scope.cluster === null ? null : excerpt(order.scope.cluster),
         ...{ action: order.scope.action, why: excerpt(order.why, MAX_WORDS_BYTES) },
+        ...(order.forSeconds === undefined ? {} : { forSeconds: order.forSeconds }),
       };
     case 'unfreeze':
       return { freeze: excerpt(order.id) };

@@ -66,7 +66,7 @@ export class MemoryFreezes implements FreezeStore {
     this.#freezes.set(freeze.id, freeze);
   }
 
-  deleteFreeze(id: string): void {
-    this.#freezes.delete(id);
+  deleteFreezes(ids: readonly string[]): void {
+    for (const id of ids) this.#freezes.delete(id);
   }
 }

@@ -76,12 +76,21 @@ const FULL: MachineFacts = {
   node: { name: 'n-1', providerId: 'cloud://1', joinError: '' },
 };
 
-const FLEET: Freeze = { id: 'fleet', cluster: null, action: null, who: 'ada', why: '', sinceMs: 5 };
+const FLEET: Freeze = {
+  id: 'fleet',
+  cluster: null,
+  action: null,
+  who: 'ada',
+  why: '',
+  sinceMs: 5,
+  untilMs: null,
+};
 const RECLAIMS: Freeze = {
   ...FLEET,
   id: 'action:Reclaim/cluster:a\0',
   cluster: 'a\0',
   action: 'Reclaim',
+  untilMs: 9,
 };
 
 function manyFacts(count: number): MachineFacts[] {
@@ -115,7 +124,7 @@ describe.each(STORES)('a controller store %s', (_, where, at) => {
     store.machines.save([BARE, { ...FULL, isForgotten: false }, { ...BARE, id: 'gone' }], []);
     store.machines.save([FULL, noPriority, noNames], ['gone', 'never there']);
     for (const freeze of [FLEET, RECLAIMS, { ...FLEET, id: 'lifted' }]) store.freezes.putFreeze(freeze);
-    store.freezes.deleteFreeze('lifted');
+    store.freezes.deleteFreezes(['lifted', 'never there']);
     store.drainReporters.saveDrainReporters(['c2', 'a\0', 'gone'], []);
     store.drainReporters.saveDrainReporters(['c1', 'c2'], ['gone', 'never there']);
     if (store instanceof SqliteControllerStore) store.close();
@@ -142,6 +151,14 @@ describe('a controller store on disk', () => {
     const store = opened(path);
     store.machines.save([old as MachineFacts], []);
     expect([...store.machines.load()]).toEqual([{ ...FULL, provider: '' }]);
+  });
+
+  it('given a freeze of a version without ends, then it has none', () => {
+    const path = newPath();
+    const { untilMs: _, ...old } = FLEET;
+    const store = opened(path);
+    store.freezes.putFreeze(old as Freeze);
+    expect([...store.freezes.freezes()]).toEqual([FLEET]);
   });
 
   it('given a file of a version without later tables, then they are added', () => {

@@ -58,12 +58,15 @@ export class SqliteControllerStore implements ControllerStore {
         }),
     };
     this.freezes = {
-      freezes: () => this.#read(statements.loadFreezes, (text) => JSON.parse(text) as Freeze),
+      freezes: () => this.#read(statements.loadFreezes, freezeOf),
       putFreeze: (freeze) =>
         this.#write('freeze', () =>
           statements.saveFreeze.run(JSON.stringify(freeze.id), JSON.stringify(freeze)),
         ),
-      deleteFreeze: (id) => this.#write('freeze', () => statements.dropFreeze.run(JSON.stringify(id))),
+      deleteFreezes: (ids) =>
+        this.#write('freeze', () => {
+          for (const id of ids) statements.dropFreeze.run(JSON.stringify(id));
+        }),
     };
     this.retirements = {
       retirements: () => this.#read(statements.loadRetirements, (text) => JSON.parse(text) as Retirement),
@@ -174,6 +177,12 @@ function factsOf(text: string): MachineFacts {
       reclamationPenaltyDollars: Number(stamp.reclamationPenaltyDollars),
     },
   };
+}
+
+/** Freezes of earlier versions have no end. */
+function freezeOf(text: string): Freeze {
+  const freeze = JSON.parse(text) as Omit<Freeze, 'untilMs'> & Partial<Pick<Freeze, 'untilMs'>>;
+  return { ...freeze, untilMs: freeze.untilMs ?? null };
 }
 
 function numberOrText(value: number): number | string {

@@ -94,6 +94,7 @@ export const FreezeView = view('FreezeView', 'Actions that a person ordered the 
   cluster: z.string().nullable().describe('null: every cluster.'),
   action: actionKind.nullable().describe('null: every kind of action.'),
   sinceMs: timeMs,
+  untilMs: timeMs.nullable().describe('When it ends by itself; null: only when it is lifted.'),
 });
 
 export const FreezePage = page('FreezePage', FreezeView);

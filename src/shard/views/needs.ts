@@ -53,7 +53,9 @@ const ObstacleView = view('ObstacleView', 'One cause that keeps machines from a 
   offering: z.string().exactOptional().describe('Such as `g-8 in zone-b`.'),
   cluster: z.string().exactOptional(),
   who: z.string().exactOptional().describe('The person who froze or quarantined the machines.'),
-  untilMs: timeMs.exactOptional().describe('When the first of the machines is tried again.'),
+  untilMs: timeMs
+    .exactOptional()
+    .describe('When the first of the machines is tried again, or the freeze ends.'),
   sentence: z.string(),
 });
 

@@ -15,7 +15,11 @@ export async function order(path: string, why?: string): Promise<void> {
   await shown(() => post<{ message?: string }>(path, signed));
 }
 
-export async function freeze(scope: { cluster?: string; action?: string }, why: string): Promise<void> {
+/** `forSeconds`: ends by itself after this time; absent: when it is lifted. */
+export async function freeze(
+  scope: { cluster?: string; action?: string; forSeconds?: number },
+  why: string,
+): Promise<void> {
   await shown(() => post<{ message?: string }>('/v1/freezes', { ...scope, who: WHO, why }));
 }
 

@@ -209,6 +209,7 @@ class ObstacleTally {
       cluster,
       who,
       error: excerpt(freeze.why),
+      ...(freeze.untilMs === null ? {} : { untilMs: freeze.untilMs }),
     });
   }
 }

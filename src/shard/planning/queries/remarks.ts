@@ -19,10 +19,13 @@ export function remarksOn(state: ControllerState, { key }: Verdict): readonly st
       );
   }
   for (const freeze of freezes.list()) {
-    const { cluster: of, action, who, why } = freeze;
+    const { cluster: of, action, who, why, untilMs } = freeze;
+    const until = untilMs === null ? '' : ` until ${time(untilMs)}`;
     const what = action === null ? 'Everything' : `Action ${ACTION_WORDS[action].verb}`;
     if (of === null || of === cluster)
-      remarks.push(`${what} is frozen (${excerpt(freezeName(freeze))}) by ${excerpt(who)}: ${excerpt(why)}`);
+      remarks.push(
+        `${what} is frozen (${excerpt(freezeName(freeze))})${until} by ${excerpt(who)}: ${excerpt(why)}`,
+      );
   }
   for (const provider of parts.options.providers) {
     const { hasListed, lastError } = reconcile.readingsOf(provider);

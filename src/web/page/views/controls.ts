@@ -36,26 +36,39 @@ export function freezesView({
   readonly nowMs: number;
 }): VNode {
   return html`<${Section} id="freezes-section" title="Freezes in force" kind="wide">
-    <${Table} id="freezes" titles=${['Freeze', 'By', 'Reason', 'Since', '']} empty="Nothing is frozen."
+    <${Table} id="freezes" titles=${['Freeze', 'By', 'Reason', 'Since', 'Ends', '']} empty="Nothing is frozen."
       rows=${freezes.map(({ id, who, why, sinceMs, untilMs }) => [
         id === 'fleet' ? 'the whole fleet' : id,
         who,
         why,
-        `${sinceMs === undefined || nowMs === 0 ? '' : `for ${span(nowMs - sinceMs)}`}${untilMs == null ? '' : `, ends ${moment(untilMs, nowMs)}`}`,
+        nowMs === 0 ? '' : `for ${span(nowMs - sinceMs)}`,
+        untilMs === null ? 'when lifted' : nowMs === 0 ? '' : moment(untilMs, nowMs),
         html`<${OrderButton} data-unfreeze=${id} run=${() => unfreeze(id)}>Lift<//>`,
       ])} />
   <//>`;
 }
 
+/** Seconds after which a freeze ends; empty: when it is lifted. */
+const ENDS = [
+  ['', 'when lifted'],
+  ['900', 'after 15 min'],
+  ['3600', 'after 1 h'],
+  ['14400', 'after 4 h'],
+  ['86400', 'after 1 day'],
+  ['604800', 'after 1 week'],
+] as const;
+
 function FreezeForm(): VNode {
   const [cluster, setCluster] = useState('');
   const [action, setAction] = useState('');
   const [why, setWhy] = useState('');
+  const [seconds, setSeconds] = useState('');
   const submit = (event: Event): void => {
     event.preventDefault();
     const scope = {
       ...(cluster.trim() === '' ? {} : { cluster: cluster.trim() }),
       ...(action === '' ? {} : { action }),
+      ...(seconds === '' ? {} : { forSeconds: Number(seconds) }),
     };
     void freeze(scope, why.trim());
   };
@@ -69,6 +82,11 @@ function FreezeForm(): VNode {
         <select name="action" onChange=${text(setAction)}>
           <option value="" selected=${action === ''}>all</option>
           ${Object.keys(VERBS).map((kind) => html`<option value=${kind} selected=${kind === action}>${kindName(kind)}</option>`)}
+        </select>
+      </label>
+      <label><span>Ends</span>
+        <select name="for" onChange=${text(setSeconds)}>
+          ${ENDS.map(([value, label]) => html`<option value=${value} selected=${value === seconds}>${label}</option>`)}
         </select>
       </label>
       <label><span>Reason</span><input name="why" value=${why} required autocomplete="off" onInput=${text(setWhy)} /></label>

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Action } from '../../feed.ts';
 import type { ClusterRow, CostReport, MachineRow, NeedDetail, NeedRow } from '../../feed-details.ts';
+import { moment } from '../../figures.ts';
 import { placeOf } from '../../place.ts';
 import { store } from '../store.ts';
 import { buttonsOf, linksOf, textOf, valuesOf } from '../testkit.ts';
@@ -71,7 +72,7 @@ const CLUSTER: ClusterRow = {
   ...{ cluster: 'web', hasSession: true, hasReported: true, needs: 4, unmet: 1, costPerHour: 12 },
   cost: { perHour: 12, byPart: { serving: 12 } },
   ...{ machinesByState: { CONFIGURED: 3 }, ownedCost: null, retired: null, cannotBind: '', setAside: null },
-  freeze: { id: 'cluster:web', who: 'alice', why: 'x', sinceMs: NOW_MS },
+  freeze: { id: 'cluster:web', who: 'alice', why: 'x', sinceMs: NOW_MS, untilMs: null },
   reports: {
     ...{ lastReportMs: NOW_MS, problems: [], remarks: [], remarksTotal: 0 },
     held: { sinceMs: NOW_MS, count: 1, rows: 2, knownRows: 40, isRefused: false },
@@ -276,12 +277,12 @@ describe('cost', () => {
 describe('the rest', () => {
   it('given freezes, then each has its author, reason and age, and one with an end has it', () => {
     const freezes = [
-      { id: 'fleet', who: 'alice', why: 'maintenance', sinceMs: NOW_MS - 60_000 },
+      { id: 'fleet', who: 'alice', why: 'maintenance', sinceMs: NOW_MS - 60_000, untilMs: null },
       { id: 'cluster:a', who: 'bob', why: 'x', sinceMs: NOW_MS, untilMs: NOW_MS + 60_000 },
     ];
     const text = textOf(freezesView({ freezes, nowMs: NOW_MS }));
-    expect(text).toContain('the whole fleet alice maintenance for 1 min');
-    expect(text).toContain(', ends ');
+    expect(text).toContain('the whole fleet alice maintenance for 1 min when lifted');
+    expect(text).toContain(`cluster:a bob x for 0 s ${moment(NOW_MS + 60_000, NOW_MS)}`);
   });
 
   it('given a history, then each line has its time, its cycle and links', () => {
