@@ -128,6 +128,12 @@ export class Decision {
     return tally.observe(this.#current);
   }
 
+  /** What Needs of a cluster use of its Configured machines, by index in HARDWARE and by dimension; as in `served`. */
+  usedOf(tally: ServedTally, cluster: string): readonly Float64Array[] {
+    const cycle = this.#current;
+    return tally.usedOf(cycle, cycle.fleet.clusters.find(cluster));
+  }
+
   /** Slots of the machines that are on hold after this cycle; none without a reclaim hold. */
   slotsOnHold(): number[] {
     return onHold(this.#current);

@@ -118,10 +118,13 @@ function add(amounts: Amounts, name: string, units: number): void {
   if (units > 0) amounts[name] = (amounts[name] ?? 0) + units;
 }
 
+function amountsOf({ dimensions }: Fleet, units: Float64Array): Amounts {
+  return Object.fromEntries([...units].flatMap((n, d) => (n > 0 ? [[dimensions.nameOf(d), n]] : [])));
+}
+
 /** The tally's result in the same shape. */
 function shown(fleet: Fleet, served: readonly ServedHardware[]) {
-  const amounts = (units: Float64Array): Amounts =>
-    Object.fromEntries([...units].flatMap((n, d) => (n > 0 ? [[fleet.dimensions.nameOf(d), n]] : [])));
+  const amounts = (units: Float64Array): Amounts => amountsOf(fleet, units);
   return served.map(({ wanted, served: now, coming, unmet, used, needs, unmetNeeds }) => ({
     ...{ wanted: amounts(wanted), served: amounts(now), coming: amounts(coming), unmet: amounts(unmet) },
     ...{ used: amounts(used), needs, unmetNeeds },
@@ -154,6 +157,12 @@ describe('what is served of what is wanted', () => {
           const expected = naive(needs, decision.verdicts(), known.machines, from.options.sharing);
           // Above the exact range sums are rounded, in an order that is not defined.
           if (isExact(expected)) expect(shown(fleet, served)).toEqual(expected);
+          for (const [cluster, rows] of known.needs) {
+            const verdicts = decision.verdicts().filter(({ key }) => key.cluster === cluster);
+            const own = naive(rows, verdicts, known.machines, from.options.sharing);
+            const used = decision.usedOf(tally, cluster).map((units) => amountsOf(fleet, units));
+            if (isExact(own)) expect(used).toEqual(own.map((each) => each.used));
+          }
           expect(served.reduce((sum, { unmetNeeds }) => sum + unmetNeeds, 0)).toBe(decision.unmet.length);
         }
       }),

@@ -46,6 +46,7 @@ export class ServedTally {
   /** The cycle observed last, and its number. */
   #cycle: Cycle | null = null;
   #number = 0;
+  #account: Account | null = null;
 
   /** By index in HARDWARE. */
   observe(cycle: Cycle): readonly ServedHardware[] {
@@ -58,6 +59,7 @@ export class ServedTally {
     this.#stride = stride;
     const takings = new Takings(cycle);
     const account = new Account(cycle);
+    this.#account = account;
     for (const cluster of isNext ? cycle.served : fleet.clusters.sorted()) {
       account.sums = emptySums(stride);
       this.#add(takings, cluster, 'settled', account);
@@ -70,6 +72,20 @@ export class ServedTally {
       for (let i = 0; i < sums.length; i++) account.sums[i]! += sums[i]!;
     for (const cluster of fleet.clusters.sorted()) this.#add(takings, cluster, 'open', account);
     return HARDWARE.map((_, kind) => viewOf(account.sums, kind, fleet));
+  }
+
+  /**
+   * What the rows of one cluster use of the resources of Configured machines, by index in HARDWARE: its part of `used` of the
+   * last observation. Rows use Configured machines of their own cluster only.
+   */
+  usedOf(cycle: Cycle, cluster: number): readonly Float64Array[] {
+    if (cycle !== this.#cycle || cycle.number !== this.#number) this.observe(cycle);
+    const account = this.#account!;
+    account.sums = emptySums(this.#stride);
+    this.#add(new Takings(cycle), cluster, 'open', account);
+    const settled = this.#settled.get(cluster) ?? [];
+    for (let i = 0; i < settled.length; i++) account.sums[i]! += settled[i]!;
+    return HARDWARE.map((_, kind) => viewOf(account.sums, kind, cycle.fleet).used);
   }
 
   #add(takings: Takings, cluster: number, rows: RowsOfCluster, account: Account): void {

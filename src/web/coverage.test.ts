@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { coverageOf, percentText } from './coverage.ts';
+import { coverageOf, percentText, usedText } from './coverage.ts';
 
 describe('coverage of a Need', () => {
   it('given several resources, then it is that of the one that is covered least', () => {
@@ -21,5 +21,16 @@ describe('coverage of a Need', () => {
     [0, '0 %'],
   ])('given a share of %d, then the text is %s', (share, text) => {
     expect(percentText(share)).toBe(text);
+  });
+});
+
+describe('the used share of machines', () => {
+  it.each([
+    [{ general: 0.634 }, '63 %'],
+    [{ general: 0.634, accelerated: 1 }, 'general 63 %, accelerated 100 %'],
+    [{ accelerated: 0.5 }, 'accelerated 50 %'],
+    [{}, ''],
+  ])('given %j, then the text names the hardware where it is not general alone: %s', (shares, text) => {
+    expect(usedText(shares)).toBe(text);
   });
 });

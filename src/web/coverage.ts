@@ -19,6 +19,13 @@ export function coverageOf({
   return Math.max(0, Math.min(1, ...shares));
 }
 
+/** `63 %`; with accelerators `general 63 %, accelerated 12 %`; empty if no machine serves. */
+export function usedText(usedShare: Readonly<Record<string, number>>): string {
+  const shares = Object.entries(usedShare);
+  if (shares.length === 1 && shares[0]![0] === 'general') return percentText(shares[0]![1]);
+  return shares.map(([kind, share]) => `${kind} ${percentText(share)}`).join(', ');
+}
+
 /** Whole percent; 100 only for all of it, and 0 only for nothing. */
 export function percentText(share: number): string {
   if (share >= 1) return '100 %';

@@ -105,6 +105,8 @@ export interface MachineRow {
 }
 
 export interface ClusterRow extends Cluster {
+  /** By kind of hardware, 0 to 1. */
+  readonly usedShare: Readonly<Record<string, number>>;
   readonly cost: Cost;
   readonly freeze: Freeze | null;
   readonly retired: { readonly who: string; readonly why: string; readonly sinceMs: number } | null;

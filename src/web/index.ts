@@ -1,6 +1,7 @@
 // Public names of this folder: the files of the page, and the texts and figures that it shares with the terminal.
 
 export { costByState, costPartText, ownedText } from './cost-text.ts';
+export { usedText } from './coverage.ts';
 export {
   decidedText,
   decidedWhy,

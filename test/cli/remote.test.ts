@@ -155,7 +155,7 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
       /ml +none +1 +1 +2 configured, 1 draining +\$12,345\.67 +can bind no machines/,
     );
     expect(await run('get', 'clusters', '-o', 'wide')).toMatch(
-      /ml .* +\$12,345\.67 +\$12,340\.67 +\$0\.00 +\$0\.00 +\$5\.00 /,
+      /ml .* +general 50 %, accelerated 100 % +\$12,345\.67 +\$12,340\.67 +\$0\.00 +\$0\.00 +\$5\.00 /,
     );
     expect(await run('get', 'providers')).toMatch(
       /cloud +1 +open +fine +7 +never +not read yet; 12 machines miss/,

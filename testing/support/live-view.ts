@@ -148,6 +148,7 @@ export function clusterOf(number: number, unmet = 0): ClusterView {
     costPerHour: 200,
     cost: { perHour: 200, byPart: { ...NO_COST, serving: 200 } },
     ownedCost: null,
+    usedShare: { general: 0.5 },
     freeze: null,
     retired: null,
     cannotBind: '',

@@ -2,7 +2,7 @@
 
 import { printable } from '../../model/index.ts';
 import type { ClusterView, Page, SetAsideView } from '../../shard/index.ts';
-import { inUnits } from '../../web/index.ts';
+import { inUnits, usedText } from '../../web/index.ts';
 import { count, countOf, dollars } from '../amounts.ts';
 import type { Cell } from '../table.ts';
 import { proseLines } from './facts.ts';
@@ -21,6 +21,7 @@ const TABLE = {
     { header: 'NEEDS', align: 'right' },
     { header: 'UNMET', align: 'right' },
     { header: 'MACHINES' },
+    { header: 'USED', align: 'right', isWide: true },
     { header: 'PER HOUR', align: 'right' },
     { header: 'SERVING', align: 'right', isWide: true },
     { header: 'ON HOLD', align: 'right', isWide: true },
@@ -65,6 +66,7 @@ function rowOf(view: ClusterView): readonly Cell[] {
     { text: count(view.needs) },
     { text: count(view.unmet), ...(view.unmet > 0 ? { style: 'red' as const } : {}) },
     { text: countText(view.machinesByState) },
+    { text: usedText(view.usedShare) },
     { text: dollars(view.costPerHour) },
     ...parts.map((part) => ({ text: dollars(part * SHOWN_DOLLARS) })),
     // Empty without prices for owned machines, and the column is left out.

@@ -84,6 +84,11 @@ export class Cycles {
     return this.#served;
   }
 
+  /** What Needs of a cluster use of its Configured machines, by index in HARDWARE and by dimension; null without a decision. */
+  usedOf(cluster: string): readonly Float64Array[] | null {
+    return this.#decision?.usedOf(this.#servedTally, cluster) ?? null;
+  }
+
   /** The last decision with its options; null before the first. Invalid once the next cycle starts. */
   get decision(): { readonly decided: Decision; readonly options: DecisionOptions } | null {
     return this.#decision === null ? null : { decided: this.#decision, options: this.#options! };

@@ -58,6 +58,11 @@ export const ClusterView = view('ClusterView', 'A cluster.', {
   costPerHour,
   cost: Cost,
   ownedCost,
+  usedShare: z
+    .record(z.string(), z.number())
+    .describe(
+      'By kind of hardware: the share, 0 to 1, of its Configured machines that its Needs count on, of the resource that is used most. Kinds without a Configured machine are absent; empty before the first cycle.',
+    ),
   freeze: FreezeView.nullable(),
   retired: z
     .object({ who: z.string(), why: z.string(), sinceMs: timeMs })

@@ -51,7 +51,7 @@ export class Answers {
       machinePage(this.#state, ask, (id) => this.#cycles.decision?.decided.usersOf(id) ?? []),
     needs: (ask) => this.#needs(ask),
     explain: ({ need }) => this.#story(need),
-    clusters: (ask) => clusterPage(this.#state, this.#cycles.decision?.decided ?? null, ask),
+    clusters: (ask) => clusterPage(this.#state, this.#cycles, ask),
     shortfalls: (ask) => this.#shortfalls(ask),
     actions: (ask) => this.#actions(ask),
     plan: (ask) => planOf(this.#state, this.#cycles, ask),

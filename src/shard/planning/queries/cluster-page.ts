@@ -1,10 +1,13 @@
 // Pages of clusters for display, by name or with troubled ones first: session, demand, machines and cost. Used by
 // answers.ts.
 
-import type { Decision } from '../../../engine/index.ts';
+import { acceleratorsOf, type Decision, HARDWARE, hardwareOf } from '../../../engine/index.ts';
+import type { Fleet } from '../../../fleet/index.ts';
 import { compareText, excerpt } from '../../../model/index.ts';
+import { roundedShare, usedShareOf } from '../../telemetry/used-share.ts';
 import type { Answer, ClusterView, Questions, SetAsideView } from '../../views.ts';
 import type { ControllerState } from '../controller.ts';
+import type { Cycles } from '../cycles.ts';
 import type { IncompleteCluster } from '../incomplete-demand.ts';
 import type { Retirement } from '../retirements.ts';
 import { offsetOf, pageOf } from './pages.ts';
@@ -14,8 +17,8 @@ type Ask = Questions['clusters']['ask'];
 /** Bytes shown of an operator's error for a bootstrap request. */
 const MAX_WHY_BYTES = 1000;
 
-/** `decided` is the last decision; null before the first. */
-export function clusterPage(state: ControllerState, decided: Decision | null, ask: Ask): Answer<'clusters'> {
+export function clusterPage(state: ControllerState, cycles: Cycles, ask: Ask): Answer<'clusters'> {
+  const decided = cycles.decision?.decided ?? null;
   const names = namesOf(state, ask);
   const { after } = ask;
   if (ask.order === 'trouble') {
@@ -23,14 +26,14 @@ export function clusterPage(state: ControllerState, decided: Decision | null, as
     return pageOf(ask, {
       entries: troubleFirst(names, state, decided, ask).slice(skip),
       total: names.length,
-      viewOf: viewerOf(state, decided),
+      viewOf: viewerOf(state, cycles),
       positionOf: (_, count) => String(skip + count),
     });
   }
   return pageOf(ask, {
     entries: after === undefined ? names : names.filter((name) => compareText(name, after) > 0),
     total: names.length,
-    viewOf: viewerOf(state, decided),
+    viewOf: viewerOf(state, cycles),
     positionOf: (name) => name,
   });
 }
@@ -65,7 +68,8 @@ function unmetByCluster(decided: Decision | null): ReadonlyMap<string, number> {
   return unmet;
 }
 
-function viewerOf(state: ControllerState, decided: Decision | null): (cluster: string) => ClusterView {
+function viewerOf(state: ControllerState, cycles: Cycles): (cluster: string) => ClusterView {
+  const decided = cycles.decision?.decided ?? null;
   const { ledger, sessions, reported, freezes, actuation, incomplete, clusterCosts, retirements } = state;
   const { fleet } = ledger;
   const unmet = unmetByCluster(decided);
@@ -82,10 +86,37 @@ function viewerOf(state: ControllerState, decided: Decision | null): (cluster: s
       needs: fleet.demand.rowsOf(fleet.clusters.find(cluster)).length,
       unmet: unmet.get(cluster) ?? 0,
       ...{ machinesByState, costPerHour: cost.perHour, cost, ownedCost },
+      usedShare: usedShares(fleet, cluster, cycles.usedOf(cluster)),
       setAside: setAsideView(incomplete.of(cluster), decided?.spareOf(cluster) ?? 0),
       ...{ freeze, retired: retiredView(retirements.of(cluster)), cannotBind, reports: null },
     };
   };
+}
+
+/** By kind of hardware with serving machines of the cluster; empty before the first decision. */
+function usedShares(
+  fleet: Fleet,
+  cluster: string,
+  used: readonly Float64Array[] | null,
+): ClusterView['usedShare'] {
+  const { classes, clusters, dimensions, machines } = fleet;
+  const bound = machines.boundOf(clusters.find(cluster));
+  if (used === null || bound === undefined) return {};
+  const accelerators = acceleratorsOf(fleet);
+  const offered = HARDWARE.map(() => new Float64Array(dimensions.count));
+  const { data } = classes.allocatable;
+  const { offset, length } = bound.configured;
+  for (let i = offset; i < offset + length; i++) {
+    const from = machines.classOf[machines.arena.data[i]!]! * dimensions.stride;
+    const sums = offered[hardwareOf(accelerators, data, from)]!;
+    for (let d = 0; d < sums.length; d++) sums[d]! += data[from + d]!;
+  }
+  return Object.fromEntries(
+    HARDWARE.flatMap((kind, i) => {
+      const most = usedShareOf(used[i]!, offered[i]!);
+      return most === null ? [] : [[kind, roundedShare(most.share)]];
+    }),
+  );
 }
 
 function retiredView(retirement: Retirement | null): ClusterView['retired'] {

@@ -12,6 +12,7 @@ import {
 import { costView, hasHostState, SERVING } from '../../telemetry/cost.ts';
 import type { CostGroups } from '../../telemetry/cost-breakdown.ts';
 import { COST_STEP_MS } from '../../telemetry/cost-history.ts';
+import { usedShareOf } from '../../telemetry/used-share.ts';
 import type { Answer, CostGroupView, CostReport, Questions } from '../../views.ts';
 import type { ControllerState } from '../controller.ts';
 import { capacityLabel } from './action-view.ts';
@@ -60,16 +61,10 @@ function strandedOf(
   const { dimensions } = ledger.fleet;
   const byHardware = served.map((each, kind) => {
     const serving = groups.get(HARDWARE[kind]!)?.cost[SERVING] ?? 0;
-    let usedShare = 0;
-    let resource = '';
-    for (const [d, amount] of offered[kind]!.entries()) {
-      const share = amount === 0 ? 0 : Math.min(1, each.used[d]! / amount);
-      if (amount === 0 || share < usedShare || (share === usedShare && resource !== '')) continue;
-      usedShare = share;
-      resource = dimensions.nameOf(d);
-    }
-    const micros = Math.round(serving * (1 - usedShare));
-    const perHour = dollarsOfMicros(resource === '' ? 0 : micros);
+    const most = usedShareOf(each.used, offered[kind]!);
+    const usedShare = most?.share ?? 0;
+    const resource = most === null ? '' : dimensions.nameOf(most.index);
+    const perHour = dollarsOfMicros(most === null ? 0 : Math.round(serving * (1 - usedShare)));
     return { kind: HARDWARE[kind]!, servingPerHour: dollarsOfMicros(serving), usedShare, resource, perHour };
   });
   return { perHour: byHardware.reduce((sum, { perHour }) => sum + perHour, 0), byHardware };

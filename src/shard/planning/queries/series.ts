@@ -3,6 +3,7 @@
 // minutes. The 10 s points are also written to the journal, from which a new process reads the hour before its start.
 // Fed by controller.ts; answers.ts returns it.
 
+import { roundedShare, usedShareOf } from '../../telemetry/used-share.ts';
 import type { SeriesPoint, SeriesView, ShardEvent, StatusView } from '../../views.ts';
 
 export const COARSE = { stepMs: 10_000, points: 360 } as const;
@@ -108,10 +109,12 @@ function gaugesOf(status: StatusView): Omit<SeriesPoint, 'unmet' | 'begun' | 'fa
 function usedShares({ hardware }: StatusView): NonNullable<SeriesPoint['usedShare']> {
   return Object.fromEntries(
     hardware.flatMap(({ kind, resources }) => {
-      const shares = Object.values(resources)
-        .filter(({ offered }) => offered > 0)
-        .map(({ used, offered }) => Math.min(1, used / offered));
-      return shares.length === 0 ? [] : [[kind, Math.round(Math.max(...shares) * 10_000) / 10_000]];
+      const amounts = Object.values(resources);
+      const most = usedShareOf(
+        amounts.map(({ used }) => used),
+        amounts.map(({ offered }) => offered),
+      );
+      return most === null ? [] : [[kind, roundedShare(most.share)]];
     }),
   );
 }

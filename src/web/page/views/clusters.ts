@@ -2,6 +2,7 @@
 // served.
 
 import { costPartText, ownedText } from '../../cost-text.ts';
+import { usedText } from '../../coverage.ts';
 import type { ClusterRow, MachineRow, NeedRow, Page } from '../../feed-details.ts';
 import { count, counted, dollars, moment, perHour } from '../../figures.ts';
 import { linkTo, type Place } from '../../place.ts';
@@ -49,7 +50,7 @@ export function clustersView({
     ${
       value === undefined
         ? html`<${Quiet}>Loading.<//>`
-        : html`<${Table} id="clusters" titles=${['Cluster', '#Needs', '#Not met', '#Serving', '#Coming', '#Leaving', '#Cost', '', 'Owned', 'Session', 'Remarks']}
+        : html`<${Table} id="clusters" titles=${['Cluster', '#Needs', '#Not met', '#Serving', '#Coming', '#Leaving', '#Used', '#Cost', '', 'Owned', 'Session', 'Remarks']}
             empty=${wanted === undefined ? 'No cluster is known.' : `No cluster is called ${wanted}.`}
             rows=${value.items.map((cluster) => [
               html`<${ClusterLink} name=${cluster.cluster} />`,
@@ -58,6 +59,7 @@ export function clustersView({
               count(machinesIn(cluster, 'CONFIGURED')),
               count(machinesIn(cluster, 'CONFIGURING')),
               count(machinesIn(cluster, 'DRAINING')),
+              usedText(cluster.usedShare),
               perHour(cluster.costPerHour),
               html`<${Bar} share=${cluster.costPerHour / most} />`,
               ownedText(cluster.ownedCost),
@@ -135,6 +137,7 @@ export function clusterView({ name, nowMs, cluster: { value, error } }: View): V
           .map(({ state, label }) => `${count(machinesIn(cluster, state))} ${label}`)
           .join(', '),
       ],
+      ['Used', usedText(cluster.usedShare)],
       ['Cost', `${perHour(cluster.costPerHour)}, ${dollars(cluster.costPerHour * 730)} a month`],
       ['Of which', costPartText(cluster.cost)],
       ['Besides', ownedText(cluster.ownedCost)],

@@ -72,6 +72,7 @@ const CLUSTER: ClusterRow = {
   ...{ cluster: 'web', hasSession: true, hasReported: true, needs: 4, unmet: 1, costPerHour: 12 },
   cost: { perHour: 12, byPart: { serving: 12 } },
   ...{ machinesByState: { CONFIGURED: 3 }, ownedCost: null, retired: null, cannotBind: '', setAside: null },
+  usedShare: { general: 0.634 },
   freeze: { id: 'cluster:web', who: 'alice', why: 'x', sinceMs: NOW_MS, untilMs: null },
   reports: {
     ...{ lastReportMs: NOW_MS, problems: [], remarks: [], remarksTotal: 0 },
@@ -201,6 +202,7 @@ describe('clusters', () => {
     const text = textOf(clustersView({ place: placeOf('#/clusters'), clusters: page([CLUSTER]) }));
     expect(text).toContain('frozen by alice');
     expect(text).toContain('a roll-up with 2 rows instead of 40 is held');
+    expect(text).toContain('63 %');
   });
 
   it('given a search by name, then the field has it, and a name that no cluster has is reported', () => {
@@ -217,6 +219,7 @@ describe('clusters', () => {
     const text = textOf(clusterView({ name: 'web', nowMs: NOW_MS, cluster: page([CLUSTER]) }));
     expect(text).toContain('web lacks something for 1 of its 4 Needs and costs $12.00/h.');
     expect(text).toContain('Unfreeze it');
+    expect(text).toContain('Used 63 %');
   });
 
   it('given a name that no cluster has, then the page says so', () => {
