@@ -132,11 +132,15 @@ export interface Questions {
   freezes: { ask: PageAsk & { id?: string | undefined }; answer: Page<Freeze> };
   /** Frames of ShardRead.InspectNeeds; '' is all clusters, 0 no limit. */
   inspect: { ask: { cluster: string; limit: number }; answer: readonly InspectNeedsResponse[] };
-  cost: { ask: PageAsk & { by: CostAspect }; answer: CostReport };
+  /** `order`: the groups by name; by default the most expensive first. */
+  cost: { ask: PageAsk & { by: CostAspect; order?: 'name' | undefined }; answer: CostReport };
   /** Points after `sinceMs`. */
   costSeries: { ask: { by: CostAspect; sinceMs: number }; answer: CostSeries };
-  remedies: { ask: { limit: number }; answer: Remedies };
-  machineCounts: { ask: { by: Exclude<CostAspect, 'priority'> }; answer: MachineCounts };
+  remedies: { ask: { limit: number; maxBytes?: number | undefined }; answer: Remedies };
+  machineCounts: {
+    ask: { by: Exclude<CostAspect, 'priority'>; maxBytes?: number | undefined };
+    answer: MachineCounts;
+  };
   /** The next part of a replica of the ledger; null: parts were dropped, and the replica must begin again. */
   replica: { ask: { isFirst: boolean }; answer: ReplicaPart | null };
   /** Text of the controller's metrics. */

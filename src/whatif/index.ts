@@ -1,7 +1,7 @@
 // What-if questions: changes to a copy of a fleet, and what the engine would decide differently. The validator of a request is
 // in request.ts, which a thread that only answers does not load.
 
-export type { WhatIfAnswer } from './answer.ts';
+export type { Listed, WhatIfAnswer } from './answer.ts';
 export type { WhatIfRequest } from './changes.ts';
 export { whatIfOn } from './on-input.ts';
 export { WhatIf } from './what-if.ts';

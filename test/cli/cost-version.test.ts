@@ -58,6 +58,20 @@ describe('bigfleet cost', () => {
     });
   });
 
+  it('given more groups than any page has, then the CSV has each exactly once, and the total is of all', async () => {
+    const names = Array.from({ length: 12_001 }, (_, i) => `c${100_000 + i}`);
+    const report = served.shard.answers.cost({ by: 'cluster', limit: 1 });
+    served.shard.answers.cost = (ask) => {
+      const rest = names.filter((name) => ask.after === undefined || name > ask.after);
+      const items = rest.slice(0, 3000).map((name) => ({ name, machines: 1, cost: aCost({ serving: 1 }) }));
+      const next = rest.length > 3000 ? items.at(-1)!.name : null;
+      return { ...report, groups: { items, total: names.length, next } };
+    };
+    const csv = await served.run(costCommand, ['-o', 'csv', '--no-headers']);
+    const rows = csv.trimEnd().split('\n');
+    expect(rows.map((row) => row.split(',')[0]).toSorted()).toEqual(names);
+  });
+
   it('given a shard of an earlier version, then clusters are read, and other groups are refused', async () => {
     const answer = async (path: string): Promise<readonly [number, string]> => {
       const message = 'There is nothing at /v1/cost; docs/reference/api.md lists what there is.';

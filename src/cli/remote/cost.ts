@@ -44,7 +44,8 @@ interface Flags extends ShardFlags {
   readonly headers: boolean;
 }
 
-const MAX_GROUPS = 10_000;
+/** All of them, in any number of pages: a total that leaves some out would be wrong. */
+const MAX_GROUPS = Number.MAX_SAFE_INTEGER;
 
 const TABLE: ItemTable<CostGroup> = {
   kind: 'group',
@@ -112,11 +113,12 @@ async function reportOf(client: ShardClient, by: GroupName): Promise<CostReport>
   let first: CostReport | undefined;
   try {
     const groups = await readPages(MAX_GROUPS, async (part) => {
-      const report = await client.get<CostReport>('/v1/cost', { by, ...part });
+      // By name: costs change while pages are read, and by name each group that stays comes exactly once.
+      const report = await client.get<CostReport>('/v1/cost', { by, order: 'name', ...part });
       first ??= report;
       return report.groups;
     });
-    return { ...first!, groups };
+    return { ...first!, groups: { ...groups, items: groups.items.toSorted(byCost) } };
   } catch (error) {
     if (!isUnknownRoute(error)) throw error;
   }
@@ -126,6 +128,10 @@ async function reportOf(client: ShardClient, by: GroupName): Promise<CostReport>
       'This shard shows its cost by cluster only; --by needs a later version.',
     );
   return await fromClusters(client);
+}
+
+function byCost(a: CostGroup, b: CostGroup): number {
+  return b.cost.perHour - a.cost.perHour;
 }
 
 function isUnknownRoute(error: unknown): boolean {
@@ -142,7 +148,7 @@ async function fromClusters(client: ShardClient): Promise<CostReport> {
     machines: Object.values(machinesByState).reduce((sum, machines) => sum + machines, 0),
     cost: own,
   }));
-  groups.sort((a, b) => b.cost.perHour - a.cost.perHour);
+  groups.sort(byCost);
   return { cost, ownedCost, groups: { items: groups, total, next } };
 }
 

@@ -46,6 +46,15 @@ describe('cost over HTTP', () => {
     expect(second.groups).toMatchObject({ items: [{ name: '' }], next: null });
   });
 
+  it('given an order by name, then the shard is asked for it, and a cursor of the other order is refused', async () => {
+    const { shard, get } = await served();
+    const first = (await (await get('/v1/cost?by=cluster&limit=1')).json()) as CostReport;
+    const refused = await get(`/v1/cost?by=cluster&order=name&after=${first.groups.next}`);
+    expect(refused.status).toBe(400);
+    await get('/v1/cost?by=cluster&order=name');
+    expect(shard.asked.at(-1)).toMatchObject({ name: 'cost', ask: { by: 'cluster', order: 'name' } });
+  });
+
   it.each([
     ['/v1/cost?by=cluster&format=csv', {}],
     ['/v1/cost?by=cluster', { accept: 'text/csv' }],

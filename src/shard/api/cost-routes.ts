@@ -1,15 +1,12 @@
 // Routes about cost, and about machines by aspect. Part of the table in routes.ts.
 
 import * as z from 'zod';
-import { COST_PARTS } from '../telemetry/cost.ts';
 import { CostReport, CostSeries, MachineCounts, Remedies } from '../views/costs.ts';
-import { csvOf } from './csv.ts';
+import { groupsCsv, seriesCsv } from './cost-csv.ts';
 import { positionIn, withCursor } from './cursor.ts';
-import { aspects, format, paging, since } from './inputs.ts';
+import { aspects, costOrder, format, PAGE_BYTES, paging, since } from './inputs.ts';
+import { Refusal } from './refusal.ts';
 import { type Route, route } from './route.ts';
-
-/** Bytes of JSON of the groups; the rest of the answer fits besides, below a megabyte. */
-const PAGE_BYTES = 900_000;
 
 const GET = { method: 'GET', access: 'read' } as const;
 
@@ -17,23 +14,19 @@ export const COST_ROUTES: readonly Route[] = [
   route({
     ...GET,
     path: '/v1/cost',
-    summary: 'What the fleet costs now, by one aspect; also as CSV.',
-    query: z.strictObject({ by: aspects.cost, format, ...paging }),
+    summary: 'What the fleet costs now, by one aspect; also as CSV, with all groups by name.',
+    query: z.strictObject({ by: aspects.cost, order: costOrder, format, ...paging }),
     answer: CostReport,
-    csv: ({ groups }) =>
-      csvOf(
-        ['name', 'machines', 'perHour', ...COST_PARTS],
-        groups.items.map(({ name, machines, cost }) => [
-          name,
-          machines,
-          cost.perHour,
-          ...COST_PARTS.map((part) => cost.byPart[part]),
-        ]),
-      ),
-    handle: async ({ port, query: { by, limit, after } }) => {
-      const position = after === undefined ? undefined : positionIn(['costs'], after).position;
-      const report = await port.ask('cost', { by, limit, after: position, maxBytes: PAGE_BYTES });
-      return { ...report, groups: withCursor('costs', report.groups) };
+    csv: ({ port, query: { by, after } }) => {
+      if (after !== undefined) throw new Refusal(400, 'The CSV has all groups; leave out "after".');
+      return groupsCsv(port, by);
+    },
+    handle: async ({ port, query: { by, order, limit, after } }) => {
+      const list = order === 'name' ? 'costs-by-name' : 'costs';
+      const position = after === undefined ? undefined : positionIn([list], after).position;
+      const page = { limit, after: position, maxBytes: PAGE_BYTES };
+      const report = await port.ask('cost', { by, order: order === 'name' ? order : undefined, ...page });
+      return { ...report, groups: withCursor(list, report.groups) };
     },
   }),
   route({
@@ -46,15 +39,9 @@ export const COST_ROUTES: readonly Route[] = [
       format,
     }),
     answer: CostSeries,
-    csv: ({ names, points }) =>
-      csvOf(
-        ['time', 'perHour', ...names],
-        points.map(({ atMs, perHour, byName }) => [
-          new Date(atMs).toISOString(),
-          perHour,
-          ...names.map((name) => byName[name] ?? 0),
-        ]),
-      ),
+    csv: async function* ({ port, query: { by, since } }) {
+      yield seriesCsv(await port.ask('costSeries', { by, sinceMs: since ?? 0 }));
+    },
     handle: ({ port, query: { by, since } }) => port.ask('costSeries', { by, sinceMs: since ?? 0 }),
   }),
   route({
@@ -63,7 +50,8 @@ export const COST_ROUTES: readonly Route[] = [
     summary: 'What would meet the Needs that are not met, and what it would cost.',
     query: z.strictObject({ limit: paging.limit }),
     answer: Remedies,
-    handle: ({ port, query: { limit } }) => port.ask('remedies', { limit: Math.min(limit, MAX_REMEDIES) }),
+    handle: ({ port, query: { limit } }) =>
+      port.ask('remedies', { limit: Math.min(limit, MAX_REMEDIES), maxBytes: PAGE_BYTES }),
   }),
   route({
     ...GET,
@@ -71,9 +59,8 @@ export const COST_ROUTES: readonly Route[] = [
     summary: 'Machines by one aspect and by state.',
     query: z.strictObject({ by: aspects.counts }),
     answer: MachineCounts,
-    handle: ({ port, query: { by } }) => port.ask('machineCounts', { by }),
+    handle: ({ port, query: { by } }) => port.ask('machineCounts', { by, maxBytes: PAGE_BYTES }),
   }),
 ];
 
-/** Bounds the answer: ids and names may be long. */
 const MAX_REMEDIES = 200;

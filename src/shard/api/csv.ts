@@ -1,10 +1,10 @@
 // Tables as CSV (RFC 4180), for spreadsheets. Used by cost-routes.ts.
 
-type Cell = string | number;
+export type Cell = string | number;
 
 /** Lines end with CRLF, as the format has it. */
-export function csvOf(titles: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  return [titles, ...rows].map((cells) => `${cells.map(cellOf).join(',')}\r\n`).join('');
+export function csvOf(rows: readonly (readonly Cell[])[]): string {
+  return rows.map((cells) => `${cells.map(cellOf).join(',')}\r\n`).join('');
 }
 
 /**

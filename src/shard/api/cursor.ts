@@ -31,6 +31,8 @@ const POSITIONS = {
   providers: /^\d{1,9}$/,
   waiting: /^\d{1,9}$/,
   costs: /^\d{1,9}$/,
+  /** The name of the last group, which may be empty. */
+  'costs-by-name': /^.*$/s,
 } as const;
 
 function isSortedPosition(text: string): boolean {

@@ -19,6 +19,7 @@ import { accepted, jsonObjectOf, NO_PARAMETERS, queryOf } from './inputs.ts';
 import { MAX_BODY_BYTES, Refusal, refusalOf } from './refusal.ts';
 import { isTextAnswer, type Route, type RouteHooks, type TextReply } from './route.ts';
 import { ROUTES } from './routes.ts';
+import { streamed } from './streamed.ts';
 
 /** Serves paths outside `/v1/`, GET and POST; false: there is no such page. */
 export type Pages = (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>;
@@ -96,7 +97,13 @@ function validatorOf({ schema, httpPart }: { schema: unknown; httpPart?: string 
   return (given: unknown) => accepted(part, schema as z.ZodObject, given);
 }
 
-type Answer = (route: Route, request: FastifyRequest, response: ServerResponse) => Promise<unknown>;
+type Handle = (call: Parameters<Route['handle']>[0]) => Promise<unknown>;
+type Answer = (
+  route: Route,
+  request: FastifyRequest,
+  response: ServerResponse,
+  handle: Handle,
+) => Promise<unknown>;
 
 function addRoute(app: FastifyInstance, route: Route, { hooks }: HttpAppParts, answer: Answer): void {
   const callers = new WeakMap<FastifyRequest, Caller>();
@@ -115,16 +122,20 @@ function addRoute(app: FastifyInstance, route: Route, { hooks }: HttpAppParts, a
     },
     preValidation: async (request) => signAs(callers.get(request), route, request),
     handler: async (request, reply) => {
-      const result = await answer(route, request, reply.raw);
-      if (route.csv !== undefined && wantsCsv(request))
-        return send(reply, 200, CSV_TYPE, route.csv(result as Parameters<typeof route.csv>[0]));
+      const asCsv = wantsCsv(request) ? csvHandle(route) : undefined;
+      const result = await answer(route, request, reply.raw, asCsv ?? route.handle);
+      if (asCsv !== undefined) return handOver(reply);
       if (!isTextAnswer(route.answer)) return send(reply, 200, JSON_TYPE, jsonLine(result));
       const { status = 200, text = null } = (result as TextReply) ?? {};
       if (text !== null) return send(reply, status, route.answer.contentType, text);
-      if (route.access !== 'open') hooks.access.watch(reply.raw);
-      return reply.hijack();
+      return route.access === 'open' ? reply.hijack() : handOver(reply);
     },
   });
+  /** The handler writes the response by itself, and its caller may lose its identity meanwhile. */
+  function handOver(reply: FastifyReply): FastifyReply {
+    hooks.access.watch(reply.raw);
+    return reply.hijack();
+  }
 }
 
 /** Orders of a caller with an identity are in its name, whatever the request says: a text proves nothing. */
@@ -137,6 +148,18 @@ function signAs(caller: Caller | undefined, { body, query }: Route, request: Fas
 /** The parts of a request as the schemas of its route have checked them. */
 type Inputs = Pick<Parameters<Route['handle']>[0], 'params' | 'query' | 'body'>;
 
+/** Writes the CSV of a route; undefined if it has none. */
+function csvHandle({ csv }: Route): Handle | undefined {
+  if (csv === undefined) return undefined;
+  return async (call) => {
+    const { readerWaitMs } = call.hooks;
+    const pieces = csv(call);
+    await streamed({ response: call.response, contentType: CSV_TYPE, readerWaitMs }, async (write) => {
+      for await (const piece of pieces) await write(piece);
+    });
+  };
+}
+
 /** By the parameter, or else by the header. */
 function wantsCsv({ query, headers }: FastifyRequest): boolean {
   const { format } = query as { readonly format?: string };
@@ -146,7 +169,7 @@ function wantsCsv({ query, headers }: FastifyRequest): boolean {
 /** Runs handlers, at most `MAX_REQUESTS` at a time and each for at most `answerMs`. */
 function answerWithinLimits({ port, hooks, answerMs, onOverload }: HttpAppParts): Answer {
   let inFlight = 0;
-  return async (route, request, response) => {
+  return async (route, request, response, handle) => {
     // Probes are exempt from the limit, so that load does not make the shard look dead.
     if (route.access !== 'open' && inFlight >= MAX_REQUESTS) {
       onOverload();
@@ -157,7 +180,7 @@ function answerWithinLimits({ port, hooks, answerMs, onOverload }: HttpAppParts)
     inFlight++;
     try {
       const call = { port, hooks, params, query, body, lastEventId, response };
-      return await within(answerMs, route.handle(call));
+      return await within(answerMs, handle(call));
     } finally {
       inFlight--;
     }

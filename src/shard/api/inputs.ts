@@ -12,7 +12,10 @@ import { Refusal } from './refusal.ts';
 
 /** Items of a page: by default, and at most. */
 const DEFAULT_LIMIT = 1_000;
-const MAX_LIMIT = 10_000;
+export const MAX_LIMIT = 10_000;
+
+/** Bytes of JSON of the lists of an answer; the cursor and the rest of it fit besides, below a megabyte. */
+export const PAGE_BYTES = 900_000;
 
 /** Bytes of JSON in a page; the cursor and the rest of an answer fit besides, below a megabyte. */
 export const PAGE_BYTES = 900_000;
@@ -154,6 +157,10 @@ export const aspects = {
   cost: oneOf(COST_ASPECTS).default('capacity-type').describe('By default `capacity-type`.'),
   counts: oneOf(COUNT_ASPECTS).default('zone').describe('By default `zone`.'),
 };
+
+export const costOrder = oneOf(['cost', 'name'])
+  .default('cost')
+  .describe('`cost`, the default: the most expensive groups first.');
 
 export const format = oneOf(['json', 'csv'])
   .optional()

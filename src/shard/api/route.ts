@@ -18,6 +18,8 @@ export interface RouteHooks {
   readonly whatIf: WhatIfPort | null;
   /** null: the shard keeps no journal. */
   readonly cycles: PastCyclesPort | null;
+  /** Longest time that an answer in pieces waits for its reader, in milliseconds, all waits together. */
+  readonly readerWaitMs: number;
   /** Replays past events since a time or after an event id, if one is given, and then sends new ones. */
   readonly subscribe: (reader: ServerResponse, from: EventsFrom, wanted: EventsWanted) => Promise<void>;
 }
@@ -35,7 +37,7 @@ export interface EventsFrom {
 }
 
 /** A request that has passed the checks of its route. */
-interface Call<P, Q, B> {
+export interface Call<P, Q, B> {
   readonly port: ShardPort;
   readonly hooks: RouteHooks;
   readonly params: P;
@@ -79,8 +81,8 @@ interface RouteEntry<
   /** Required for POST: the JSON object that is accepted. */
   readonly body?: B;
   readonly answer: A;
-  /** The answer as CSV, for callers that accept it or send `format=csv`. */
-  readonly csv?: (reply: Reply<A>) => string;
+  /** The answer as CSV in pieces, for callers that accept it or send `format=csv`. */
+  readonly csv?: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => AsyncIterable<string>;
   readonly handle: (call: Call<z.output<P>, z.output<Q>, z.output<B>>) => Promise<Reply<A>>;
 }
 

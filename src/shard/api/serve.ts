@@ -37,6 +37,8 @@ export interface ApiOptions extends SecurityOptions {
   readonly events?: EventStreamLimits;
   /** Longest time of the shard for an answer. */
   readonly answerMs?: number;
+  /** Longest time that an answer in pieces waits for its reader, all waits together. */
+  readonly readerWaitMs?: number;
 }
 
 interface ApiCounters {
@@ -57,6 +59,9 @@ export interface ApiServer {
 }
 
 const ANSWER_MS = 30_000;
+
+/** Short enough that an export, which occupies the what-if thread, ends; a document of 100 MB takes 14 Mbit/s. */
+const READER_WAIT_MS = 60_000;
 
 /** Idle time after which a connection is closed; streams of events send heartbeats. */
 const IDLE_MS = 60_000;
@@ -95,6 +100,7 @@ export async function serveApi(port: ShardPort, address: string, options: ApiOpt
     unready: options.unready ?? (() => unreadyPhase(port)),
     whatIf: options.whatIf ?? null,
     cycles: options.cycles ?? null,
+    readerWaitMs: options.readerWaitMs ?? READER_WAIT_MS,
     access,
     subscribe: (reader, from, wanted) => events.add(reader, from, wanted),
   };

@@ -1,11 +1,14 @@
 // The routes about what would be, on a shard with a fixed answer.
 
+import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FakeShard } from '../../../testing/support/fake-shard.ts';
 import { aMachine, aNeed, anInput, resources } from '../../../testing/support/fleets.ts';
 import { AnswerCheck, type OpenApi } from '../../../testing/support/openapi.ts';
 import { BigFleetError, MachineState } from '../../model/index.ts';
-import { type WhatIfRequest, whatIfOn } from '../../whatif/index.ts';
+import { requireValid } from '../../runtime/validation.ts';
+import { type WhatIfAnswer, type WhatIfRequest, whatIfOn } from '../../whatif/index.ts';
+import { WHAT_IF_REQUEST } from '../../whatif/request.ts';
 import { needId } from '../planning/queries/need-names.ts';
 import type { WhatIfPort } from '../views.ts';
 import { serveApi } from './serve.ts';
@@ -20,7 +23,9 @@ const INPUT = anInput(
   [aNeed({ aggregate: resources({ cpu: 4 }), minUnit: resources({ cpu: 1 }) })],
 );
 
-async function served(port: Partial<WhatIfPort> = {}) {
+const SETTLED = requireValid(WHAT_IF_REQUEST, { settle: true }, 'BF_INPUT_INVALID', 'request');
+
+async function served(port: Partial<WhatIfPort> = {}, readerWaitMs = 60_000) {
   const asked: WhatIfRequest[] = [];
   const whatIf: WhatIfPort = {
     whatIf: async (request) => {
@@ -33,7 +38,7 @@ async function served(port: Partial<WhatIfPort> = {}) {
     },
     ...port,
   };
-  const server = await serveApi(new FakeShard(), '127.0.0.1:0', { tls: null, whatIf });
+  const server = await serveApi(new FakeShard(), '127.0.0.1:0', { tls: null, whatIf, readerWaitMs });
   cleanups.push(() => server.close());
   const ask = (body: object) =>
     fetch(`${server.url}/v1/whatif`, {
@@ -101,7 +106,83 @@ describe('POST /v1/whatif', () => {
   });
 });
 
+describe('a long answer to POST /v1/whatif', () => {
+  it('given names as long as they may be, then each list is cut, and counts all', async () => {
+    // Given
+    const name = '\u0001'.repeat(253);
+    const need = { id: name, cluster: name, group: '\u0001'.repeat(1024), priority: 1 };
+    const actions = {
+      total: 500,
+      items: Array(200).fill({
+        kind: 'Reclaim',
+        machine: name,
+        cluster: name,
+        reason: 'phase3.excess',
+        need,
+      }),
+    };
+    const verdicts = {
+      total: 500,
+      items: Array(200).fill({ need, reason: null, why: null, missing: {}, reasonNow: null, whyNow: null }),
+    };
+    const real = whatIfOn(INPUT, SETTLED, needId);
+    const lists = { unmet: verdicts, met: verdicts };
+    const { ask } = await served({
+      whatIf: async () => ({
+        ...real,
+        actions: { ...real.actions, added: actions, dropped: actions },
+        verdicts: { ...real.verdicts, ...lists, changed: verdicts },
+        settled: { ...real.settled!, ...lists },
+      }),
+    });
+    // When
+    const text = await (await ask({ limit: 200 })).text();
+    // Then
+    expect(Buffer.byteLength(text)).toBeLessThan(1_000_000);
+    const answer = JSON.parse(text) as WhatIfAnswer;
+    const { added, dropped } = answer.actions;
+    const { unmet, met, changed } = answer.verdicts;
+    for (const list of [added, dropped, unmet, met, changed, answer.settled!.unmet, answer.settled!.met]) {
+      expect(list.total).toBe(500);
+      expect(list.items.length).toBeGreaterThan(5);
+    }
+  });
+});
+
 describe('GET /v1/export', () => {
+  it.each(['nothing', 'a little at a time'])(
+    'given a reader that reads %s, then the export ends when the waits for it are over',
+    async (what) => {
+      // Given
+      const ended = Promise.withResolvers<unknown>();
+      const { url } = await served(
+        {
+          export: async (write) => {
+            try {
+              for (;;) await write('x'.repeat(1 << 20));
+            } catch (error) {
+              ended.resolve(error);
+              throw error;
+            }
+          },
+        },
+        50,
+      );
+      // When
+      const socket = connect(Number(new URL(url).port), '127.0.0.1');
+      cleanups.push(() => socket.destroy());
+      socket.on('error', () => {});
+      socket.write('GET /v1/export HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+      socket.pause();
+      const reading = setInterval(() => void socket.read(1 << 16), 1);
+      if (what === 'nothing') clearInterval(reading);
+      // Then
+      const error = await ended.promise;
+      clearInterval(reading);
+      expect(String(error)).toContain('The reader does not read.');
+    },
+  );
+
   it('sends the pieces in order', async () => {
     const { url } = await served();
     expect(await (await fetch(`${url}/v1/export`)).json()).toEqual({ now: 0 });

@@ -1,16 +1,18 @@
 // Routes about what would be: what-if questions, and the fleet as a scenario for `bigfleet decide`. Part of the table in
 // routes.ts. Nothing is executed, so the right to read is enough.
 
-import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import * as z from 'zod';
 import { BigFleetError } from '../../model/index.ts';
 import { validate } from '../../runtime/validation.ts';
+import type { Listed, WhatIfAnswer } from '../../whatif/index.ts';
 import { WHAT_IF_REQUEST } from '../../whatif/request.ts';
+import { firstWithin, jsonBytes } from '../planning/queries/pages.ts';
 import { WhatIfAnswerView } from '../views/what-if.ts';
 import type { WhatIfPort } from '../views.ts';
+import { PAGE_BYTES } from './inputs.ts';
 import { Refusal } from './refusal.ts';
 import { type Route, type RouteHooks, route } from './route.ts';
+import { streamed } from './streamed.ts';
 
 const JSON_TYPE = 'application/json';
 
@@ -36,7 +38,7 @@ export const WHAT_IF_ROUTES: readonly Route[] = [
       const request = validate(WHAT_IF_REQUEST, body);
       if (!request.ok)
         throw new Refusal(400, request.problems.map(({ path, message }) => `${path}: ${message}`).join('\n'));
-      return await answered(() => portOf(hooks).whatIf(request.value));
+      return withinBytes(await answered(() => portOf(hooks).whatIf(request.value)));
     },
   }),
   route({
@@ -50,11 +52,35 @@ export const WHAT_IF_ROUTES: readonly Route[] = [
     },
     handle: async ({ hooks, response }) => {
       const port = portOf(hooks);
-      await started(response, (write) => answered(() => port.export(write)));
+      const { readerWaitMs } = hooks;
+      await streamed({ response, contentType: JSON_TYPE, readerWaitMs }, (write) =>
+        answered(() => port.export(write)),
+      );
       return null;
     },
   }),
 ];
+
+/** Lists of an answer, and the bytes of each if the whole is too long. */
+const LISTS = 7;
+const LIST_BYTES = PAGE_BYTES / LISTS;
+
+/** With long names, `limit` items of each list may exceed the size of an answer; `total` counts all of them. */
+function withinBytes(answer: WhatIfAnswer): WhatIfAnswer {
+  if (jsonBytes(answer) <= PAGE_BYTES) return answer;
+  const { actions, verdicts, settled } = answer;
+  const cut = <T>({ total, items }: Listed<T>): Listed<T> => ({
+    total,
+    items: firstWithin(items, items.length, LIST_BYTES),
+  });
+  const changes = { unmet: cut(verdicts.unmet), met: cut(verdicts.met), changed: cut(verdicts.changed) };
+  return {
+    ...answer,
+    actions: { ...actions, added: cut(actions.added), dropped: cut(actions.dropped) },
+    verdicts: { ...verdicts, ...changes },
+    settled: settled && { ...settled, unmet: cut(settled.unmet), met: cut(settled.met) },
+  };
+}
 
 function portOf({ whatIf }: RouteHooks): WhatIfPort {
   if (whatIf !== null) return whatIf;
@@ -71,33 +97,4 @@ async function answered<T>(ask: () => Promise<T>): Promise<T> {
     if (error.code === 'BF_WHATIF_UNKNOWN') throw new Refusal(400, message);
     throw error;
   }
-}
-
-/**
- * Resolves when the first piece is written, or the document has ended: what follows may take longer than an answer may. A
- * reader that is slow is waited for, so that memory is bounded by a piece; a failure after that cuts the document off.
- */
-async function started(
-  response: ServerResponse,
-  run: (write: (piece: string) => Promise<void>) => Promise<void>,
-): Promise<void> {
-  const first = Promise.withResolvers<void>();
-  const write = async (piece: string): Promise<void> => {
-    if (response.destroyed) throw new Error('The reader has gone.');
-    if (!response.headersSent) response.writeHead(200, { 'content-type': JSON_TYPE });
-    const isFull = !response.write(piece);
-    first.resolve();
-    if (isFull) await Promise.race([once(response, 'drain'), once(response, 'close')]);
-  };
-  run(write).then(
-    () => {
-      response.end();
-      first.resolve();
-    },
-    (error: unknown) => {
-      if (response.headersSent) response.destroy();
-      first.reject(error);
-    },
-  );
-  await first.promise;
 }

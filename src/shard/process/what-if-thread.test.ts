@@ -121,4 +121,17 @@ describe('the thread of what-if questions', () => {
     // Then
     expect(JSON.parse(text)).toMatchObject({ machines: [{ id: 'm1' }], needs: [{}] });
   });
+
+  it('given an export whose reader is given up, then the next question is answered', async () => {
+    // Given
+    const service = started();
+    const givenUp = patiently(() =>
+      service.export(async () => {
+        throw new Error('The reader does not read.');
+      }),
+    );
+    await expect(givenUp).rejects.toThrow('does not read');
+    // Then
+    await expect(service.whatIf(REQUEST)).resolves.toMatchObject({ settled: null });
+  });
 });

@@ -61,7 +61,7 @@ export const CostReport = view('CostReport', 'What the fleet costs now.', {
   stranded: StrandedView,
   spot: SpotView,
   forecast: ForecastView,
-  groups: page('CostGroupPage', CostGroupView).describe('The most expensive first.'),
+  groups: page('CostGroupPage', CostGroupView).describe('The most expensive first, or by name.'),
 });
 export type CostReport = View<typeof CostReport>;
 
@@ -92,7 +92,7 @@ export const Remedies = view(
   'What would meet the Needs that are not met: for each the fewest machines, and of these the cheapest.',
   {
     perHour: dollars.describe('Of all that are known, not only of those listed.'),
-    items: z.array(RemedyView).describe('By rank of the Need.'),
+    items: z.array(RemedyView).describe('By rank of the Need, at most 200, or about 900 kB.'),
     total: count.describe('Needs with a remedy.'),
     withoutRemedy: count.describe('Needs that no known machine would meet.'),
   },
@@ -103,7 +103,7 @@ export const MachineCounts = view('MachineCounts', 'Machines by one aspect and b
   by: aspect,
   items: z
     .array(z.object({ name: z.string(), machines: count, byState: machinesByState }))
-    .describe('Most machines first, at most 1,000.'),
+    .describe('Most machines first, at most 1,000, or about 900 kB.'),
   total: count.describe('Number of names.'),
 });
 export type MachineCounts = View<typeof MachineCounts>;

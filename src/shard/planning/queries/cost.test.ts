@@ -38,6 +38,11 @@ describe('a query for cost', () => {
     expect(first.items).toEqual(all.items.slice(0, 1));
     const second = controller.ask('cost', { by: 'instance-type', limit: 1, after: first.next! }).groups;
     expect([...first.items, ...second.items]).toEqual(all.items);
+    const byName = { by: 'instance-type', order: 'name', limit: 1 } as const;
+    const least = controller.ask('cost', byName).groups;
+    const rest = controller.ask('cost', { ...byName, after: least.next! }).groups;
+    expect([...least.items, ...rest.items]).toEqual(all.items.toSorted((a, b) => (a.name < b.name ? -1 : 1)));
+    expect(rest.next).toBeNull();
   });
 
   it('given a rate, then the month is counted in UTC', () => {

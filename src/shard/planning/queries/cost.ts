@@ -17,11 +17,11 @@ import type { Answer, CostGroupView, CostReport, Questions } from '../../views.t
 import type { ControllerState } from '../controller.ts';
 import { capacityLabel } from './action-view.ts';
 import { needRef } from './need-names.ts';
-import { jsonBytes, offsetPage } from './pages.ts';
+import { jsonBytes, offsetPage, pageOf, thinnedTo } from './pages.ts';
 
 const HOUR_MS = 3_600_000;
-/** Bytes of JSON of the points of a series. */
-const SERIES_BYTES = 800_000;
+/** Bytes of JSON of the points of a series and their names. */
+const SERIES_BYTES = 900_000;
 
 export function costReport(
   state: ControllerState,
@@ -40,8 +40,20 @@ export function costReport(
     stranded: strandedOf(state, served, offered, breakdown.by('hardware', nowMs)),
     spot: spotOf(state),
     forecast: { ...forecastOf(nowMs, cost.perHour), sinceStart: costHistory.sinceStart },
-    groups: offsetPage(ask, groupViews(breakdown.by(ask.by, nowMs))),
+    groups: groupPage(ask, groupViews(breakdown.by(ask.by, nowMs))),
   };
+}
+
+function groupPage(ask: Questions['cost']['ask'], groups: readonly CostGroupView[]): CostReport['groups'] {
+  if (ask.order !== 'name') return offsetPage(ask, groups);
+  const { after } = ask;
+  const rest = after === undefined ? groups : groups.filter(({ name }) => name > after);
+  return pageOf(ask, {
+    entries: rest.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    total: groups.length,
+    viewOf: (group) => group,
+    positionOf: ({ name }) => name,
+  });
 }
 
 /** The most expensive first; ties by name. */
@@ -134,34 +146,35 @@ export function costSeries(
   { costHistory, parts }: ControllerState,
   { by, sinceMs }: Questions['costSeries']['ask'],
 ): Answer<'costSeries'> {
-  const points = thinned(costHistory.points(by, sinceMs));
+  const points = thinnedTo(
+    costHistory.points(by, sinceMs),
+    SERIES_BYTES,
+    (each) => jsonBytes(each) + jsonBytes([...namesIn(each)]),
+  );
   const last = points.at(-1)?.byName ?? {};
-  const names = new Set(points.flatMap(({ byName }) => Object.keys(byName)));
   return {
     nowMs: parts.clock.now(),
     by,
     stepMs: COST_STEP_MS,
-    names: [...names].sort((a, b) => (last[b] ?? 0) - (last[a] ?? 0) || (a < b ? -1 : 1)),
+    names: [...namesIn(points)].sort((a, b) => (last[b] ?? 0) - (last[a] ?? 0) || (a < b ? -1 : 1)),
     points,
   };
 }
 
-/** Every n-th point, counted from the last, if long names make all points exceed `SERIES_BYTES`. */
-function thinned<T>(points: readonly T[]): readonly T[] {
-  const bytes = points.reduce((sum, point) => sum + jsonBytes(point), 0);
-  const step = Math.ceil(bytes / SERIES_BYTES);
-  return step <= 1 ? points : points.filter((_, i) => (points.length - 1 - i) % step === 0);
+function namesIn(points: Answer<'costSeries'>['points']): ReadonlySet<string> {
+  return new Set(points.flatMap(({ byName }) => Object.keys(byName)));
 }
 
 /** `unmet`: verdicts in rank order. */
 export function remediesFor(
   { ledger }: ControllerState,
   unmet: readonly Verdict[],
-  { limit }: Questions['remedies']['ask'],
+  { limit, maxBytes = Number.POSITIVE_INFINITY }: Questions['remedies']['ask'],
 ): Answer<'remedies'> {
   const items: Answer<'remedies'>['items'][number][] = [];
   let micros = 0;
   let total = 0;
+  let bytes = 0;
   for (const { key, priority, unmet: detail } of unmet) {
     const extra = detail?.extraSupply ?? null;
     const record = extra === null ? null : ledger.recordOf(extra.like);
@@ -169,13 +182,15 @@ export function remediesFor(
     total++;
     const each = microsOf(record.pricePerHour);
     micros += extra.count * each;
-    if (items.length >= limit) continue;
-    items.push({
+    if (items.length >= limit || bytes > maxBytes) continue;
+    const remedy = {
       ...{ need: needRef(key, priority), count: extra.count, like: extra.like },
       ...{ instanceType: record.instanceType, zone: record.zone },
       capacityType: capacityLabel(record.capacityType),
       ...{ pricePerHour: record.pricePerHour, perHour: dollarsOfMicros(extra.count * each) },
-    });
+    };
+    bytes += jsonBytes(remedy);
+    if (bytes <= maxBytes) items.push(remedy);
   }
   return { perHour: dollarsOfMicros(micros), items, total, withoutRemedy: unmet.length - total };
 }

@@ -5,6 +5,7 @@ import { MachineState } from '../../../model/index.ts';
 import { namerOf } from '../../telemetry/cost-breakdown.ts';
 import type { Answer, Questions } from '../../views.ts';
 import type { ControllerState } from '../controller.ts';
+import { firstWithin } from './pages.ts';
 import { stateLabel } from './status.ts';
 
 type Counts = Record<string, number>;
@@ -14,14 +15,14 @@ const MAX_NAMES = 1_000;
 
 export function machineCounts(
   state: ControllerState,
-  { by }: Questions['machineCounts']['ask'],
+  { by, maxBytes = Number.POSITIVE_INFINITY }: Questions['machineCounts']['ask'],
 ): Answer<'machineCounts'> {
   const counts = by === 'cluster' ? byCluster(state) : byClass(state, by);
   const items = [...counts]
     .map(([name, byState]) => ({ name, machines: sum(byState), byState }))
     .filter(({ machines }) => machines > 0)
     .sort((a, b) => b.machines - a.machines || (a.name < b.name ? -1 : 1));
-  return { by, items: items.slice(0, MAX_NAMES), total: items.length };
+  return { by, items: firstWithin(items, MAX_NAMES, maxBytes), total: items.length };
 }
 
 function byCluster({ clusterCosts }: ControllerState): ReadonlyMap<string, Counts> {

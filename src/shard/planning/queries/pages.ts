@@ -85,6 +85,23 @@ export function firstWithin<T>(values: readonly T[], limit: number, maxBytes: nu
   return offsetPage({ limit, maxBytes }, values).items;
 }
 
+/** Every n-th of some values, counted from the last, such that `bytesOf` them is at most `maxBytes`; at least the last. */
+export function thinnedTo<T>(
+  values: readonly T[],
+  maxBytes: number,
+  bytesOf: (values: readonly T[]) => number,
+): readonly T[] {
+  let shown = values;
+  for (let step = 1; shown.length > 1; ) {
+    const bytes = bytesOf(shown);
+    if (bytes <= maxBytes) break;
+    step = Math.max(step + 1, Math.ceil((step * bytes) / Math.max(1, maxBytes)));
+    const every = step;
+    shown = values.filter((_, i) => (values.length - 1 - i) % every === 0);
+  }
+  return shown;
+}
+
 /** What a value takes in an answer, with the comma behind it. */
 export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value)) + 1;

@@ -81,7 +81,7 @@ interface GroupsProps {
 }
 
 function Groups({ place, by, report: { groups, cost } }: GroupsProps): VNode {
-  const download = `/v1/cost?by=${by}&limit=10000&format=csv`;
+  const download = `/v1/cost?by=${by}&format=csv`;
   return html`<${Section} id="cost-groups-section" title=${`By ${titleOf(by).toLowerCase()}`} kind="wide"
     aside=${html`<a href=${download} download=${`cost-by-${by}.csv`}>CSV</a>`}>
     <${Filters} place=${{ ...place, query: { by, ...place.query } }} filters=${[{ name: 'by', label: 'By', choices: ASPECTS }]} />
