@@ -37,7 +37,7 @@ export interface EventsFrom {
 }
 
 /** A request that has passed the checks of its route. */
-export interface Call<P, Q, B> {
+interface Call<P, Q, B> {
   readonly port: ShardPort;
   readonly hooks: RouteHooks;
   readonly params: P;
