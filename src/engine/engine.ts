@@ -31,7 +31,15 @@ import { isSilent, onHold, reclaims, releases, spareOf } from './reclaim/reclaim
 import { isSamePlan, type Solved } from './same-plan.ts';
 import type { ServedHardware, ServedTally } from './served-tally.ts';
 import { type Clock, CycleStats, EngineMetrics } from './stats.ts';
-import { metVerdictOf, rankedRowOf, unmetVerdictsOf, type VerdictQuestion, verdictsOf } from './verdict.ts';
+import {
+  cheapestPurchase,
+  metVerdictOf,
+  type Purchase,
+  rankedRowOf,
+  unmetVerdictsOf,
+  type VerdictQuestion,
+  verdictsOf,
+} from './verdict.ts';
 
 /**
  * The result of a cycle. Verdicts on unmet rows are computed at once and stay valid. Actions, claims, restamps and other
@@ -132,6 +140,11 @@ export class Decision {
   usedOf(tally: ServedTally, cluster: string): readonly Float64Array[] {
     const cycle = this.#current;
     return tally.usedOf(cycle, cycle.fleet.clusters.find(cluster));
+  }
+
+  /** What would meet the unmet Needs at the lowest price; O(unmet rows · sizes of machines). */
+  cheapestPurchase(): Purchase {
+    return cheapestPurchase(this.#current);
   }
 
   /** Slots of the machines that are on hold after this cycle; none without a reclaim hold. */

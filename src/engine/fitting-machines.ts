@@ -3,7 +3,14 @@
 // appears or leaves. Used for verdicts (verdict.ts) as `cycle.fittingMachines`.
 
 import type { Pattern } from '../fleet/index.ts';
-import { effectiveCost, type FittingSupply, MachineState, type UnmetDetail } from '../model/index.ts';
+import {
+  type CapacityType,
+  effectiveCost,
+  type FittingSupply,
+  isPurchased,
+  MachineState,
+  type UnmetDetail,
+} from '../model/index.ts';
 import { NONE } from './assign/ranked-rows.ts';
 import type { Cycle } from './cycle.ts';
 import { SizeNumbers } from './sizes.ts';
@@ -153,6 +160,29 @@ export class FittingMachines {
     return best === NONE ? null : { count: fewest, like: machines.idOf(machines.firstOf(best)) };
   }
 
+  /**
+   * The machines, all like a known one, that would cover the deficit at the lowest price, expected interruptions included;
+   * null if none would. Unlike `extra`, they may be more than the fewest, and are not like machines that are owned or paid in
+   * advance, of which no more can be bought. `price` is that of one of them.
+   */
+  cheapest({ rankedRow, deficit }: Unmet): { readonly count: number; readonly price: number } | null {
+    const cycle = this.#cycle;
+    const { price, probability } = cycle.fleet.classes;
+    const gang = cycle.result.gangs.get(rankedRow);
+    const { interruptionDollars } = cycle.profileOf(rankedRow);
+    let best: { readonly count: number; readonly price: number } | null = null;
+    let least = Number.POSITIVE_INFINITY;
+    for (const c of this.#samplesOf(rankedRow, gang?.domain ?? NONE, true)) {
+      const count = machinesNeeded(cycle, gang?.missing ?? deficit, c);
+      if (count === Number.POSITIVE_INFINITY) continue;
+      const cost = count * effectiveCost(price[c]!, probability[c]!, interruptionDollars);
+      if (best !== null && (cost > least || (cost === least && count >= best.count))) continue;
+      least = cost;
+      best = { count, price: price[c]! };
+    }
+    return best;
+  }
+
   /** Whether the first machine of a class costs less than that of another, or costs the same and comes first by id. */
   #isBetter(a: number, b: number, dollars: number): boolean {
     const { classes, machines } = this.#cycle.fleet;
@@ -162,16 +192,20 @@ export class FittingMachines {
     return machines.idOrder(machines.firstOf(a), machines.firstOf(b)) < 0;
   }
 
-  #samplesOf(rankedRow: number, domain: number): Uint32Array {
+  #samplesOf(rankedRow: number, domain: number, onlyPurchased = false): Uint32Array {
     const { interruptionDollars } = this.#cycle.profileOf(rankedRow);
     const number = this.#cycle.rankedRows.pattern[rankedRow]!;
     const { pattern, samples } = this.#machinesOf(number);
-    const memo = `${interruptionDollars}/${domain}`;
+    const memo = `${interruptionDollars}/${domain}/${onlyPurchased}`;
     let found = samples.get(memo);
     if (found === undefined) {
       const fitting =
         domain === NONE ? pattern.fittingClasses() : this.#cycle.availability.of(rankedRow).classesIn(domain);
-      found = this.#sampled(fitting, interruptionDollars);
+      const { classes } = this.#cycle.fleet;
+      const considered = onlyPurchased
+        ? fitting.filter((c) => isPurchased(classes.capacityType[c] as CapacityType))
+        : fitting;
+      found = this.#sampled(considered, interruptionDollars);
       samples.set(memo, found);
     }
     return found;

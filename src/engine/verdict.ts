@@ -6,6 +6,7 @@ import type { FleetView, Pattern } from '../fleet/index.ts';
 import {
   type FittingSupply,
   MachineState,
+  microsOf,
   type NeedKey,
   type UnmetDetail,
   type UnmetReason,
@@ -34,6 +35,30 @@ export function unmetVerdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, P
       preemptions.get(rankedRow),
     );
   });
+}
+
+/**
+ * The purchase that would meet unmet rows at the lowest price, each row by itself: rows that could share machines may need
+ * fewer. Rows without a remedy are left out.
+ */
+export function cheapestPurchase(cycle: Cycle): Purchase {
+  let machines = 0;
+  let micros = 0;
+  for (const unmet of cycle.result.unmet) {
+    const found =
+      cycle.rankedRows.kind[unmet.rankedRow] === RowKind.SetAside
+        ? null
+        : cycle.fittingMachines.cheapest(unmet);
+    machines += found?.count ?? 0;
+    micros += found === null ? 0 : found.count * microsOf(found.price);
+  }
+  return { machines, micros };
+}
+
+export interface Purchase {
+  readonly machines: number;
+  /** Micro-dollars per hour. */
+  readonly micros: number;
 }
 
 /** The ranked row in which a row was served: its own, or that of its fold, which may host only some members. */

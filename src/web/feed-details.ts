@@ -178,6 +178,7 @@ export interface CostSeries {
 
 export interface Remedies {
   readonly perHour: number;
+  readonly cheapest: { readonly machines: number; readonly perHour: number };
   readonly items: readonly {
     readonly need: NeedRefView;
     readonly count: number;

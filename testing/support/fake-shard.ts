@@ -462,6 +462,7 @@ const COST_SERIES: Answer<'costSeries'> = {
 
 const REMEDIES: Answer<'remedies'> = {
   perHour: 24.6912,
+  cheapest: { machines: 16, perHour: 20.5 },
   items: [
     {
       ...{ need: UNMET, count: 2, like: 'm-3', instanceType: 'big', zone: 'a', capacityType: 'ON_DEMAND' },

@@ -92,6 +92,11 @@ export const Remedies = view(
   'What would meet the Needs that are not met: for each the fewest machines, and of these the cheapest.',
   {
     perHour: dollars.describe('Of all that are known, not only of those listed.'),
+    cheapest: z
+      .object({ machines: count, perHour: dollars })
+      .describe(
+        'The cheapest purchase that would meet all Needs with a remedy, of more machines than the fewest where that costs less, expected interruptions included. Each Need by itself: Needs that share machines may need less.',
+      ),
     items: z.array(RemedyView).describe('By rank of the Need, at most 200, or about 900 kB.'),
     total: count.describe('Needs with a remedy.'),
     withoutRemedy: count.describe('Needs that no known machine would meet.'),

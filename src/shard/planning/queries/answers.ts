@@ -61,7 +61,7 @@ export class Answers {
     freezes: (ask) => this.#freezes(ask),
     cost: (ask) => costReport(this.#state, this.#cycles.served, ask),
     costSeries: (ask) => costSeries(this.#state, ask),
-    remedies: (ask) => remediesFor(this.#state, this.#cycles.decision?.decided.unmet ?? [], ask),
+    remedies: (ask) => remediesFor(this.#state, this.#cycles.decision?.decided ?? null, ask),
     machineCounts: (ask) => machineCounts(this.#state, ask),
     metrics: () => this.#state.metrics.text(),
     replica: ({ isFirst }) => this.#replica(isFirst),

@@ -5,7 +5,7 @@ import { aNeed, resources, stampOf } from '../../../../testing/support/fleets.ts
 import { CapacityType, MachineState } from '../../../model/index.ts';
 
 const { Idle, Configured, Speculative } = MachineState;
-const { OnDemand, Spot } = CapacityType;
+const { BareMetal, OnDemand, Spot } = CapacityType;
 
 function scene(): ControllerScene {
   const spot = { capacityType: Spot, interruptionProbability: 0.1 };
@@ -63,6 +63,31 @@ describe('a query for cost', () => {
     expect(remedies.total + remedies.withoutRemedy).toBe(unmet);
     for (const { count, pricePerHour, perHour } of remedies.items)
       expect(perHour).toBeCloseTo(count * pricePerHour, 6);
+  });
+
+  it('given an unmet Need that several small machines would meet for less than one large, then the cheapest are theirs', () => {
+    const offer = (cpu: number) => ({
+      resources: resources({ cpu }),
+      allocatable: new Map(),
+      instanceType: `cpu-${cpu}`,
+    });
+    const first = aNeed({ priority: 9, aggregate: resources({ cpu: 10 }), minUnit: resources({ cpu: 2 }) });
+    const second = aNeed({ group: 'b', aggregate: resources({ cpu: 8 }), minUnit: resources({ cpu: 2 }) });
+    const { controller } = new ControllerScene()
+      .open('c1')
+      .list([
+        record('large', Configured, { ...offer(8), pricePerHour: 5, stamp: stampOf(first) }),
+        record('small', Configured, { ...offer(2), pricePerHour: 1, stamp: stampOf(first) }),
+        // No more of it can be bought.
+        record('owned', Configured, { ...offer(2), capacityType: BareMetal, pricePerHour: 0, cluster: 'c2' }),
+      ])
+      .demand('c1', first, second)
+      .tick();
+    expect(controller.ask('remedies', { limit: 10 })).toMatchObject({
+      perHour: 5,
+      cheapest: { machines: 4, perHour: 4 },
+      items: [{ count: 1, like: 'large', perHour: 5 }],
+    });
   });
 
   it('given machines, then they are counted by aspect and state', () => {

@@ -1,14 +1,8 @@
 // Cost of the fleet for display: by aspect, what is paid for and not used, what spot saves, the bill at the present rate,
 // and the price of what would meet unmet Needs. Used by answers.ts.
 
-import { HARDWARE, type ServedHardware } from '../../../engine/index.ts';
-import {
-  CapacityType,
-  dollarsOfMicros,
-  effectiveCost,
-  microsOf,
-  type Verdict,
-} from '../../../model/index.ts';
+import { type Decision, HARDWARE, type ServedHardware } from '../../../engine/index.ts';
+import { CapacityType, dollarsOfMicros, effectiveCost, microsOf } from '../../../model/index.ts';
 import { costView, hasHostState, SERVING } from '../../telemetry/cost.ts';
 import type { CostGroups } from '../../telemetry/cost-breakdown.ts';
 import { COST_STEP_MS } from '../../telemetry/cost-history.ts';
@@ -165,12 +159,14 @@ function namesIn(points: Answer<'costSeries'>['points']): ReadonlySet<string> {
   return new Set(points.flatMap(({ byName }) => Object.keys(byName)));
 }
 
-/** `unmet`: verdicts in rank order. */
 export function remediesFor(
   { ledger }: ControllerState,
-  unmet: readonly Verdict[],
+  decided: Decision | null,
   { limit, maxBytes = Number.POSITIVE_INFINITY }: Questions['remedies']['ask'],
 ): Answer<'remedies'> {
+  // Verdicts in rank order.
+  const unmet = decided?.unmet ?? [];
+  const cheapest = decided?.cheapestPurchase() ?? { machines: 0, micros: 0 };
   const items: Answer<'remedies'>['items'][number][] = [];
   let micros = 0;
   let total = 0;
@@ -192,5 +188,9 @@ export function remediesFor(
     bytes += jsonBytes(remedy);
     if (bytes <= maxBytes) items.push(remedy);
   }
-  return { perHour: dollarsOfMicros(micros), items, total, withoutRemedy: unmet.length - total };
+  return {
+    perHour: dollarsOfMicros(micros),
+    cheapest: { machines: cheapest.machines, perHour: dollarsOfMicros(cheapest.micros) },
+    ...{ items, total, withoutRemedy: unmet.length - total },
+  };
 }

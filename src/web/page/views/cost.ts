@@ -183,11 +183,18 @@ function Spot({ report: { spot } }: { readonly report: CostReport }): VNode {
   <//>`;
 }
 
+/** Empty where the fewest machines are also the cheapest. */
+function cheapestText(remedies: Remedies | undefined): string {
+  if (remedies === undefined || remedies.cheapest.perHour >= remedies.perHour) return '';
+  const { machines, perHour: cost } = remedies.cheapest;
+  return ` The cheapest purchase is ${counted(machines, 'machine')} for ${perHour(cost)}.`;
+}
+
 function Remedy({ remedies }: { readonly remedies: Remedies | undefined }): VNode {
   const items = remedies?.items ?? [];
   const without = remedies?.withoutRemedy ?? 0;
   return html`<${Section} id="remedies" title="What would meet the Needs that are not met" kind="wide">
-    ${items.length === 0 ? null : html`<p class="lead">${perHour(remedies?.perHour ?? 0)} more, for ${counted(remedies?.total ?? 0, 'Need')}.</p>`}
+    ${items.length === 0 ? null : html`<p class="lead">${perHour(remedies?.perHour ?? 0)} more, for ${counted(remedies?.total ?? 0, 'Need')}.${cheapestText(remedies)}</p>`}
     <${Table} titles=${['Need', '#Priority', '#Machines', 'Like', 'Type', 'Zone', 'Capacity', '#Adds']} empty=${
       without === 0 ? 'All Needs are met.' : 'No known machine would meet what is not met.'
     }

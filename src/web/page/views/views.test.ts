@@ -259,7 +259,7 @@ describe('cost', () => {
   const view = costView({
     ...{ place: placeOf('#/cost?by=cluster'), by: 'cluster', series: undefined },
     report: { value: REPORT, error: '' },
-    remedies: { perHour: 5, items: [], total: 0, withoutRemedy: 2 },
+    remedies: { perHour: 5, cheapest: { machines: 0, perHour: 5 }, items: [], total: 0, withoutRemedy: 2 },
   });
 
   it('given a report, then it has the forecast, what is not used, and what spot saves net', () => {
