@@ -17,9 +17,6 @@ export const MAX_LIMIT = 10_000;
 /** Bytes of JSON of the lists of an answer; the cursor and the rest of it fit besides, below a megabyte. */
 export const PAGE_BYTES = 900_000;
 
-/** Bytes of JSON in a page; the cursor and the rest of an answer fit besides, below a megabyte. */
-export const PAGE_BYTES = 900_000;
-
 /** Characters of an id, a name or a reason. */
 const MAX_TEXT = 1_000;
 
