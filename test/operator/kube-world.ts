@@ -437,7 +437,9 @@ function fasterClock(clock: MonotonicClock, speed: number): MonotonicClock {
 /** Errors with what is in them. */
 function plainly(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
-  return value instanceof Error ? { ...value, message: value.message } : value;
+  return value instanceof Error
+    ? { ...Object.fromEntries(Object.entries(value)), message: value.message }
+    : value;
 }
 
 /** A container that asks for an amount of cpu. */

@@ -323,7 +323,7 @@ describe('the rest', () => {
 
 describe('a caller who may not order', () => {
   const FROZEN = freezesView({
-    freezes: [{ id: 'fleet', who: 'ann', why: 'x', sinceMs: NOW_MS }],
+    freezes: [{ id: 'fleet', who: 'ann', why: 'x', sinceMs: NOW_MS, untilMs: null }],
     nowMs: NOW_MS,
   });
   const pages = {
