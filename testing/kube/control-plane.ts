@@ -65,6 +65,8 @@ export interface ControlPlane {
   /** Kills the API server. Objects stay. */
   stopApiServer(): Promise<void>;
   startApiServer(): Promise<void>;
+  /** Whether the API server has been started again: a real one refuses requests with 403 until it knows its roles. */
+  readonly wasRestarted: boolean;
   /**
    * The API server refuses the token of a user from now on, open connections included. The returned function writes the
    * one that it accepts instead to the file that the kubeconfig of the user names.

@@ -33,6 +33,7 @@ export async function startFake(options: ControlPlaneOptions): Promise<ControlPl
     apply: (objects, query) => access.apply(objects, query),
     stopApiServer: () => server.stop(),
     startApiServer: () => server.start(),
+    wasRestarted: false,
     rotateToken: async (name = 'operator') => {
       const user = usersOf(options).get(name);
       if (user === undefined) throw new Error(`there is no user ${name}`);

@@ -68,7 +68,9 @@ export async function startReal(options: ControlPlaneOptions): Promise<ControlPl
   const ca = writeFiles(processes.folder, ports, options);
   const url = `https://127.0.0.1:${ports.api}`;
   const access = new Access(url, ca);
+  let starts = 0;
   const startApiServer = async (): Promise<void> => {
+    starts++;
     processes.start('kube-apiserver', apiServerArgs(ports));
     await processes.ready('the API server', () => isReady(url, ca));
   };
@@ -102,6 +104,9 @@ export async function startReal(options: ControlPlaneOptions): Promise<ControlPl
     apply: (objects, query) => access.apply(objects, query),
     stopApiServer: () => processes.kill('kube-apiserver'),
     startApiServer,
+    get wasRestarted() {
+      return starts > 1;
+    },
     rotateToken: async (name = 'operator') => {
       const table = tokenTable(options, (user) => (user === name ? `${tokenOf(user)}-2` : tokenOf(user)));
       writeFileSync(join(processes.folder, 'tokens.csv'), table, { mode: 0o600 });
