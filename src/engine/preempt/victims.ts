@@ -1,6 +1,6 @@
 // Victims: Configured machines that a row may preempt, best first. Unclaimed machines of reported clusters come first, with
-// a reclaim hold all that fit and are not protected; then machines that are not protected; then the score decides, then the id. Lists are sorted lazily, only as far as they are read.
-// Used by preempt.ts.
+// a reclaim hold all that fit and are not protected; then machines that are not protected; then the score decides, then the
+// id. Lists are sorted lazily, only as far as they are read. Used by preempt.ts.
 
 import type { ReadonlyColumn } from '../../collections/table.ts';
 import { victimScore } from '../../model/index.ts';
