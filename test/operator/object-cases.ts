@@ -6,6 +6,7 @@ import { parseQuantity } from '../../src/model/index.ts';
 import { KubeError, type KubeObject, pathOf, RESOURCES } from '../../src/operator/kube/index.ts';
 import type { CapacityRequest } from '../../src/operator/kube/objects.ts';
 import { customResourceDefinitions } from '../../src/operator/manifests/crds.ts';
+import { readVerdictMap, type VerdictMap } from '../../src/operator/verdicts/verdict-map.ts';
 import { offering } from '../e2e/shard-cloud.ts';
 import { bigfleet } from './command.ts';
 import { AMD64, type EndToEndCase } from './end-to-end-case.ts';
@@ -16,7 +17,6 @@ const REQUESTS = pathOf(RESOURCES.capacityRequests, { namespace: 'default' });
 const PODS = pathOf(RESOURCES.pods, { namespace: 'default' });
 const UPCOMING_NODES = `/apis/${API}/upcomingnodes`;
 const AVAILABLE_CAPACITIES = `/apis/${API}/availablecapacities`;
-const VERDICTS = '/api/v1/namespaces/bigfleet-system/configmaps/bigfleet-verdicts';
 const OFFERINGS = [offering('m4', { cpu: 4, count: 4, labels: AMD64 })];
 const ON_AMD64 = [{ key: 'kubernetes.io/arch', operator: 'In', values: ['amd64'] }];
 /** More than an amount can be, and still a legal quantity. */
@@ -254,18 +254,13 @@ export const OBJECT_CASES: readonly EndToEndCase[] = [
       await world.until('an Event says what is not understood', async () =>
         (await world.events('huge')).some((event) => /^NotExpressed: .*very high/.test(event)),
       );
-      interface Verdicts {
-        readonly rows: readonly { readonly fingerprint: string; readonly satisfied: boolean }[];
-        readonly pods: Readonly<Record<string, { readonly fingerprint: string }>>;
-      }
-      let verdicts: Verdicts = { rows: [], pods: {} };
+      let verdicts: VerdictMap | null = null;
       await world.until('the verdict on its row is written', async () => {
-        const map = await plane.admin.get<KubeObject & { readonly data: Record<string, string> }>(VERDICTS);
-        verdicts = JSON.parse(map.data['verdicts.json'] ?? '') as Verdicts;
-        const pod = verdicts.pods['default/huge'];
-        return verdicts.rows.some(({ fingerprint }) => fingerprint === pod?.fingerprint);
+        verdicts = await readVerdictMap(plane.admin, 'bigfleet-system');
+        const pod = verdicts?.pods.get('default/huge');
+        return verdicts?.rows.some(({ fingerprint }) => fingerprint === pod?.fingerprint) ?? false;
       });
-      expect(verdicts.rows).toMatchObject([{ satisfied: false }]);
+      expect(verdicts).toMatchObject({ rows: [{ satisfied: false }] });
       const access = ['--kubeconfig', plane.kubeconfig('admin')];
       const text = await bigfleet('explain', 'pod', 'default/huge', ...access);
       expect(text).toContain('Pod default/huge');

@@ -66,7 +66,7 @@ Examples:
   bigfleet describe need/ml/00ff00ff00            as "get -o name" prints it
   bigfleet describe cluster web
   bigfleet describe pv cloud -o yaml
-  bigfleet describe cycle 4711 --again            from the journal of the shard`,
+  bigfleet describe cycle 7 --again               from the journal of the shard`,
     )
     .action(async (first: string, second: string | undefined, flags: Flags) => {
       const { kind, name } = subjectOf(first, second);
