@@ -1,4 +1,4 @@
-// `npm run bench -- lanes`: what several lanes cost or gain against one. Engines with different numbers of lanes decide on the
+// `npm run bench -- lanes`: what several lanes cost or gain against one. An engine with one lane and one with several decide on the
 // same fleet in turns, so that a noisy neighbour slows all of them alike; the ratio of a round is what counts.
 
 import { conflictFraction, type Engine, EngineMetrics } from '../../src/engine/index.ts';
@@ -7,7 +7,7 @@ import { optionsGiven } from '../options.ts';
 import { loadProfile, profileNames } from '../profiles/load.ts';
 import { quantilesOf, rounded } from '../quantiles.ts';
 import { digestOf } from './digest.ts';
-import { progressOn, SILENT } from './progress.ts';
+import { type Progress, progressOn, SILENT } from './progress.ts';
 import { machineLine } from './report.ts';
 import { isRulesName, type RulesName, Rung } from './rung.ts';
 
@@ -15,7 +15,7 @@ import { isRulesName, type RulesName, Rung } from './rung.ts';
 const MAX_COST = 2;
 const MIN_GAIN = 1.4;
 /** Milliseconds that rounds before the timed ones last at least. */
-const WARM_UP_MS = 15_000;
+const WARM_UP_MS = 10_000;
 
 const HELP = `bench lanes: cycles in one lane and in several, which take turns on one fleet
 
@@ -24,7 +24,7 @@ const HELP = `bench lanes: cycles in one lane and in several, which take turns o
   --lanes A,B      numbers of lanes to compare with one (default auto,2,4,8)
   --workers N      threads (default 2)
   --rounds N       rounds of one cycle each (default 11)
-  --warm-up N      rounds before them, at least (default 15); they last for 15 seconds at least, in which V8 compiles
+  --warm-up N      rounds before them, at least (default 15); they last for 10 seconds at least, in which V8 compiles
   --options NAME   rules of the decisions, as in bench ladder (default shared)
   --seed N         seed of the fleet and its changes (default 1)
   --json           one JSON document on standard output
@@ -92,28 +92,45 @@ interface Contender {
 }
 
 async function compare(profile: string, regime: Regime): Promise<readonly LaneFigures[]> {
-  const [workers, rounds, warmUp] = [values.workers, values.rounds, values['warm-up']].map(Number);
+  const workers = Number(values.workers);
   const progress = values.json ? SILENT : progressOn(process.stderr, `${profile} ${regime}`);
   progress.update('generating the fleet');
   const rules = values.options as RulesName;
   const rung = new Rung(loadProfile(profile), regime, Number(values.seed), {
-    engine: { workers: workers!, lanes: 1 },
+    engine: { workers, lanes: 1 },
     rules,
   });
   rung.first();
+  const figures: LaneFigures[] = [];
+  for (const name of laneNames) {
+    const engine = rung.newEngine({ workers, lanes: name === 'auto' ? 'auto' : Number(name) });
+    figures.push(await compareWith(engine, rung, { profile, regime, lanes: name }, progress));
+    await engine.close();
+  }
+  progress.done();
+  await rung.close();
+  return figures;
+}
+
+/** Two engines at a time: with more of them in a process, the data of one would evict that of the others from the caches. */
+async function compareWith(
+  other: Engine,
+  rung: Rung,
+  subject: Pick<LaneFigures, 'profile' | 'regime' | 'lanes'>,
+  progress: Progress,
+): Promise<LaneFigures> {
+  const [workers, rounds, warmUp] = [values.workers, values.rounds, values['warm-up']].map(Number);
   const contenderOf = (engine: Engine): Contender => ({ engine, ms: [], metrics: new EngineMetrics() });
-  const one = contenderOf(rung.engine);
-  const several = laneNames.map((name) =>
-    contenderOf(rung.newEngine({ workers: workers!, lanes: name === 'auto' ? 'auto' : Number(name) })),
-  );
-  const all = [one, ...several];
+  const [one, several] = [contenderOf(rung.engine), contenderOf(other)];
+  const all = [one, several];
   for (const { engine } of all)
     while (engine.threads < workers!) await new Promise((resolve) => setTimeout(resolve, 5));
   const beganMs = performance.now();
   const isWarm = (round: number): boolean => round >= warmUp! && performance.now() - beganMs >= WARM_UP_MS;
   for (let round = 0; one.ms.length < rounds!; round++) {
     const isTimed = one.ms.length > 0 || isWarm(round);
-    progress.update(isTimed ? `round ${one.ms.length + 1} of ${rounds}` : 'warming up');
+    const what = isTimed ? `round ${one.ms.length + 1} of ${rounds}` : 'warming up';
+    progress.update(`lanes ${subject.lanes}, ${what}`);
     rung.advance();
     const digests = new Set<string>();
     // The first engine of a round finds colder caches, so each is first in turn.
@@ -129,22 +146,17 @@ async function compare(profile: string, regime: Regime): Promise<readonly LaneFi
     }
     if (digests.size > 1) throw new Error('The plan depends on the number of lanes.');
   }
-  progress.done();
-  const figures = several.map((contender, i) => figuresOf(profile, regime, laneNames[i]!, one, contender));
-  await Promise.all([...several.map(({ engine }) => engine.close()), rung.close()]);
-  return figures;
+  return figuresOf(subject, one, several);
 }
 
 function figuresOf(
-  profile: string,
-  regime: string,
-  lanes: string,
+  subject: Pick<LaneFigures, 'profile' | 'regime' | 'lanes'>,
   one: Contender,
   { engine, metrics, ms }: Contender,
 ): LaneFigures {
   const { incremental, allOrNothing } = metrics.modes;
   return {
-    ...{ profile, regime, lanes },
+    ...subject,
     ...{ opened: engine.lastCycle.lanes, threads: engine.lastCycle.laneThreads },
     ...{ oneMs: quantilesOf(one.ms).p50, severalMs: quantilesOf(ms).p50 },
     gain: quantilesOf(ms.map((took, round) => one.ms[round]! / took)).p50,

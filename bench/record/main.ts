@@ -12,7 +12,7 @@ const COMMANDS: Readonly<Record<Exclude<ResultName, 'economy-today'>, string>> =
   ladder: 'ladder --all --workers 2 --cycles 30 --seconds 40 --seed 1',
   limits: 'limits --seconds 20',
   lanes:
-    'lanes --profile uber-5k --profile uber-50k --profile uber-500k --profile uber-50k-regions --profile uber-500k-regions --regime cold --regime full',
+    'lanes --profile uber-5k --profile uber-50k --profile uber-500k --profile uber-50k-regions --profile uber-500k-regions --regime cold --regime full --lanes auto,2,8',
   speedup: 'speedup --profile uber-500k --regime full',
   'shard-200': 'shard --clusters 200 --needs 388 --machines 225000 --providers 2 --interval 10s --seconds 60',
   'shard-2000':
