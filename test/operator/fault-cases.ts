@@ -29,8 +29,6 @@ export const FAULT_CASES: readonly EndToEndCase[] = [
         target,
         clusters: ['web'],
         offerings: [offering('m4', { cpu: 4, count: 8, labels: AMD64, ...spot })],
-        // Pods of a node that is gone count for nothing until Kubernetes replaces them, which takes it up to a minute.
-        settings: { reclaimHold: '2m' },
       });
       await world.deploy('api', 3, asks('3'));
       await world.until('three pods run', async () => (await world.running('api')) === 3);
@@ -62,7 +60,7 @@ export const FAULT_CASES: readonly EndToEndCase[] = [
         target,
         clusters: ['web'],
         offerings: [offering('m4', { cpu: 4, count: 6, labels: AMD64 })],
-        // As above.
+        // On the fast clock of the operator pods of a removed Node count for six seconds, and Kubernetes collects them later.
         settings: { reclaimHold: '2m' },
         plane: { nodeMonitorGraceSeconds: GRACE_SECONDS },
         heartbeatMs: HEARTBEAT_MS,

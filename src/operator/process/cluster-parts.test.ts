@@ -295,6 +295,42 @@ describe('nodes that the shard ties to machines', () => {
   });
 });
 
+describe('a Node that is removed while pods are on it', () => {
+  const minutes = async (shard: MemoryShard, clock: VirtualClock, count: number): Promise<void> => {
+    for (let i = 0; i < count * 6; i++) {
+      await clock.advance(10_000);
+      shard.last.ackRollup();
+    }
+  };
+
+  it('given pods that Kubernetes has not collected yet, then they count for two minutes', async () => {
+    const { clock, api, replica, addNode, addRunning } = cluster();
+    addNode('n', true);
+    addRunning('web', 'n');
+    const { shard } = await replica('a');
+    await accept(shard, clock);
+    expect(shard.last.rollups.at(-1)!.needs).toHaveLength(1);
+    api.admin('DELETE', '/api/v1/nodes/n');
+    await minutes(shard, clock, 1);
+    expect(shard.last.rollups.at(-1)!.needs).toMatchObject([{ aggregateResources: new Map([['cpu', '2']]) }]);
+    await minutes(shard, clock, 2);
+    expect(shard.last.rollups.at(-1)!.needs).toEqual([]);
+  });
+
+  it('given a new Node of that name which BigFleet does not manage, then pods on it do not count', async () => {
+    const { clock, api, replica, addNode, addRunning } = cluster();
+    addNode('n', true);
+    addRunning('web', 'n');
+    const { shard } = await replica('a');
+    await accept(shard, clock);
+    api.admin('DELETE', '/api/v1/nodes/n');
+    await clock.advance(1_000);
+    addNode('n', false);
+    await minutes(shard, clock, 1);
+    expect(shard.last.rollups.at(-1)!.needs).toEqual([]);
+  });
+});
+
 describe('the replica that leads', () => {
   it('given a CapacityRequest, then it is acknowledged after its roll-up was, and the verdict is its condition', async () => {
     const { clock, replica, addRequest, statusOf } = cluster();

@@ -18,6 +18,7 @@ import {
 } from '../kube/index.ts';
 import { NodeFactTracker } from '../nodes/node-facts.ts';
 import { NodeTable } from '../nodes/node-table.ts';
+import { RemovedNodes } from '../nodes/removed-nodes.ts';
 import type { SessionHandlers } from '../session/contract.ts';
 import type { OutgoingRollup } from '../session/rollup-sender.ts';
 import { FirstRollup } from './first-rollup.ts';
@@ -35,6 +36,7 @@ export class RealClusterParts implements ClusterParts {
   readonly #context: PartContext;
   readonly #demand: Demand;
   readonly #nodes = new NodeTable();
+  readonly #removed: RemovedNodes;
   readonly #facts: NodeFactTracker;
   readonly #reflectors: readonly Reflector<KubeObject>[];
   readonly #budgets: ReflectorState;
@@ -54,11 +56,12 @@ export class RealClusterParts implements ClusterParts {
       translation,
       alternativePatienceMs: alternativePatience,
       joinTimeoutMs: settings.nodes.joinTimeout,
-      isManaged: (nodeName) => this.#nodes.machineOf(nodeName) !== null,
+      isManaged: (nodeName) => this.#nodes.machineOf(nodeName) !== null || this.#removed.has(nodeName),
       onWaiting: () => context.link.requestRollup(),
       clock,
       log: context.log,
     });
+    this.#removed = new RemovedNodes(clock, this.#nodes, (nodeName) => this.#demand.nodeChanged(nodeName));
     const { emptyAfter, budgetAfter, unprotectedAfter } = settings.nodes;
     this.#facts = new NodeFactTracker({
       clock,
@@ -124,6 +127,7 @@ export class RealClusterParts implements ClusterParts {
   stop(): void {
     this.rest();
     this.#cancelRefresh();
+    this.#removed.stop();
     for (const reflector of this.#reflectors) void reflector.stop();
   }
 
