@@ -64,6 +64,7 @@ export class Lane {
 
   constructor(cycle: Cycle, work: LaneWork, number: number, canAddRows: boolean) {
     const { laneOf, order } = work.territories;
+    const clusterOf = cycle.rankedRows.cluster;
     this.cycle = cycle;
     this.number = number;
     this.claimsStart = work.claimsStart[number]!;
@@ -75,14 +76,14 @@ export class Lane {
     this.#deadlineMs = performance.now() + work.patienceMs;
     this.#isBehind = new Uint8Array(cycle.rankedRows.start.length);
     let count = 0;
-    for (let i = 0; i < order.length; i++) if (laneOf[i] === number) count++;
+    for (const rankedRow of order) if (laneOf[clusterOf[rankedRow]!] === number) count++;
     this.#places = new Uint32Array(count);
     this.#rankedRows = new Uint32Array(count);
     for (let i = 0, at = 0; i < order.length; i++) {
-      if (laneOf[i] !== number) continue;
+      const cluster = clusterOf[order[i]!]!;
+      if (laneOf[cluster] !== number) continue;
       this.#places[at] = i;
       this.#rankedRows[at++] = order[i]!;
-      const cluster = cycle.rankedRows.cluster[order[i]!]!;
       if (this.#isBehind[cluster] === 1) continue;
       this.#isBehind[cluster] = 1;
       this.#behind.push(cluster);
@@ -106,7 +107,7 @@ export class Lane {
     const cluster = this.cycle.rankedRows.cluster[rankedRow]!;
     if (this.#isBehind[cluster] === 1) this.#catchUp(cluster);
     const place = this.#places[this.#index]!;
-    const crosses = this.#work.territories.crosses[place] === 1;
+    const crosses = this.#work.territories.crosses[rankedRow] === 1;
     if (this.cycle.turnsAhead.isServed(rankedRow)) this.#enterServed(rankedRow, place);
     else if (this.#turns.mayServe(place, crosses)) this.#serve(rankedRow, place);
     else {
@@ -143,7 +144,7 @@ export class Lane {
       this.#advance();
     } else {
       // Members of a fold can use other classes than the fold.
-      const mayAddRows = this.#canAddRows && this.#work.territories.crosses[place] === 1;
+      const mayAddRows = this.#canAddRows && this.#work.territories.crosses[rankedRow] === 1;
       if (kind === RowKind.Gang || (kind === RowKind.Fold && mayAddRows)) this.noteClaimsOfOthers();
       serveFromFree(cycle, rankedRow);
       // The rest of the turn of a lender concerns its cluster only, so other lanes need not wait for it.
@@ -179,7 +180,8 @@ export class Lane {
     const { crosses } = this.#work.territories;
     const places = this.#places;
     if (this.#crossing < this.#index) this.#crossing = this.#index;
-    while (this.#crossing < places.length && crosses[places[this.#crossing]!] === 0) this.#crossing++;
+    while (this.#crossing < places.length && crosses[this.#rankedRows[this.#crossing]!] === 0)
+      this.#crossing++;
     const nextCrossing = this.#crossing < places.length ? places[this.#crossing]! : NO_ROW;
     this.#turns.advance(this.next, nextCrossing, this.cycle.claims.count);
   }

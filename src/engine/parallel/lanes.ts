@@ -13,7 +13,7 @@ import { type LaneResult, mergeResults, resultOf } from './lane-result.ts';
 import { type RequestsMemory, requestsMemory } from './requests.ts';
 import { passRowsOf, Separations } from './separations.ts';
 import { LaneCycles } from './shared-state.ts';
-import { type Territories, territoriesOf } from './territories.ts';
+import { type Division, TerritoryDivision } from './territories.ts';
 import { closeLane, turnsMemory } from './turns.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
@@ -94,6 +94,7 @@ export class Lanes {
   #trialLength = TRIAL;
   /** Remaining passes in which no label is tried. */
   #undivided = 0;
+  readonly #territories = new TerritoryDivision();
   readonly #division: ClusterDivision;
   /** Memory that cluster lanes share, used again from pass to pass. */
   #order: Uint32Array = new Uint32Array(0);
@@ -124,9 +125,9 @@ export class Lanes {
 
   /** Serves rows in several lanes; returns false, without having served any, if that would not pay off. */
   #serveInLanes(order: Uint32Array, lanes: number): boolean {
-    const territories = this.#territories(order, lanes);
-    if (territories !== null) {
-      this.#serveTerritories(lanes, territories);
+    const divided = this.#divideByLabel(order, lanes);
+    if (divided !== null) {
+      this.#serveTerritories(lanes, divided);
       return true;
     }
     const isAuto = this.#options.lanes === 'auto';
@@ -208,7 +209,7 @@ export class Lanes {
   }
 
   /** The rows of each lane; null if no label divides the rows well enough. */
-  #territories(order: Uint32Array, lanes: number): Territories | null {
+  #divideByLabel(order: Uint32Array, lanes: number): Division | null {
     const { eager, lanes: given } = this.#options;
     const mayDivideClusters = this.#dividesClusters(order);
     if (eager === 'clusters' && mayDivideClusters) return null;
@@ -216,13 +217,14 @@ export class Lanes {
       this.#undivided--;
       return null;
     }
-    const rows = passRowsOf(this.#cycle, order);
+    const rows = passRowsOf(this.#cycle, order.length);
     const separation = this.#separations.best(this.#cycle, rows, eager === 'parts' ? 1 : LARGEST_CROSSING);
-    const found = territoriesOf(this.#cycle, rows, separation, lanes, this.#unhosted);
+    const found = this.#territories.divide(this.#cycle, order, rows, separation, lanes, this.#unhosted);
+    const largest = Math.max(...found.rows);
     if (eager === 'parts') return found;
-    if (given !== 'auto' && !(mayDivideClusters && found.largest === order.length)) return found;
+    if (given !== 'auto' && !(mayDivideClusters && largest === order.length)) return found;
     const isWorthIt =
-      found.largest <= Math.max(LARGEST_SHARE, 1.3 / lanes) * order.length &&
+      largest <= Math.max(LARGEST_SHARE, 1.3 / lanes) * order.length &&
       found.crossing <= LARGEST_CROSSING * order.length;
     if (!isWorthIt) this.#undivided = UNDIVIDED_PASSES;
     return isWorthIt ? found : null;
@@ -235,13 +237,11 @@ export class Lanes {
     return this.#cycle.sharing.isActive && (isForced || order.length >= SMALLEST_CLUSTER_WORK);
   }
 
-  #serveTerritories(lanes: number, territories: Territories): void {
+  #serveTerritories(lanes: number, { rows, territories }: Division): void {
     const cycle = this.#cycle;
-    const { laneOf, order } = territories;
+    const { order } = territories;
     const { accelerators, ignoredAccelerators, poolOrder } = cycle.options;
-    const rowsOf = new Uint32Array(lanes);
-    for (let i = 0; i < order.length; i++) rowsOf[laneOf[i]!]!++;
-    const claimsStart = cycle.openLanes(lanes, this.#membersIn(order));
+    const claimsStart = cycle.openLanes(lanes, this.#members());
     const work: LaneWork = {
       territories,
       lanes,
@@ -253,13 +253,13 @@ export class Lanes {
       patienceMs: this.#patienceFor(order.length),
     };
     // A lane without rows has served them all.
-    for (let lane = 0; lane < lanes; lane++) if (rowsOf[lane] === 0) closeLane(work.control, lane);
-    const open = [...rowsOf.keys()].filter((lane) => lane === 0 || rowsOf[lane]! > 0);
+    for (let lane = 0; lane < lanes; lane++) if (rows[lane] === 0) closeLane(work.control, lane);
+    const open = [...rows.keys()].filter((lane) => lane === 0 || rows[lane]! > 0);
     const threads = this.#threadsFor(open.length);
     const lanesOf = Array.from({ length: threads }, (_, thread) =>
       open.filter((_lane, i) => i % threads === thread),
     );
-    const used = rowsOf.filter((rows) => rows > 0).length;
+    const used = rows.filter((count) => count > 0).length;
     let own: readonly Lane[] = [];
     this.#drive(used, lanesOf, work, () => {
       own = this.#cycles.open(work, lanesOf[0]!, true);
@@ -282,7 +282,7 @@ export class Lanes {
       laneOf,
       requests: this.#requests,
       control: this.#requests.control,
-      claimsStart: cycle.openLanes(lanes, this.#membersIn(order)),
+      claimsStart: cycle.openLanes(lanes, this.#members()),
       retries,
       patienceMs: this.#patienceFor(order.length),
     };
@@ -310,10 +310,14 @@ export class Lanes {
       );
   }
 
-  #membersIn(order: Uint32Array): number {
-    const { members } = this.#cycle.rankedRows;
+  /** Needs that the rows of the pass stand for. */
+  #members(): number {
+    const { credits, fleet, rankedRows } = this.#cycle;
+    const { members, start } = rankedRows;
+    const { pending, pendingEnd } = credits;
     let sum = 0;
-    for (let i = 0; i < order.length; i++) sum += members[order[i]!]!;
+    for (const cluster of fleet.clusters.sorted())
+      for (let i = start[cluster]!; i < pendingEnd[cluster]!; i++) sum += members[pending[i]!]!;
     return sum;
   }
 

@@ -41,7 +41,7 @@ function passOf({ clusters, demand }: Fleet, rowsPerCluster: number): PassRows {
     return [...demand.ranked.slice(offset, offset + rowsPerCluster)].map((row) => ({ cluster, row }));
   });
   return {
-    order: Uint32Array.from(rows.keys()),
+    rankedRow: Uint32Array.from(rows.keys()),
     cluster: Uint32Array.from(rows, ({ cluster }) => cluster),
     pattern: Uint32Array.from(rows, ({ row }) => demand.pattern[row]!),
   };

@@ -13,19 +13,31 @@ const CLASSES_PER_ROW = 64;
 /** Labels with more values than this do not separate rows, and their parts would be too small. */
 const MOST_PARTS = 256;
 
-/** Rows of a pass in rank order, with what divides them: copied once, since rows in rank order are read all over memory. */
+/** Rows of a pass with what divides them, cluster by cluster, as they are in memory: in rank order they are all over it. */
 export interface PassRows {
-  readonly order: Uint32Array;
+  readonly rankedRow: Uint32Array;
   readonly cluster: Uint32Array;
   readonly pattern: Uint32Array;
 }
 
-export function passRowsOf({ rankedRows }: Cycle, order: Uint32Array): PassRows {
-  return {
-    order,
-    cluster: order.map((rankedRow) => rankedRows.cluster[rankedRow]!),
-    pattern: order.map((rankedRow) => rankedRows.pattern[rankedRow]!),
+/** The rows of the pass; `count`: how many there are. */
+export function passRowsOf({ credits, fleet, rankedRows }: Cycle, count: number): PassRows {
+  const { pending, pendingEnd } = credits;
+  const rows = {
+    rankedRow: new Uint32Array(count),
+    cluster: new Uint32Array(count),
+    pattern: new Uint32Array(count),
   };
+  let at = 0;
+  for (const cluster of fleet.clusters.sorted()) {
+    for (let i = rankedRows.start[cluster]!; i < pendingEnd[cluster]!; i++, at++) {
+      const rankedRow = pending[i]!;
+      rows.rankedRow[at] = rankedRow;
+      rows.cluster[at] = cluster;
+      rows.pattern[at] = rankedRows.pattern[rankedRow]!;
+    }
+  }
+  return rows;
 }
 
 /** Parts by one label. */
@@ -52,19 +64,19 @@ export class Separations {
    * do.
    */
   best(cycle: Cycle, rows: PassRows, largestCrossing: number): Separation {
-    const { order } = rows;
+    const { length } = rows.rankedRow;
     const used = usedPatterns(cycle, rows);
-    const most = largestCrossing * order.length;
+    const most = largestCrossing * length;
     // Which labels the patterns name is not read before it is known that the last one no longer divides the rows.
     if (this.#last !== null) {
       const found = this.#by(this.#last, cycle, rows, used);
-      if (found !== null && crossingBy(found, order) <= most) return found;
+      if (found !== null && crossingBy(found, length) <= most) return found;
     }
     let best: Separation | null = null;
     let least = most;
-    for (const key of [...this.#keysOf(cycle, order, used)].sort()) {
+    for (const key of [...this.#keysOf(cycle, length, used)].sort()) {
       const found = this.#by(key, cycle, rows, used);
-      const crossing = found === null ? order.length : crossingBy(found, order);
+      const crossing = found === null ? length : crossingBy(found, length);
       if (crossing > least || (best !== null && crossing === least)) continue;
       best = found;
       least = crossing;
@@ -73,7 +85,7 @@ export class Separations {
     return best ?? counted(cycle, rows, 1, () => 0);
   }
 
-  #keysOf({ fleet }: Cycle, order: Uint32Array, used: readonly number[]): ReadonlySet<string> {
+  #keysOf({ fleet }: Cycle, rows: number, used: readonly number[]): ReadonlySet<string> {
     const keys = new Set<string>();
     let classes = 0;
     for (const number of used) {
@@ -81,14 +93,14 @@ export class Separations {
       for (const { key } of pattern.requirements) keys.add(key);
       classes += pattern.fittingClasses().length;
     }
-    return classes > CLASSES_PER_ROW * order.length ? new Set() : keys;
+    return classes > CLASSES_PER_ROW * rows ? new Set() : keys;
   }
 
   /** Null if the label has too many values, or if too many classes would have to be read, as where all of them change. */
   #by(key: string, cycle: Cycle, rows: PassRows, used: readonly number[]): Separation | null {
     const { domains, patterns } = cycle.fleet;
     const partOf = new Int32Array(patterns.size);
-    this.#readsLeft = CLASSES_PER_ROW * rows.order.length;
+    this.#readsLeft = CLASSES_PER_ROW * rows.rankedRow.length;
     for (const pattern of used) {
       partOf[pattern] = this.#partOf(key, cycle, pattern);
       if (partOf[pattern]! >= MOST_PARTS || this.#readsLeft < 0) return null;
@@ -147,9 +159,9 @@ function counted(
   return { parts, partOf, rows };
 }
 
-/** Rows that do not belong to the part of most rows of their cluster. */
-function crossingBy({ parts, rows }: Separation, order: Uint32Array): number {
-  let crossing = order.length;
+/** How many of `count` rows do not belong to the part of most rows of their cluster. */
+function crossingBy({ parts, rows }: Separation, count: number): number {
+  let crossing = count;
   for (let at = 0; at < rows.length; at += parts) {
     let most = 0;
     for (let part = 0; part < parts; part++) most = Math.max(most, rows[at + part]!);

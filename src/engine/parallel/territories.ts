@@ -4,60 +4,80 @@
 // served when all better-ranked rows of other lanes are, and no worse-ranked row that needs free machines is served
 // before it. So does a fold that may not host all its members, since these can use other machines. Used by lanes.ts.
 
-import { sharedUint8, sharedUint32 } from '../../collections/columns.ts';
+import { withRoom } from '../../collections/columns.ts';
 import { Credit } from '../assign/credits.ts';
 import { NONE, RowKind } from '../assign/ranked-rows.ts';
 import type { Cycle } from '../cycle.ts';
 import { homeOf, NO_PART, type PassRows, type Separation } from './separations.ts';
 
-/** Rows of the pass by lane; all indexes are places in rank order. In shared memory, for lanes on other threads. */
+/** Rows of the pass by lane. In shared memory, for lanes on other threads. */
 export interface Territories {
   /** Ranked rows in rank order. */
   readonly order: Uint32Array;
+  /** By cluster: the lane of its rows. */
   readonly laneOf: Uint32Array;
-  /** 1 for a row that crosses. */
+  /** By ranked row: 1 for a row that crosses. */
   readonly crosses: Uint8Array;
-  /** Rows of the lane with most rows. */
-  readonly largest: number;
+}
+
+/** How the rows of a pass are divided. */
+export interface Division {
+  /** Valid until the next division. */
+  readonly territories: Territories;
+  /** Rows by lane. */
+  readonly rows: Uint32Array;
   /** Rows that cross and need free machines, as far as that is known. */
   readonly crossing: number;
 }
 
-/**
- * Divides the rows of a pass between lanes. Clusters in `pinned`, and all that is coupled with them, belong to lane 0, and
- * their folds cross.
- */
-export function territoriesOf(
-  cycle: Cycle,
-  rows: PassRows,
-  separation: Separation,
-  lanes: number,
-  pinned: ReadonlySet<number>,
-): Territories {
-  const { kind } = cycle.rankedRows;
-  const { order } = rows;
-  const { laneOfCluster, laneOfPart } = assigned(cycle, rows, separation, lanes, pinned);
-  const shared = sharedUint32(order.length);
-  shared.set(order);
-  const laneOf = sharedUint32(order.length);
-  const crosses = sharedUint8(order.length);
-  const counts = new Uint32Array(lanes);
-  let crossing = 0;
-  for (let i = 0; i < order.length; i++) {
-    const rankedRow = order[i]!;
-    const cluster = rows.cluster[i]!;
-    const lane = laneOfCluster[cluster]!;
-    const part = separation.partOf(rows.pattern[i]!);
-    laneOf[i] = lane;
-    counts[lane]!++;
-    // Without free machines that it could use, a row depends on its cluster alone.
-    const isAtHome = part === NO_PART || laneOfPart.get(part) === lane;
-    const mayAddRows = pinned.has(cluster) && kind[rankedRow] === RowKind.Fold;
-    if (isAtHome && !mayAddRows) continue;
-    crosses[i] = 1;
-    if (needsFree(cycle, rankedRow)) crossing++;
+/** Divides the rows of passes. Its columns are reused, since a cold fleet has hundreds of thousands of rows. */
+export class TerritoryDivision {
+  #order: Uint32Array = new Uint32Array(0);
+  #laneOf: Uint32Array = new Uint32Array(0);
+  #crosses: Uint8Array = new Uint8Array(0);
+
+  /**
+   * Divides the rows of a pass, in rank order in `order`, between lanes. Clusters in `pinned`, and all that is coupled with
+   * them, belong to lane 0, and their folds cross.
+   */
+  divide(
+    cycle: Cycle,
+    order: Uint32Array,
+    rows: PassRows,
+    separation: Separation,
+    lanes: number,
+    pinned: ReadonlySet<number>,
+  ): Division {
+    const { kind, pattern } = cycle.rankedRows;
+    const { laneOfCluster, laneOfPart } = assigned(cycle, rows, separation, lanes, pinned);
+    this.#order = withRoom(this.#order, order.length);
+    this.#order.set(order);
+    this.#laneOf = withRoom(this.#laneOf, laneOfCluster.length);
+    this.#laneOf.set(laneOfCluster);
+    this.#crosses = withRoom(this.#crosses, pattern.length);
+    const crosses = this.#crosses.fill(0);
+    const counts = new Uint32Array(lanes);
+    let crossing = 0;
+    for (let i = 0; i < rows.rankedRow.length; i++) {
+      const rankedRow = rows.rankedRow[i]!;
+      const cluster = rows.cluster[i]!;
+      const lane = laneOfCluster[cluster]!;
+      const part = separation.partOf(rows.pattern[i]!);
+      counts[lane]!++;
+      // Without free machines that it could use, a row depends on its cluster alone.
+      const isAtHome = part === NO_PART || laneOfPart.get(part) === lane;
+      const mayAddRows = pinned.has(cluster) && kind[rankedRow] === RowKind.Fold;
+      if (isAtHome && !mayAddRows) continue;
+      crosses[rankedRow] = 1;
+      if (needsFree(cycle, rankedRow)) crossing++;
+    }
+    const territories = {
+      order: this.#order.subarray(0, order.length),
+      laneOf: this.#laneOf,
+      crosses,
+    };
+    return { territories, rows: counts, crossing };
   }
-  return { order: shared, laneOf, crosses, largest: Math.max(...counts), crossing };
 }
 
 /** Whether it is known that a row needs free machines; other rows only wait for rows of their cluster. */
