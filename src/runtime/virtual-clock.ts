@@ -12,6 +12,8 @@ interface Timer {
 /** A clock that tests advance. Timers fire in the order of their due time, then of their creation. */
 export class VirtualClock implements MonotonicClock {
   #now: number;
+  /** What `now` is ahead of the monotonic time. */
+  #offsetMs = 0;
   #waiting = 0;
   readonly #timers = new MinHeap<Timer>();
 
@@ -20,11 +22,16 @@ export class VirtualClock implements MonotonicClock {
   }
 
   now(): number {
-    return this.#now;
+    return this.#now + this.#offsetMs;
   }
 
   monotonic(): number {
     return this.#now;
+  }
+
+  /** Corrects `now`, as a time server does. Timers and the monotonic time are not affected. */
+  step(ms: number): void {
+    this.#offsetMs += ms;
   }
 
   /** Number of pending timers. */

@@ -2,7 +2,7 @@
 // A roll-up is built at the moment it can be sent, so that what is sent is always the latest state and no stale one
 // waits anywhere. Used by shard-session.ts.
 
-import type { Clock } from '../../runtime/clock.ts';
+import type { MonotonicClock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { SessionLimits } from './limits.ts';
 
@@ -20,7 +20,7 @@ export interface OutgoingRollup {
 type RollupLimits = Pick<SessionLimits, 'rollupMs' | 'rollupSpacingMs' | 'rollupAckMs'>;
 
 export interface RollupSenderParts {
-  readonly clock: Clock;
+  readonly clock: MonotonicClock;
   readonly random: Random;
   readonly limits: RollupLimits;
   /** The demand of the cluster now; null while it is not known completely. */
@@ -37,7 +37,7 @@ export class RollupSender {
   readonly #parts: RollupSenderParts;
   #isOpen = false;
   #isDue = false;
-  /** When the last one was built. */
+  /** When the last one was built. All times are monotonic: a clock that is set back must not delay roll-ups. */
   #lastMs = Number.NEGATIVE_INFINITY;
   #inFlight: { readonly timestampUnixNanos: bigint; readonly sentMs: number } | null = null;
   #nextAtMs = 0;
@@ -68,7 +68,7 @@ export class RollupSender {
   request(): void {
     if (!this.#isOpen || this.#isDue) return;
     const { clock, limits } = this.#parts;
-    const atMs = Math.max(clock.now(), this.#lastMs + limits.rollupSpacingMs);
+    const atMs = Math.max(clock.monotonic(), this.#lastMs + limits.rollupSpacingMs);
     if (atMs < this.#nextAtMs) this.#schedule(atMs);
   }
 
@@ -78,7 +78,7 @@ export class RollupSender {
     if (sent === null || (timestampUnixNanos !== 0n && timestampUnixNanos !== sent.timestampUnixNanos))
       return;
     this.#settled();
-    this.#parts.acknowledged(sent.timestampUnixNanos, this.#parts.clock.now() - sent.sentMs);
+    this.#parts.acknowledged(sent.timestampUnixNanos, this.#parts.clock.monotonic() - sent.sentMs);
     this.pump();
   }
 
@@ -94,11 +94,11 @@ export class RollupSender {
     const { clock, random, limits, build, canSend, send } = this.#parts;
     if (!this.#isOpen || !this.#isDue || this.#inFlight !== null || !canSend()) return;
     this.#isDue = false;
-    this.#lastMs = clock.now();
+    this.#lastMs = clock.monotonic();
     // Scheduled first: a builder that fails is called again.
     const spread = Math.floor(limits.rollupMs / 4);
     this.#schedule(this.#lastMs + limits.rollupMs - random.below(spread + 1));
-    const rollup = build(BigInt(Math.floor(this.#lastMs)) * NANOS_PER_MS);
+    const rollup = build(BigInt(Math.floor(clock.now())) * NANOS_PER_MS);
     if (rollup === null) return;
     this.#inFlight = { timestampUnixNanos: rollup.timestampUnixNanos, sentMs: this.#lastMs };
     this.#cancelAck = clock.after(limits.rollupAckMs, () => {
@@ -117,7 +117,7 @@ export class RollupSender {
     this.#cancelNext();
     this.#nextAtMs = atMs;
     const { clock } = this.#parts;
-    this.#cancelNext = clock.after(atMs - clock.now(), () => {
+    this.#cancelNext = clock.after(atMs - clock.monotonic(), () => {
       this.#isDue = true;
       this.pump();
     });

@@ -163,6 +163,20 @@ describe('roll-ups', () => {
     expect(new Set(gaps).size).toBeGreaterThan(5);
   });
 
+  it('given a clock that is set back by an hour, then roll-ups and requests are sent as before', async () => {
+    const { session, opened, clock } = scene();
+    const shard = opened();
+    shard.ackRollup();
+    await clock.advance(5_000);
+    clock.step(-3_600_000);
+    session.requestRollup();
+    await clock.advance(1_000);
+    expect(shard.rollups).toHaveLength(2);
+    shard.ackRollup();
+    await clock.advance(10_000);
+    expect(shard.rollups).toHaveLength(3);
+  });
+
   it('given requests in quick succession, then one roll-up follows, a second after the last', async () => {
     const { session, opened, clock } = scene();
     const shard = opened();

@@ -196,7 +196,7 @@ export class ShardSession implements ShardLink {
 
   #lost(why: string): void {
     const { clock, random } = this.#parts;
-    const wasHealthy = this.#state === 'open' && clock.now() - this.#openedMs >= this.#limits.healthyMs;
+    const wasHealthy = this.#state === 'open' && clock.monotonic() - this.#openedMs >= this.#limits.healthyMs;
     this.#failures = wasHealthy ? 1 : this.#failures + 1;
     // With jitter: thousands of operators that lost the same shard must not reconnect at the same moment.
     const retryMs = backoffMs(random, this.#limits.reconnect, this.#failures);
@@ -223,7 +223,7 @@ export class ShardSession implements ShardLink {
   }
 
   #receive({ payload }: ShardMessage): void {
-    this.#lastReceivedMs = this.#parts.clock.now();
+    this.#lastReceivedMs = this.#parts.clock.monotonic();
     const { handlers } = this.#parts;
     if (payload?.$case === 'ack') {
       this.#acknowledged(payload.value);
@@ -267,7 +267,7 @@ export class ShardSession implements ShardLink {
     this.#isProbing = false;
     if (this.#state === 'open') return;
     this.#state = 'open';
-    this.#openedMs = this.#parts.clock.now();
+    this.#openedMs = this.#parts.clock.monotonic();
     this.#features = new Set(FEATURES.filter((feature) => features.includes(feature)));
     if (!this.#features.has('drain-report')) this.#replies.discard('nodeReport');
     this.#event({ kind: 'connected', shardEpoch, features: [...this.#features] });
@@ -282,7 +282,7 @@ export class ShardSession implements ShardLink {
 
   /** HTTP/2 keepalive finds a dead connection; a hello finds a shard that is behind a proxy and no longer answers. */
   #watchSilence(): void {
-    const quietMs = this.#parts.clock.now() - this.#lastReceivedMs;
+    const quietMs = this.#parts.clock.monotonic() - this.#lastReceivedMs;
     const leftMs = this.#limits.silenceMs - quietMs;
     // A session that does not read cannot expect an answer.
     if (leftMs <= 0 && !this.#isProbing && !this.#isPaused) this.#greet('the shard no longer answers');
