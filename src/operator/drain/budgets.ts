@@ -93,7 +93,7 @@ export class Budgets {
    * The room that is left after the claims of other rounds; the caller must plan and claim before it awaits anything. Without
    * the right to read budgets the eviction API alone decides.
    */
-  async read(namespaces: readonly string[], now: number): Promise<BudgetRoom> {
+  async read(namespaces: readonly string[], monotonicMs: number): Promise<BudgetRoom> {
     const room = new BudgetRoom();
     // Whether the status counts an eviction that ends during the read is not known, so it is counted here.
     const claimed = new Map(this.#claims);
@@ -109,8 +109,8 @@ export class Budgets {
     this.#readers.delete(claimed);
     for (const [id, pods] of claimed) room.spend(id, pods);
     for (const [id, { retryMs }] of [...this.#refused]) {
-      if (retryMs > now) room.exhaust(id);
-      else if (retryMs + REFUSED.maxMs < now) this.#refused.delete(id);
+      if (retryMs > monotonicMs) room.exhaust(id);
+      else if (retryMs + REFUSED.maxMs < monotonicMs) this.#refused.delete(id);
     }
     return room;
   }
@@ -130,9 +130,9 @@ export class Budgets {
     }
   }
 
-  refused(id: string, now: number): void {
+  refused(id: string, monotonicMs: number): void {
     const failures = (this.#refused.get(id)?.failures ?? 0) + 1;
-    this.#refused.set(id, { failures, retryMs: now + longestBackoffMs(REFUSED, failures) });
+    this.#refused.set(id, { failures, retryMs: monotonicMs + longestBackoffMs(REFUSED, failures) });
   }
 
   accepted(id: string): void {

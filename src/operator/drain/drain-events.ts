@@ -1,7 +1,7 @@
 // What drains say to people: Events on the Node and metrics. An Event about blockers is written when they change, and at
 // most once a minute for one node.
 
-import type { Clock } from '../../runtime/clock.ts';
+import type { MonotonicClock } from '../../runtime/clock.ts';
 import type { Node } from '../kube/objects.ts';
 import { type EventSink, nodeReference, type OperatorMetrics } from '../nodes/contract.ts';
 import type { Drain } from './drain.ts';
@@ -16,9 +16,9 @@ const BLOCKER_KINDS = ['pdb', 'pod', 'node'] as const;
 export class DrainEvents {
   readonly #events: EventSink;
   readonly #metrics: OperatorMetrics;
-  readonly #clock: Clock;
+  readonly #clock: MonotonicClock;
 
-  constructor(events: EventSink, metrics: OperatorMetrics, clock: Clock) {
+  constructor(events: EventSink, metrics: OperatorMetrics, clock: MonotonicClock) {
     this.#events = events;
     this.#metrics = metrics;
     this.#clock = clock;
@@ -37,7 +37,7 @@ export class DrainEvents {
   /** Whether there was something new to say. */
   blocked(drain: Drain, node: Node): boolean {
     const names = drain.blockers.slice(0, MAX_NAMES).join(', ');
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     if (names === '' || names === drain.announced || now - drain.announcedMs < MIN_INTERVAL_MS) return false;
     drain.announced = names;
     drain.announcedMs = now;

@@ -16,6 +16,11 @@ export interface DrainSettings {
   readonly stuckMs: number;
   /** How long a reclaim is tried at most, within the grace that the shard gives. */
   readonly maxReclaimMs: number;
+  /**
+   * A node counts as drained if no pods are left this long after the cordon. The scheduler may have chosen the node before it
+   * saw the cordon, and a pod that it binds after the drain is reported dies with the machine. Longer delays every drain.
+   */
+  readonly settleMs: number;
 }
 
 export const DEFAULT_DRAIN_SETTINGS: DrainSettings = {
@@ -25,6 +30,7 @@ export const DEFAULT_DRAIN_SETTINGS: DrainSettings = {
   orphanGraceMs: 30_000,
   stuckMs: 60_000,
   maxReclaimMs: 10 * 60_000,
+  settleMs: 2_000,
 };
 
 /** Nodes or namespaces that are read, and pods without a budget that are evicted, at a time. */
@@ -35,7 +41,10 @@ export class Drain {
   record: DrainRecord;
   /** Looks in a row without progress, or failed calls. */
   idleRounds = 0;
+  /** When the node is due again, in monotonic time. */
   nextMs: number;
+  /** When this process last cordoned the node, or found it cordoned after a start; in monotonic time. */
+  cordonedMs: number;
   /** Start of the last round that read the node. */
   lookedMs = Number.NEGATIVE_INFINITY;
   /** Pods left at the last look; infinity before the first. */
@@ -51,10 +60,11 @@ export class Drain {
   announced = '';
   announcedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(node: string, record: DrainRecord, nowMs: number) {
+  constructor(node: string, record: DrainRecord, monotonicMs: number) {
     this.node = node;
     this.record = record;
-    this.nextMs = nowMs;
+    this.nextMs = monotonicMs;
+    this.cordonedMs = monotonicMs;
   }
 
   /** Whether there may be something to evict. */

@@ -4,7 +4,7 @@
 
 import { MachineState } from '../../model/index.ts';
 import { longestBackoffMs } from '../../runtime/backoff.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { MonotonicClock } from '../../runtime/clock.ts';
 import type {
   NodeStateUpdate,
   ReclaimInstruction,
@@ -41,7 +41,7 @@ const MAX_INSTRUCTIONS = 10_000;
 
 export interface DrainsDeps {
   readonly kube: KubeClient;
-  readonly clock: Clock;
+  readonly clock: MonotonicClock;
   readonly link: ShardLink;
   readonly table: NodeTable;
   readonly events: EventSink;
@@ -86,6 +86,7 @@ export class Drains {
       log,
       metrics,
       writes: this.#writes,
+      settleMs: this.#settings.settleMs,
       mayEvict: (drain) => this.#mayEvict(drain),
       awaitedByPreemptions: () => this.#awaitedByPreemptions(),
     });
@@ -286,9 +287,11 @@ export class Drains {
     if (this.#isWithdrawn(id, name, nodeName))
       return this.#release(nodeName, record, 'Withdrawn by the shard.');
     const isNew = this.#active.get(nodeName)?.record.instruction !== id;
-    const drain = isNew ? new Drain(nodeName, record, clock.now()) : this.#active.get(nodeName)!;
+    const monotonicMs = clock.monotonic();
+    const drain = isNew ? new Drain(nodeName, record, monotonicMs) : this.#active.get(nodeName)!;
     drain.record = record;
-    drain.nextMs = Math.min(drain.nextMs, clock.now());
+    drain.cordonedMs = monotonicMs;
+    drain.nextMs = Math.min(drain.nextMs, monotonicMs);
     this.#active.set(nodeName, drain);
     this.#deps.setDraining?.(machine, true);
     if (isNew) this.#events.started(drain, found);
@@ -319,7 +322,7 @@ export class Drains {
     const record = parseRecord(node.drain);
     // A record that cannot be read is released with the orphans.
     if (record === null) return;
-    this.#active.set(node.name, new Drain(node.name, record, this.#deps.clock.now()));
+    this.#active.set(node.name, new Drain(node.name, record, this.#deps.clock.monotonic()));
     this.#deps.setDraining?.(record.machine, true);
   }
 
@@ -361,7 +364,7 @@ export class Drains {
   }
 
   #hurry(): void {
-    const now = this.#deps.clock.now();
+    const now = this.#deps.clock.monotonic();
     for (const drain of this.#active.values()) drain.nextMs = Math.min(drain.nextMs, now);
     this.#schedule();
   }
@@ -387,7 +390,11 @@ export class Drains {
     if (drain.broken.size > 0) this.#events.broken(drain, look.node);
     // A node that a person keeps stays, also without pods.
     const isKept = look.isProtected && drain.record.kind === 'reclaim' && drain.record.waits;
-    if (pods.length === 0 && !isKept) return await this.#finish(drain, look.node, '');
+    if (pods.length === 0 && !isKept) {
+      if (look.isSettled) return await this.#finish(drain, look.node, '');
+      drain.nextMs = drain.cordonedMs + this.#settings.settleMs;
+      return;
+    }
     const blockers = isKept && look.blockers.length === 0 ? [nodeId(drain.node)] : look.blockers;
     const isOver = now >= deadlineMs(drain.record);
     const ends = pods.map(({ endsMs }) => endsMs);
@@ -416,12 +423,12 @@ export class Drains {
 
   #later(drain: Drain, now: number, isProgress: boolean): void {
     const { retryMs, maxRetryMs } = this.#settings;
-    const deadline = deadlineMs(drain.record);
+    const leftMs = deadlineMs(drain.record) - now;
     // The provider is called some seconds after the deadline of a preemption: these are not spent on a backoff.
-    const isHurried = drain.record.kind === 'preemption' && now >= deadline;
+    const isHurried = drain.record.kind === 'preemption' && leftMs <= 0;
     drain.idleRounds = isProgress || isHurried ? 0 : drain.idleRounds + 1;
     const delay = longestBackoffMs({ baseMs: retryMs, maxMs: maxRetryMs }, drain.idleRounds + 1);
-    drain.nextMs = now < deadline ? Math.min(now + delay, deadline) : now + delay;
+    drain.nextMs = this.#deps.clock.monotonic() + (leftMs > 0 ? Math.min(delay, leftMs) : delay);
   }
 
   /** Nothing is left to evict: marks the node, so that a restart reports it again, and reports it. */

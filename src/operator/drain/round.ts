@@ -2,7 +2,7 @@
 // them out. Pods of one budget are evicted one after the other; pods that need no room in parallel. A round is short, however
 // many nodes drain: what it does not begin in time is left to the next one, which looks at the most urgent nodes first.
 
-import type { Clock } from '../../runtime/clock.ts';
+import type { MonotonicClock } from '../../runtime/clock.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Node, Pod } from '../kube/objects.ts';
 import type { OperatorLog, OperatorMetrics } from '../nodes/contract.ts';
@@ -33,6 +33,8 @@ export type Look =
       /** The node itself must not be disrupted. */
       readonly isProtected: boolean;
       readonly pods: readonly DrainPod[];
+      /** The pods were read long enough after the cordon for all earlier bindings to be among them. */
+      readonly isSettled: boolean;
       readonly evicted: number;
       readonly blockers: readonly string[];
       /** Evictions were left to the next round. */
@@ -41,10 +43,11 @@ export type Look =
 
 export interface RoundDeps {
   readonly kube: KubeClient;
-  readonly clock: Clock;
+  readonly clock: MonotonicClock;
   readonly writes: NodeWrites;
   readonly log: OperatorLog;
   readonly metrics: OperatorMetrics;
+  readonly settleMs: number;
   /** Whether pods of the node may be evicted now; asked again before each eviction. */
   readonly mayEvict: (drain: Drain) => boolean;
   /** Budgets that preemptions wait for: no reclaim uses their room. */
@@ -55,6 +58,7 @@ interface Read {
   readonly drain: Drain;
   readonly node: Node;
   readonly pods: readonly DrainPod[];
+  readonly isSettled: boolean;
 }
 
 interface Progress {
@@ -79,9 +83,9 @@ export class DrainRound {
     const { clock, mayEvict } = this.#deps;
     const looks = new Map<Drain, Look>();
     const reads: Read[] = [];
-    const endMs = clock.now() + MAX_PART_MS;
+    const endMs = clock.monotonic() + MAX_PART_MS;
     await forEachLimited(drains, async (drain) => {
-      if (clock.now() >= endMs) return;
+      if (clock.monotonic() >= endMs) return;
       const read = await this.#read(drain);
       if ('kind' in read) looks.set(drain, read);
       else reads.push(read);
@@ -91,17 +95,17 @@ export class DrainRound {
     );
     const movable = reads.filter(({ drain, pods }) => pods.length > 0 && mayEvict(drain));
     if (movable.length > 0) await this.#evict(kind, movable, progress);
-    for (const { drain, node, pods } of reads) {
+    for (const { drain, node, pods, isSettled } of reads) {
       const { evicted, blockers, isCut } = progress.get(drain.node)!;
       const isProtected = isNodeProtected(node.metadata.annotations);
-      const found = { node, isProtected, pods, evicted, isCut };
+      const found = { node, isProtected, pods, isSettled, evicted, isCut };
       looks.set(drain, { kind: 'read', ...found, blockers: [...blockers].sort() });
     }
     return looks;
   }
 
   async #read(drain: Drain): Promise<Read | Look> {
-    const { kube, writes, log } = this.#deps;
+    const { kube, clock, writes, log, settleMs } = this.#deps;
     try {
       const node = await writes.read(drain.node);
       if (node === null) return { kind: 'gone' };
@@ -111,9 +115,10 @@ export class DrainRound {
       // has left, and a drain that is not open is not looked at again.
       drain.record = { ...record, state: drain.record.state };
       if (node.spec?.unschedulable !== true) await this.#cordonAgain(drain, record);
+      const isSettled = clock.monotonic() - drain.cordonedMs >= settleMs;
       const query = { fieldSelector: `spec.nodeName=${drain.node}` };
       const pods = await listAll<Pod>(kube, PODS, query, { maxRetries: 0 });
-      return { drain, node, pods: drainPods(pods) };
+      return { drain, node, pods: drainPods(pods), isSettled };
     } catch (error) {
       log('info', 'drain.unreadable', { node: drain.node, error });
       return { kind: 'unknown' };
@@ -125,6 +130,7 @@ export class DrainRound {
     await this.#deps.writes.cordon(drain.node, (now) =>
       recordOf(now)?.instruction === record.instruction ? { ...record, cordoned: true } : null,
     );
+    drain.cordonedMs = this.#deps.clock.monotonic();
   }
 
   async #evict(
@@ -134,18 +140,18 @@ export class DrainRound {
   ): Promise<void> {
     const { clock, mayEvict } = this.#deps;
     const namespaces = new Set(reads.flatMap(({ pods }) => pods.map(({ namespace }) => namespace)));
-    const room = await this.#budgets.read([...namespaces].sort(), clock.now());
+    const room = await this.#budgets.read([...namespaces].sort(), clock.monotonic());
     // Planned and claimed at once, so that a round of the other kind counts it.
     const all = this.#plan(kind, reads, room, progress);
     for (const { needsRoom, budgets } of all) if (needsRoom) this.#budgets.claim(budgets);
 
     const drains = new Map(reads.map(({ drain }) => [drain.node, drain]));
     const exhausted = new Set<string>();
-    const endMs = clock.now() + MAX_PART_MS;
+    const endMs = clock.monotonic() + MAX_PART_MS;
     const one = async (eviction: Eviction): Promise<void> => {
       const { node, budgets, isForced } = eviction;
       const drain = drains.get(node)!;
-      if (clock.now() >= endMs) progress.get(node)!.isCut = true;
+      if (clock.monotonic() >= endMs) progress.get(node)!.isCut = true;
       // A withdrawal may have come since the plan was made.
       else if (mayEvict(drain) && (isForced || !budgets.some((id) => exhausted.has(id))))
         await this.#carryOut(eviction, drain, progress.get(node)!, exhausted);
@@ -211,7 +217,7 @@ export class DrainRound {
       progress.blockers.add(id);
       exhausted.add(id);
       // Of a pod that was expected to need no room, the health has changed since: that says nothing about the others.
-      if (needsRoom) this.#budgets.refused(id, clock.now());
+      if (needsRoom) this.#budgets.refused(id, clock.monotonic());
     }
     if (refusing.length === 0) progress.blockers.add(podId(pod));
   }

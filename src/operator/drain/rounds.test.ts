@@ -99,6 +99,46 @@ describe('a preemption of 10 s beside many drains on a slow API server', () => {
   });
 });
 
+describe('a clock that is set back by an hour', () => {
+  it('given drains that wait for a budget, then they go on as before', async () => {
+    const s = new DrainScene();
+    s.cluster.addBudget('a', 'web', WEB, 0);
+    for (const name of ['n1', 'n2']) {
+      s.node(name);
+      webPod(s, `web-${name}`, name);
+    }
+    s.start();
+    s.instruct('i1', ['n1']);
+    s.instruct('i2', ['n2'], { kind: KIND_PREEMPTION });
+    await s.clock.advance(20_000);
+    s.clock.step(-3_600_000);
+    s.cluster.setAllowed('a', 'web', 2);
+    await s.clock.advance(60_000);
+    expect([...s.evicted()].sort()).toEqual(['a/web-n1', 'a/web-n2']);
+    expect(s.drains.draining).toBe(0);
+  });
+
+  it('given a budget that has refused, then it is asked again as before', async () => {
+    const s = new DrainScene();
+    s.cluster.addBudget('a', 'web', WEB, 1);
+    s.node('n1');
+    webPod(s, 'web-n1', 'n1');
+    let isRefused = true;
+    s.start({
+      before: ({ verb }) => {
+        if (verb === 'evict' && isRefused)
+          throw new KubeError('no', { status: 429, causes: [{ reason: 'DisruptionBudget' }] });
+      },
+    });
+    s.instruct('i1', ['n1']);
+    await s.clock.advance(5_000);
+    s.clock.step(-3_600_000);
+    isRefused = false;
+    await s.clock.advance(60_000);
+    expect(s.evicted()).toEqual(['a/web-n1']);
+  });
+});
+
 describe('the room of a budget between rounds', () => {
   function shared(room: number): DrainScene {
     const s = new DrainScene();

@@ -1,14 +1,14 @@
 // When nodes that drain are looked at. Preemptions and reclaims have rounds of their own, one at a time of each kind, so that
 // a preemption, which may have seconds, never waits for the reclaims. Used by drains.ts.
 
-import type { Clock } from '../../runtime/clock.ts';
+import type { MonotonicClock } from '../../runtime/clock.ts';
 import type { OperatorLog } from '../nodes/contract.ts';
 import { type Drain, forEachLimited } from './drain.ts';
 import { type DrainKind, deadlineMs } from './record.ts';
 import type { DrainRound, Look } from './round.ts';
 
 export interface RoundsDeps {
-  readonly clock: Clock;
+  readonly clock: MonotonicClock;
   readonly log: OperatorLog;
   readonly round: Pick<DrainRound, 'run'>;
   readonly drains: () => Iterable<Drain>;
@@ -54,7 +54,7 @@ export class Rounds {
       let earliest = Number.POSITIVE_INFINITY;
       for (const drain of this.#openOf(lane.kind)) earliest = Math.min(earliest, drain.nextMs);
       if (earliest === Number.POSITIVE_INFINITY) continue;
-      const delay = Math.max(0, earliest - clock.now());
+      const delay = Math.max(0, earliest - clock.monotonic());
       lane.cancelTimer = clock.after(delay, () => void this.#run(lane));
     }
   }
@@ -67,8 +67,8 @@ export class Rounds {
     const { clock, log, round, judge, retryMs, ended } = this.#deps;
     lane.isRunning = true;
     try {
-      const now = clock.now();
-      const due = [...this.#openOf(lane.kind)].filter(({ nextMs }) => nextMs <= now);
+      const [now, monotonicMs] = [clock.now(), clock.monotonic()];
+      const due = [...this.#openOf(lane.kind)].filter(({ nextMs }) => nextMs <= monotonicMs);
       const looks = await round.run(lane.kind, inTurn(due, now));
       for (const drain of looks.keys()) drain.lookedMs = now;
       await forEachLimited([...looks], async ([drain, look]) => {
@@ -76,7 +76,7 @@ export class Rounds {
       });
     } catch (error) {
       log('error', 'drain.round-failed', { error });
-      for (const drain of this.#openOf(lane.kind)) drain.nextMs = clock.now() + retryMs;
+      for (const drain of this.#openOf(lane.kind)) drain.nextMs = clock.monotonic() + retryMs;
     } finally {
       lane.isRunning = false;
     }
