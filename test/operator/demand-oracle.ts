@@ -166,7 +166,7 @@ export class Cluster {
     }
     for (const pod of this.#objects.pods.values()) {
       const node = pod.spec.nodeName ?? '';
-      if (node === '' || !isOverhead(pod) || isOver(pod) || isIgnored(pod)) continue;
+      if (node === '' || !isOverhead(pod) || isOver(pod)) continue;
       const best = byNode.get(node)?.sort(byRank)[0];
       const { resources, problem } = podResources(pod);
       if (best !== undefined && problem === null) addTo(rows.get(rowKey(best))!.sum, resources);

@@ -136,6 +136,20 @@ describe('rows', () => {
     expect(sums()).toEqual(new Map());
   });
 
+  it('given DaemonSet pods that opt out, alone or with their namespace, then they count with their node all the same', () => {
+    demand.consumers.nodes.set({ metadata: { name: 'node-1' } });
+    const ignore = { 'bigfleet.lucy.sh/ignore': 'true' };
+    const agent = owned('agent', 'DaemonSet');
+    list('namespaces', { metadata: { name: 'system', labels: ignore } });
+    list(
+      'pods',
+      pod('a', { nodeName: 'node-1' }),
+      pod('alone', { nodeName: 'node-1' }, { ...agent, labels: ignore }),
+      pod('with', { nodeName: 'node-1' }, { ...agent, namespace: 'system' }),
+    );
+    expect(built().amounts).toEqual([{ sum: { cpu: '3' }, unit: { cpu: '1' } }]);
+  });
+
   it('given a node whose DaemonSet pods request nothing, then a row that is left and returns before a roll-up stays', () => {
     const idle = { containers: [{ name: 'proxy' }], nodeName: 'node-1' };
     const sized = (name: string, cpu: string, priority = 0) =>

@@ -42,6 +42,7 @@ export class NodeAccounts {
     this.#rows.removeIfEmpty(before.row);
   }
 
+  /** With pods that opt out: they take room of their node all the same, as min_unit expects them to. */
   #overheadOf(entry: NodeEntry): NodeEntry['overhead'] {
     if (!entry.isManaged) return null;
     const { row: rowOf, flags, nextOnNode, vector } = this.#table;
@@ -51,7 +52,7 @@ export class NodeAccounts {
       if (rowOf[slot] !== 0) {
         const row = this.#rows.at(rowOf[slot]!);
         if (best === null || (row !== best && compareRows(row, best) < 0)) best = row;
-      } else if ((flags[slot]! & (NEVER_COUNTS | Flag.Ignored)) === Flag.Overhead) {
+      } else if ((flags[slot]! & NEVER_COUNTS) === Flag.Overhead) {
         const resources = this.#vectors.valueOf(vector[slot]!);
         // Pods that request nothing must not be a reason to refer to a row, which they do not keep from being removed.
         if (resources.size > 0) vectors.push(resources);
