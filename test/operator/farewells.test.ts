@@ -20,7 +20,7 @@ describe('a machine that leaves its cluster', () => {
   ])('given one that %s, then the operator keeps nothing of it', (_, state, after) => {
     const machines = new Machines({
       clock: new VirtualClock(0),
-      before: { isEmpty: true, wasInCluster: () => false },
+      before: { isEmpty: true, wasInCluster: () => false, ready: () => [] },
       gone: () => {},
       resynced: () => {},
     });

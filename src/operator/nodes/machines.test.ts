@@ -105,6 +105,35 @@ describe('machines that leave the cluster', () => {
     again.nodes.stop();
   });
 
+  it('given a shard that reports the machines of one provider late, then those with a Ready Node stay until it has', async () => {
+    const { cluster, clock, nodes, register } = await nodesScene();
+    const ready = (status: string) => ({ status: { conditions: [{ type: 'Ready', status }] } });
+    for (const machine of ['fast', 'slow', 'left']) {
+      nodes.nodeStateUpdate(nodeStateUpdate(machine, Configured));
+      register(machine, ready('True') as never);
+    }
+    await clock.advance(1_000);
+    const gone: string[] = [];
+    nodes.onMachineGone((machine) => gone.push(machine));
+    nodes.connected();
+    nodes.nodeStateUpdate(nodeStateUpdate('fast', Configured));
+    await clock.advance(10 * 60_000);
+    expect(gone).toEqual([]);
+    expect(cluster.get(`${UPCOMING}/un-slow`)).toBeDefined();
+    // Its provider has answered; the host of the other one has ended.
+    nodes.nodeStateUpdate(nodeStateUpdate('slow', Configured));
+    register('left', ready('Unknown') as never);
+    await clock.advance(61_000);
+    expect(gone).toEqual(['left']);
+
+    nodes.connected();
+    nodes.nodeStateUpdate(nodeStateUpdate('fast', Configured));
+    await clock.advance(29 * 60_000);
+    expect(gone).toEqual(['left']);
+    await clock.advance(2 * 60_000);
+    expect(gone).toEqual(['left', 'slow']);
+  });
+
   it('given an update that a machine has left with, then its object and its tie go at once, and a repetition changes nothing', async () => {
     const { cluster, clock, table, register, nodes, calls } = await nodesScene();
     const gone = { lastError: GONE };

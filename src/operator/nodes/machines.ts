@@ -29,7 +29,8 @@ const LONGEST_RESYNC_MS = 5 * 60_000;
 
 /**
  * A shard that starts accepts sessions before its providers have listed their machines, which takes minutes if they are
- * slow. While it has reported none of the machines known before, their absence says nothing for this time.
+ * slow. While it has reported none of the machines known before, or lacks one whose Node is Ready, absence says nothing for
+ * this time.
  */
 const SILENT_RESYNC_MS = 30 * 60_000;
 
@@ -47,6 +48,8 @@ type Applied = 'kept' | 'left' | 'repeated' | 'refused';
 export interface KnownMachines {
   readonly isEmpty: boolean;
   wasInCluster(machine: string): boolean;
+  /** Machines with a Node that is Ready now. */
+  ready(): Iterable<string>;
 }
 
 export class Machines {
@@ -167,13 +170,25 @@ export class Machines {
   #resyncLeftMs(): number {
     const now = this.#clock.now();
     const { resyncMs, quietMs } = this.#settings;
-    if (this.#reported!.size > 0) {
+    const isReadyMissing = this.#isReadyMissing();
+    if (this.#reported!.size > 0 && !isReadyMissing) {
       const settledMs = Math.max(this.#firstUpdateMs + resyncMs, this.#lastUpdateMs + quietMs);
       return Math.min(settledMs, this.#firstUpdateMs + LONGEST_RESYNC_MS) - now;
     }
-    const isMissingAll = this.#latest.size > 0 || !this.#before.isEmpty;
-    const waitMs = isMissingAll ? Math.max(SILENT_RESYNC_MS, resyncMs) : resyncMs;
+    // The machines of a slow provider get the time that those of the first one had.
+    this.#firstUpdateMs = now;
+    const isMissing = isReadyMissing || this.#latest.size > 0 || !this.#before.isEmpty;
+    const waitMs = isMissing ? Math.max(SILENT_RESYNC_MS, resyncMs) : resyncMs;
     return Math.min(resyncMs, this.#startMs + waitMs - now);
+  }
+
+  /** Whether a machine known before has not been reported although it runs: its provider may not have listed it yet. */
+  #isReadyMissing(): boolean {
+    for (const machine of this.#before.ready()) {
+      if (this.#reported!.has(machine)) continue;
+      if (this.#latest.has(machine) || this.#before.wasInCluster(machine)) return true;
+    }
+    return false;
   }
 
   #finish(): void {

@@ -184,6 +184,9 @@ export class Nodes {
         return true;
       },
       wasInCluster: (machine) => upcoming.wasInCluster(machine),
+      *ready() {
+        for (const [machine, { ready }] of table.managed()) if (ready === 'True') yield machine;
+      },
     };
   }
 

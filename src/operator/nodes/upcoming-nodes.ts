@@ -9,7 +9,6 @@ import { FIELD_MANAGER } from '../kube/writes.ts';
 import type { TaintRule } from '../pods/settings.ts';
 import { nodeReference, type OperatorMetrics } from './contract.ts';
 import type { KeyedWrites } from './keyed-writes.ts';
-import type { KnownMachines } from './machines.ts';
 import type { NodeTable } from './node-table.ts';
 import { BIGFLEET_API, listAll, UPCOMING_NODES } from './paths.ts';
 import {
@@ -43,7 +42,7 @@ export interface UpcomingNodesDeps {
   readonly taintRules?: readonly TaintRule[];
 }
 
-export class UpcomingNodes implements KnownMachines {
+export class UpcomingNodes {
   readonly #deps: UpcomingNodesDeps;
   readonly #stored = new Map<string, Stored>();
   readonly #updates = new Map<string, NodeStateUpdate>();
