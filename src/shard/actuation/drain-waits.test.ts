@@ -250,6 +250,16 @@ describe.each([
     expect(scene.actuation.isProtected('m')).toBe(false);
   });
 
+  it('given a report that names neither budget nor pod, then it is protected for a minute only', () => {
+    const scene = draining(kind, action);
+    report(scene, 'drain-blocked', { reason: 'BigFleet does not manage this node.' });
+    expect(stateOf(scene)).toBe(Configured);
+    scene.hand.advance(59_000);
+    expect(scene.actuation.isProtected('m')).toBe(true);
+    scene.hand.advance(1_000);
+    expect(scene.actuation.isProtected('m')).toBe(false);
+  });
+
   it('given blockers, then the outcome names them', () => {
     const scene = draining(kind, action);
     report(scene, 'drain-blocked', { blockedBy: [BUDGET], reason: 'no disruption allowed' });

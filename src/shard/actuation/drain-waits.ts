@@ -27,8 +27,8 @@ export interface DrainWaitsParts {
   readonly isRetired: (cluster: string) => boolean;
   /** Calls the provider. */
   readonly proceed: (inFlight: ActionInFlight) => void;
-  /** Leaves the machine in its cluster. */
-  readonly withdraw: (inFlight: ActionInFlight, why: string) => void;
+  /** Leaves the machine in its cluster. `isHeld`: a budget, a pod or the end of the grace kept it there. */
+  readonly withdraw: (inFlight: ActionInFlight, why: string, isHeld: boolean) => void;
   /** For metrics and logs. */
   readonly ended: (inFlight: ActionInFlight, end: DrainEnd, brokenBudgets: readonly string[]) => void;
 }
@@ -123,7 +123,8 @@ export class DrainWaits {
     this.#byMachine.set(machine, told);
     if (what === 'drained') this.#drained(told);
     // A preemption that is blocked may still drain before its deadline: budgets may allow more evictions by then.
-    else if (!isPreemption(told)) this.#withdraw(told, `The cluster reports: ${wordsOf(told)}`);
+    else if (!isPreemption(told))
+      this.#withdraw(told, `The cluster reports: ${wordsOf(told)}`, told.blockedBy.length > 0);
     return true;
   }
 
@@ -163,7 +164,7 @@ export class DrainWaits {
     const waiting = this.#byMachine.get(machine);
     if (waiting === undefined) return;
     if (!isPreemption(waiting))
-      this.#withdraw(waiting, `The grace ended and pods are left: ${wordsOf(waiting)}`);
+      this.#withdraw(waiting, `The grace ended and pods are left: ${wordsOf(waiting)}`, true);
     else {
       const message = `The grace ended and pods were left: ${wordsOf(waiting)}`;
       this.#proceed(waiting, 'forced', message, budgetsIn(waiting));
@@ -179,10 +180,10 @@ export class DrainWaits {
     this.#parts.proceed(inFlight);
   }
 
-  #withdraw(waiting: Waiting, why: string): void {
+  #withdraw(waiting: Waiting, why: string, isHeld: boolean): void {
     this.#end(waiting);
     this.#parts.ended(waiting.inFlight, 'withdrawn', []);
-    this.#parts.withdraw(waiting.inFlight, why);
+    this.#parts.withdraw(waiting.inFlight, why, isHeld);
   }
 
   #end({ inFlight, cancel }: Waiting): void {

@@ -17,6 +17,12 @@ import { DrainWaits } from './drain-waits.ts';
 import type { Instructions } from './instructions.ts';
 import { outcomeOf } from './pending-actions.ts';
 
+/**
+ * Protection after a report that names nothing that holds the node, such as one that the operator does not know it: the next
+ * attempt may succeed. Shorter: attempts that fail at once follow each other closely.
+ */
+const UNHELD_PROTECTED_MS = 60_000;
+
 export interface EvictionsParts {
   readonly ledger: MachineLedger;
   readonly clock: Clock;
@@ -50,7 +56,7 @@ export class Evictions {
     this.waits = new DrainWaits({
       ...{ clock, reporters, isRetired },
       proceed: (inFlight) => parts.executor().proceed(inFlight),
-      withdraw: (inFlight, why) => this.#withdraw(inFlight, why),
+      withdraw: (inFlight, why, isHeld) => this.#withdraw(inFlight, why, isHeld),
       ended: (inFlight, end, broken) =>
         observer.drainWaited(recordOf(inFlight), inFlight.drainKind!, end, broken),
     });
@@ -138,9 +144,10 @@ export class Evictions {
       machineFacts.note(id, { protectedUntilMs: null, node: null });
   }
 
-  #withdraw(inFlight: ActionInFlight, why: string): void {
+  #withdraw(inFlight: ActionInFlight, why: string, isHeld: boolean): void {
     const { clock, machineFacts, executor, protectedMs } = this.#parts;
-    machineFacts.note(inFlight.action.machine, { protectedUntilMs: clock.now() + protectedMs });
+    const ms = isHeld ? protectedMs : Math.min(protectedMs, UNHELD_PROTECTED_MS);
+    machineFacts.note(inFlight.action.machine, { protectedUntilMs: clock.now() + ms });
     executor().withdraw(inFlight, why);
   }
 }
