@@ -7,6 +7,7 @@ import { DRAIN_CASES } from './drain-cases.ts';
 import { AMD64, type EndToEndCase } from './end-to-end-case.ts';
 import { asks, KubeWorld } from './kube-world.ts';
 import { PLACEMENT_CASES } from './placement-cases.ts';
+import { PREEMPTION_CASES } from './preemption-cases.ts';
 
 export const END_TO_END: readonly EndToEndCase[] = [
   {
@@ -57,4 +58,5 @@ export const END_TO_END: readonly EndToEndCase[] = [
   },
   ...DRAIN_CASES,
   ...PLACEMENT_CASES,
+  ...PREEMPTION_CASES,
 ];
