@@ -238,6 +238,33 @@ export const OBJECT_CASES: readonly EndToEndCase[] = [
     },
   },
   {
+    title: 'given opt-in mode, then only pods that opt in and do not opt out are served',
+    run: async (target, context) => {
+      const world = await KubeWorld.open(context, {
+        target,
+        clusters: ['web'],
+        // A machine for the others would be a large one.
+        offerings: [...OFFERINGS, offering('m16', { cpu: 16, count: 4, pricePerHour: 4, labels: AMD64 })],
+        operator: { demand: { mode: 'opt-in' } },
+      });
+      const optIn = { 'bigfleet.lucy.sh/opt-in': 'true' };
+      await createPod(world, 'foreign', asks('8'));
+      await createPod(world, 'ignored', asks('8'), {
+        labels: { ...optIn, 'bigfleet.lucy.sh/ignore': 'true' },
+      });
+      await world.until('the scheduler has found no node for them', async () =>
+        (await world.pods()).every(
+          ({ status }) => status?.conditions?.some(({ reason }) => reason === 'Unschedulable') === true,
+        ),
+      );
+      await world.deploy('api', 2, asks('1500m'), undefined, optIn);
+      await world.runs('api', 2);
+      await wants(world, 3);
+      await world.stays('the others ask for nothing', 2_000, () => world.bought === 1);
+      expect(await wantedCores(world)).toBe(3);
+    },
+  },
+  {
     title:
       'given a pod that no machine can hold, then its Event, the verdicts and `bigfleet explain pod` say why it waits',
     run: async (target, context) => {
