@@ -127,9 +127,10 @@ export const PLACEMENT_CASES: readonly EndToEndCase[] = [
         clusters: ['first', 'second'],
         offerings: [offering('m4', { cpu: 4, count: 4, labels: AMD64 })],
       });
-      await world.deploy('free', 2, asks('3'), 'second');
+      // Four of them are more than three machines have, so each pod gets a machine at once.
+      await world.deploy('free', 2, asks('3500m'), 'second');
       await world.budget('guarded', { minAvailable: 2 }, 'second');
-      await world.deploy('guarded', 2, asks('3'), 'second');
+      await world.deploy('guarded', 2, asks('3500m'), 'second');
       for (const app of ['free', 'guarded'])
         await world.until(`${app} runs`, async () => (await world.running(app, 'second')) === 2);
       const before = await identities(world, 'guarded', 'second');
@@ -142,7 +143,7 @@ export const PLACEMENT_CASES: readonly EndToEndCase[] = [
           value: 100_000,
         } as unknown as KubeObject,
       ]);
-      await world.deploy('urgent', 2, asks('3', { priorityClassName: 'urgent' }), 'first');
+      await world.deploy('urgent', 2, asks('3500m', { priorityClassName: 'urgent' }), 'first');
       await world.until('the urgent pods run', async () => (await world.running('urgent', 'first')) === 2);
       expect(await world.running('guarded', 'second')).toBe(2);
       expect(await identities(world, 'guarded', 'second')).toEqual(before);
