@@ -39,20 +39,21 @@ export function unmetVerdictsOf(cycle: Cycle, preemptions: ReadonlyMap<number, P
 
 /**
  * The purchase that would meet unmet rows at the lowest price, each row by itself: rows that could share machines may need
- * fewer. Rows without a remedy are left out.
+ * fewer. Rows without a remedy are left out, such as those of clusters that no machine can join.
  */
 export function cheapestPurchase(cycle: Cycle): Purchase {
   let machines = 0;
   let micros = 0;
   for (const unmet of cycle.result.unmet) {
-    const found =
-      cycle.rankedRows.kind[unmet.rankedRow] === RowKind.SetAside
-        ? null
-        : cycle.fittingMachines.cheapest(unmet);
+    const found = isPurchaseARemedy(cycle, unmet) ? cycle.fittingMachines.cheapest(unmet) : null;
     machines += found?.count ?? 0;
     micros += found === null ? 0 : found.count * microsOf(found.price);
   }
   return { machines, micros };
+}
+
+function isPurchaseARemedy(cycle: Cycle, { rankedRow }: Unmet): boolean {
+  return cycle.rankedRows.kind[rankedRow] !== RowKind.SetAside && cycle.canBind(rankedRow);
 }
 
 export interface Purchase {
@@ -223,7 +224,6 @@ export function choiceOf(
 
 function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetDetail {
   const { keys } = cycle.fleet;
-  const isSetAside = cycle.rankedRows.kind[unmet.rankedRow] === RowKind.SetAside;
   const pattern = cycle.rankedRows.pattern[unmet.rankedRow]!;
   const fitting = cycle.fittingMachines.fitting(pattern);
   const ownBlocked = ownBlockedOf(cycle, unmet.rankedRow, fitting);
@@ -232,7 +232,7 @@ function unmetOf(cycle: Cycle, unmet: Unmet, preemption: Preemption): UnmetDetai
     matching: cycle.fittingMachines.matching(pattern),
     fitting: ownBlocked.length === 0 ? fitting : { ...fitting, blocked: fitting.blocked - ownBlocked.length },
     blocker: unmet.blocker === NONE ? null : keys.keyOf(cycle.rankedRows.key[unmet.blocker]!),
-    extraSupply: isSetAside || !cycle.canBind(unmet.rankedRow) ? null : cycle.fittingMachines.extra(unmet),
+    extraSupply: isPurchaseARemedy(cycle, unmet) ? cycle.fittingMachines.extra(unmet) : null,
   };
 }
 
