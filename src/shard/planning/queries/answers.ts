@@ -33,7 +33,7 @@ import { machinePage } from './machine-page.ts';
 import { findNeed, needId, needRef } from './need-names.ts';
 import { explainNeed } from './need-obstacles.ts';
 import { IN_EXPLANATION, IN_LIST, needView } from './need-view.ts';
-import { firstWithin, offsetOf, offsetPage, pageOf } from './pages.ts';
+import { EMPTY_PAGE, firstWithin, offsetOf, offsetPage, pageOf } from './pages.ts';
 import { planOf } from './plan.ts';
 import { recentHistory } from './recent-history.ts';
 import { remarksOn } from './remarks.ts';
@@ -90,7 +90,7 @@ export class Answers {
   #needs(ask: Ask<'needs'>): Page<ReturnType<typeof needView>> {
     const { cluster, onlyUnmet, limit } = ask;
     const decision = this.#cycles.decision?.decided;
-    if (decision === undefined) return NOTHING;
+    if (decision === undefined) return EMPTY_PAGE;
     const skip = offsetOf(ask);
     const unmet = decision.unmet.filter(({ key }) => cluster === undefined || key.cluster === cluster);
     const verdicts = onlyUnmet
@@ -215,9 +215,12 @@ export class Answers {
     const maxBytes = only === undefined && ask.maxBytes !== undefined ? ask.maxBytes / 2 : ask.maxBytes;
     const share = { ...ask, maxBytes };
     return {
-      actions: only === 'waiting' ? { ...NOTHING, total: records.length } : this.#actionPage(share, records),
+      actions:
+        only === 'waiting' ? { ...EMPTY_PAGE, total: records.length } : this.#actionPage(share, records),
       waiting:
-        only === 'actions' ? { ...NOTHING, total: waitingTotal } : offsetPage(share, waiting, waitingTotal),
+        only === 'actions'
+          ? { ...EMPTY_PAGE, total: waitingTotal }
+          : offsetPage(share, waiting, waitingTotal),
     };
   }
 
@@ -284,8 +287,6 @@ function shareView({ machine, amount }: Share): NeedExplanation['shares'][number
 function remaindersView(counts: RemainderCounts, { minUnit }: Need): NeedExplanation['remainders'] {
   return { ...counts, sentence: remaindersText(counts, minUnit) };
 }
-
-const NOTHING = { items: [], total: 0, next: null } as const;
 
 /** Latest start first; on a tie, the higher action number first. */
 function newestFirst(a: Pick<ActionRecord, 'startedMs' | 'id'>, b: typeof a): number {

@@ -24,7 +24,7 @@ export function clusterPage(state: ControllerState, cycles: Cycles, ask: Ask): A
   if (ask.order === 'trouble') {
     const skip = offsetOf(ask);
     return pageOf(ask, {
-      entries: troubleFirst(names, state, decided, ask).slice(skip),
+      entries: troubledClustersFirst(names, state, decided, ask).slice(skip),
       total: names.length,
       viewOf: viewerOf(state, cycles),
       positionOf: (_, count) => String(skip + count),
@@ -47,7 +47,7 @@ function namesOf({ ledger, sessions }: ControllerState, { cluster, alsoNamed = [
 }
 
 /** Clusters with the most unmet Needs first, then others in trouble, then the rest; ties by name. */
-function troubleFirst(
+function troubledClustersFirst(
   names: readonly string[],
   { sessions, actuation, incomplete }: ControllerState,
   decided: Decision | null,
@@ -86,7 +86,7 @@ function viewerOf(state: ControllerState, cycles: Cycles): (cluster: string) => 
       needs: fleet.demand.rowsOf(fleet.clusters.find(cluster)).length,
       unmet: unmet.get(cluster) ?? 0,
       ...{ machinesByState, costPerHour: cost.perHour, cost, ownedCost },
-      usedShare: usedShares(fleet, cluster, cycles.usedOf(cluster)),
+      usedShare: usedShareOfCluster(fleet, cluster, cycles.usedOf(cluster)),
       setAside: setAsideView(incomplete.of(cluster), decided?.spareOf(cluster) ?? 0),
       ...{ freeze, retired: retiredView(retirements.of(cluster)), cannotBind, reports: null },
     };
@@ -94,7 +94,7 @@ function viewerOf(state: ControllerState, cycles: Cycles): (cluster: string) => 
 }
 
 /** By kind of hardware with serving machines of the cluster; empty before the first decision. */
-function usedShares(
+function usedShareOfCluster(
   fleet: Fleet,
   cluster: string,
   used: readonly Float64Array[] | null,

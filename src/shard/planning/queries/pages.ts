@@ -9,6 +9,8 @@ export interface Page<T> {
   readonly next: string | null;
 }
 
+export const EMPTY_PAGE = { items: [], total: 0, next: null } as const;
+
 /** Which part of a list is wanted. */
 export interface PageAsk {
   /** Items at most. */

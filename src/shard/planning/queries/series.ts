@@ -101,12 +101,12 @@ function gaugesOf(status: StatusView): Omit<SeriesPoint, 'unmet' | 'begun' | 'fa
     costByPart: cost.byPart,
     machinesByState,
     needs,
-    usedShare: usedShares(status),
+    usedShare: usedShareOfFleet(status),
   };
 }
 
 /** By kind of hardware with serving machines: the share of the resource that is used most. */
-function usedShares({ hardware }: StatusView): NonNullable<SeriesPoint['usedShare']> {
+function usedShareOfFleet({ hardware }: StatusView): NonNullable<SeriesPoint['usedShare']> {
   return Object.fromEntries(
     hardware.flatMap(({ kind, resources }) => {
       const amounts = Object.values(resources);

@@ -50,7 +50,9 @@ export function statusOf(
     supply: supplyOf(fleet, demandTally.wanted(), offered),
     hardware: served.map((each, kind) => hardwareView(fleet, kind, each, offered[kind]!)),
     providers: firstWithin(
-      parts.options.providers.map((name) => providerOf(state, name, health.get(name))).sort(troubleFirst),
+      parts.options.providers
+        .map((name) => providerOf(state, name, health.get(name)))
+        .sort(troubledProvidersFirst),
       parts.options.providers.length,
       PROVIDER_BYTES,
     ),
@@ -65,7 +67,7 @@ function unmetByAge(byBoth: readonly number[]): StatusView['unmetByAge'] {
 }
 
 /** Providers with a problem sort first, because a long list is truncated; otherwise the configured order is kept. */
-function troubleFirst(a: ProviderView, b: ProviderView): number {
+function troubledProvidersFirst(a: ProviderView, b: ProviderView): number {
   const isFine = ({ breaker, denial, heldLosses, lastError, health }: ProviderView): boolean =>
     breaker === 'closed' && denial === '' && heldLosses === 0 && lastError === '' && health.state === 'fine';
   return Number(isFine(a)) - Number(isFine(b));
