@@ -78,6 +78,8 @@ export interface Questions {
       order?: ListOrder | undefined;
       /** Takes precedence over `order`; `after` is then made by `sortedPosition`. */
       sort?: MachineSort | undefined;
+      /** For `where.id`: when the shard bought it, as the journal has it. */
+      boughtMs?: number | null | undefined;
     };
     answer: Page<MachineView>;
   };

@@ -81,6 +81,8 @@ export interface MachineRow {
   readonly labelsNotShown: number;
   readonly nodeName: string;
   readonly hostRef: string;
+  /** Absent in lists. */
+  readonly costSoFar?: { readonly sinceMs: number; readonly dollars: number } | null;
   readonly lastError: string;
   readonly need: NeedRefView | null;
   readonly usage: {

@@ -1,6 +1,7 @@
 // Pages of past events for `/v1/history`: from the journal, read backwards from a position with a bound on the rows of one
-// page, so that an answer never waits for a scan of the whole file. Used by process/shard-facade.ts.
+// page, so that an answer never waits for a scan of the whole file; and the time of a purchase. Used by process/shard-facade.ts.
 
+import { BigFleetError } from '../../model/index.ts';
 import { HistoryPageBuilder, matchesHistory } from '../planning/queries/recent-history.ts';
 import type { HistoryAsk, HistoryEvent, HistoryPage } from '../views.ts';
 import type { EventBody, JournalEvent } from './format.ts';
@@ -18,6 +19,21 @@ export function historyPage(path: string, ask: HistoryAsk): HistoryPage {
     return pageOf(reader, ask);
   } finally {
     reader.close();
+  }
+}
+
+/** When the shard last bought a machine; null if the journal does not have it, or is not written yet. */
+export function purchaseOf(path: string, machine: string): number | null {
+  try {
+    const reader = new JournalReader(path);
+    try {
+      return reader.boughtMs(machine, MAX_ROWS);
+    } finally {
+      reader.close();
+    }
+  } catch (error) {
+    if (error instanceof BigFleetError) return null;
+    throw error;
   }
 }
 

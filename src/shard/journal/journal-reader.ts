@@ -220,6 +220,19 @@ export class JournalReader {
     return this.#events('machine = ?', [JSON.stringify(machine)], span);
   }
 
+  /** When a machine was last bought, among its newest `limit` events; null if none of them says so. */
+  boughtMs(machine: string, limit: number): number | null {
+    const row = this.#one(
+      `SELECT json_extract(body, '$.action.endedMs') AS at_ms
+       FROM (SELECT id, body FROM events WHERE machine = ? ORDER BY id DESC LIMIT ?)
+       WHERE json_extract(body, '$.action.kind') = 'Provision' AND json_extract(body, '$.action.outcome') = 'success'
+       ORDER BY id DESC LIMIT 1`,
+      ...[JSON.stringify(machine), limit],
+    );
+    const atMs = row?.['at_ms'] ?? null;
+    return atMs === null ? null : Number(atMs);
+  }
+
   /** Events of a Need, and actions that took machines from it: those have its cluster and name it in `action.from`. */
   eventsOfNeed(need: string, span: Span): JournalEvent[] {
     const name = JSON.stringify(need);

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { NEED, record } from '../../../testing/support/actuation-scene.ts';
 import { ControllerScene } from '../../../testing/support/controller-scene.ts';
 import { fileAt, Recorded, withPath } from '../../../testing/support/journal.ts';
+import { MachineState } from '../../model/index.ts';
 import type { ReportView } from '../demand/cluster-demand.ts';
 import type { ControllerPort } from '../events.ts';
-import type { Order } from '../views.ts';
+import type { ActionView, Order } from '../views.ts';
 import { ShardFacade } from './shard-facade.ts';
 
 function facade(reports: readonly ReportView[], held: readonly string[] = [], journal: string | null = null) {
@@ -57,6 +59,57 @@ describe('history', () => {
       const { items } = await port.ask('history', { limit: 10, kinds: ['log'] });
       expect(items[0]).toMatchObject({ kind: 'log', event: { event: 'order', fields: { who: 'ann' } } });
     }
+  });
+});
+
+describe('the cost of one machine so far', () => {
+  const HOUR_MS = 3_600_000;
+  const PURCHASE: ActionView = {
+    ...{ id: 'a', kind: 'Provision', machine: 'm', provider: 'p', cluster: 'c1', need: null, from: null },
+    ...{ reason: 'phase1.speculative', capacityType: '', zone: '', leaving: null, errorClass: null },
+    ...{ startedMs: 1, acceptedMs: 1, endedMs: 1, outcome: 'success', message: '', attempts: 1 },
+  };
+
+  it.each([
+    ['in the journal', 'm', { dollars: 6 }],
+    ['of another machine', 'other', null],
+  ])(
+    'given a purchase %s and none in memory, then it counts from there or is not known',
+    async (_, machine, expected) => {
+      await withPath(async (path) => {
+        // Given
+        const file = fileAt(path);
+        const { facade: port, scene } = facade([], [], path);
+        scene.list([record('m', MachineState.Idle, { pricePerHour: 2 })]).tick();
+        const sinceMs = scene.hand.now() - 3 * HOUR_MS;
+        const { recorder } = new Recorded(file);
+        for (const endedMs of [sinceMs - HOUR_MS, sinceMs])
+          recorder.event({ kind: 'action-ended', action: { ...PURCHASE, machine, endedMs } });
+        recorder.event({ kind: 'action-ended', action: { ...PURCHASE, machine, outcome: 'stock_out' } });
+        recorder.flush();
+        // When
+        const { items } = await port.ask('machines', { where: { id: 'm' }, limit: 1 });
+        // Then
+        expect(items[0]!.costSoFar).toEqual(expected === null ? null : { ...expected, sinceMs });
+        file.close();
+      });
+    },
+  );
+
+  it('given no journal, then the purchase in memory counts', async () => {
+    // Given
+    const { facade: port, scene } = facade([]);
+    scene
+      .list([record('m', MachineState.Speculative, { pricePerHour: 2 })])
+      .demand('c1', NEED)
+      .tick();
+    scene.accept('create', MachineState.Idle, { pricePerHour: 2 });
+    const sinceMs = scene.hand.now();
+    scene.hand.advance(HOUR_MS);
+    // When
+    const { items } = await port.ask('machines', { where: { id: 'm' }, limit: 1 });
+    // Then
+    expect(items[0]!.costSoFar).toEqual({ sinceMs, dollars: 2 });
   });
 });
 

@@ -43,6 +43,8 @@ export class ShardFacade implements ShardPort {
     if (name === 'clusters') return (await this.#clusters(ask as Questions['clusters']['ask'])) as Answer<Q>;
     if (name === 'history' && this.#journal !== null)
       return (await this.#history(this.#journal, ask as HistoryAsk)) as Answer<Q>;
+    if (name === 'machines' && this.#journal !== null)
+      return (await this.#machines(this.#journal, ask as Questions['machines']['ask'])) as Answer<Q>;
     const answer = await this.#controller.ask(name, ask);
     if (name === 'explain') return this.#withRemarks(answer as NeedExplanation | null) as Answer<Q>;
     return answer;
@@ -70,6 +72,14 @@ export class ShardFacade implements ShardPort {
       if (!(error instanceof BigFleetError)) throw error;
       return await this.#controller.ask('history', ask);
     }
+  }
+
+  /** Of a single machine, with the time of its purchase from the journal: the actions in memory end with the process. */
+  async #machines(journal: string, ask: Questions['machines']['ask']): Promise<Answer<'machines'>> {
+    const { id } = ask.where;
+    if (id === undefined) return await this.#controller.ask('machines', ask);
+    const { purchaseOf } = await import('../journal/history-page.ts');
+    return await this.#controller.ask('machines', { ...ask, boughtMs: purchaseOf(journal, id) });
   }
 
   async #heldOrder({ kind, cluster }: RollupOrder): Promise<OrderResult> {

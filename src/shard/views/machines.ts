@@ -40,6 +40,16 @@ export const MachineView = view('MachineView', 'A machine.', {
     .describe(
       'Until when it is not reclaimed, because its cluster could not drain it; null if that was not so.',
     ),
+  costSoFar: z
+    .object({
+      sinceMs: timeMs.describe('When the shard last bought it.'),
+      dollars: z.number().describe('For the time since then, at the present price.'),
+    })
+    .nullable()
+    .exactOptional()
+    .describe(
+      'What the host has cost; absent in lists. null without a host, and where neither the journal nor the actions in memory have the purchase.',
+    ),
   hostRef: z.string().describe('Name of the host; empty without one.'),
   lastError: z.string(),
   need: NeedRef.nullable().describe('The row that the machine is bound for, or on its way to.'),

@@ -12,8 +12,8 @@ import {
 import type { MachineSort, MachineView, Page, Questions } from '../../views.ts';
 import type { ControllerState } from '../controller.ts';
 import { textFilter } from './machine-text.ts';
-import { LISTED_LABELS, machineView } from './machine-view.ts';
-import { pageOf } from './pages.ts';
+import { costSoFarOf, LISTED_LABELS, machineView } from './machine-view.ts';
+import { EMPTY_PAGE, pageOf } from './pages.ts';
 import { stateLabel } from './status.ts';
 
 type Ask = Questions['machines']['ask'];
@@ -21,7 +21,6 @@ type Ask = Questions['machines']['ask'];
 /** Prefixes of a page position in the order with Failed machines first. */
 const FAILED = '0 ';
 const OTHERS = '1 ';
-const NOTHING = { items: [], total: 0, next: null } as const;
 
 /** `usersOf` names the rows that count on a machine; it is called for a single machine only, since it takes long. */
 export function machinePage(
@@ -33,10 +32,12 @@ export function machinePage(
   const { machines } = state.ledger.fleet;
   if (where.id !== undefined) {
     const view = machineView(state, where.id, Number.POSITIVE_INFINITY, usersOf(where.id));
-    return view === null ? NOTHING : { items: [view], total: 1, next: null };
+    if (view === null) return EMPTY_PAGE;
+    const costSoFar = costSoFarOf(state, view, ask.boughtMs ?? null);
+    return { items: [{ ...view, costSoFar }], total: 1, next: null };
   }
   const wanted = where.state === undefined ? null : stateOfLabel(where.state);
-  if (wanted === undefined) return NOTHING;
+  if (wanted === undefined) return EMPTY_PAGE;
   const hidden = where.withForgotten === true ? new Set<number>() : forgottenSlots(state);
   const matches = labelFilter(state, where.labels ?? []);
   const hasText = where.text === undefined ? () => true : textFilter(state, where.text);

@@ -2,12 +2,14 @@
 // by machine-page.ts.
 
 import {
+  dollarsOfMicros,
   drainOrderText,
   effectiveAllocatable,
   excerpt,
   formatResources,
   leftOver,
   type MachineUser,
+  microsOf,
   type ResourceVector,
   renewalText,
   unclaimedText,
@@ -71,6 +73,21 @@ export function machineView(
     ...{ quarantine, isForgotten },
     action: action === null ? null : actionView(action),
   };
+}
+
+/** `recordedMs`: when it was bought as the journal has it, which outlives the actions in memory and lags behind them. */
+export function costSoFarOf(
+  { actuation, parts }: ControllerState,
+  { id, hostRef, pricePerHour }: MachineView,
+  recordedMs: number | null,
+): NonNullable<MachineView['costSoFar']> | null {
+  let sinceMs = recordedMs ?? Number.NEGATIVE_INFINITY;
+  for (const { machine, kind, outcome, endedMs } of actuation.actions())
+    if (machine === id && kind === 'Provision' && outcome === 'success' && endedMs !== null)
+      sinceMs = Math.max(sinceMs, endedMs);
+  const hours = (parts.clock.now() - sinceMs) / 3_600_000;
+  if (hostRef === '' || hours < 0 || !Number.isFinite(hours)) return null;
+  return { sinceMs, dollars: dollarsOfMicros(Math.round(hours * microsOf(pricePerHour))) };
 }
 
 function drainView({ actuation, parts }: ControllerState, id: string): MachineView['drain'] {

@@ -1,8 +1,7 @@
 // One machine: what it is, who uses it, what happened to it, what it costs, and the orders that a person may give.
 
 import { useState } from 'preact/hooks';
-import type { Action } from '../../feed.ts';
-import type { MachineRow, Page } from '../../feed-details.ts';
+import type { MachineRow } from '../../feed-details.ts';
 import { count, dollars, moment, perHour, span } from '../../figures.ts';
 import { clusterLink, linkTo, type Place } from '../../place.ts';
 import { html, type VNode } from '../html.ts';
@@ -17,40 +16,26 @@ import { quantitiesText } from './needs.ts';
 export function Machine({ place, nowMs }: { readonly place: Place; readonly nowMs: number }): VNode {
   const [id = ''] = place.parts;
   const machine = useData<MachineRow>(`/v1/machines/${encodeURIComponent(id)}`);
-  const actions = useData<{ actions: Page<Action> }>(
-    `/v1/actions?machine=${encodeURIComponent(id)}&limit=${MAX_ACTIONS}`,
-  );
-  const boughtMs = boughtAt(actions.value?.actions.items ?? []);
   return html`<div>
-    ${machineView({ id, nowMs, machine, boughtMs })}
+    ${machineView({ id, nowMs, machine })}
     ${machine.value === undefined ? null : html`<${Orders} machine=${machine.value} />`}
     <${History} query=${{ machine: id }} nowMs=${nowMs} title="What happened to it, and why" />
   </div>`;
 }
 
-const MAX_ACTIONS = 50;
-
-/** When the shard last bought it; null if that is too long ago to be known, or the machine was there before. */
-export function boughtAt(actions: readonly Action[]): number | null {
-  const bought = actions.filter(({ kind, outcome }) => kind === 'Provision' && outcome === 'success');
-  const times = bought.flatMap(({ endedMs }) => endedMs ?? []);
-  return times.length === 0 ? null : Math.max(...times);
-}
-
 interface View {
-  readonly boughtMs?: number | null;
   readonly id: string;
   readonly nowMs: number;
   readonly machine: Data<MachineRow>;
 }
 
-export function machineView({ id, nowMs, machine: { value, error }, boughtMs = null }: View): VNode {
+export function machineView({ id, nowMs, machine: { value, error } }: View): VNode {
   if (value === undefined)
     return html`<${Section} id="machine" title=${`Machine ${id}`}>
       ${error === '' ? html`<${Quiet}>Loading.<//>` : html`<p class="failed" role="status">${error}</p>`}
     <//>`;
   return html`<div class="grid">
-    <${About} machine=${value} nowMs=${nowMs} boughtMs=${boughtMs} />
+    <${About} machine=${value} nowMs=${nowMs} />
     <${Users} machine=${value} />
     <${Labels} machine=${value} />
   </div>`;
@@ -59,10 +44,9 @@ export function machineView({ id, nowMs, machine: { value, error }, boughtMs = n
 interface AboutProps {
   readonly machine: MachineRow;
   readonly nowMs: number;
-  readonly boughtMs: number | null;
 }
 
-function About({ machine, nowMs, boughtMs }: AboutProps): VNode {
+function About({ machine, nowMs }: AboutProps): VNode {
   const sentences = [
     machine.usage?.sentence,
     machine.unclaimed?.sentence,
@@ -95,7 +79,7 @@ function About({ machine, nowMs, boughtMs }: AboutProps): VNode {
       ['Capacity', capacityText(machine.capacityType)],
       ['Price', perHour(machine.pricePerHour)],
       ['A month', dollars(machine.pricePerHour * 730)],
-      ['Cost so far', costSoFar(machine, nowMs, boughtMs)],
+      ['Cost so far', costSoFar(machine, nowMs)],
       [
         'Interruption',
         machine.interruptionProbability === 0
@@ -115,10 +99,11 @@ function About({ machine, nowMs, boughtMs }: AboutProps): VNode {
   <//>`;
 }
 
-/** At the present price; '' for a machine without a host, and where it is not known since when it has one. */
-function costSoFar({ hostRef, pricePerHour }: MachineRow, nowMs: number, boughtMs: number | null): string {
-  if (hostRef === '' || boughtMs === null || nowMs < boughtMs) return '';
-  return `${dollars(((nowMs - boughtMs) / 3_600_000) * pricePerHour)} since it was bought, ${moment(boughtMs, nowMs)}`;
+/** '' for a machine without a host. */
+function costSoFar({ hostRef, costSoFar: known = null }: MachineRow, nowMs: number): string {
+  if (hostRef === '') return '';
+  if (known === null) return 'not known: its purchase is not on record';
+  return `${dollars(known.dollars)} since it was bought, ${moment(known.sinceMs, nowMs)}`;
 }
 
 function Users({ machine: { usage } }: { readonly machine: MachineRow }): VNode {

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Action } from '../../feed.ts';
 import type { ClusterRow, CostReport, MachineRow, NeedDetail, NeedRow } from '../../feed-details.ts';
 import { moment } from '../../figures.ts';
 import { placeOf } from '../../place.ts';
@@ -9,7 +8,7 @@ import { clustersView, clusterView } from './clusters.ts';
 import { freezesView } from './controls.ts';
 import { costView } from './cost.ts';
 import { historyLines, moreView } from './history.ts';
-import { boughtAt, machineView } from './machine.ts';
+import { machineView } from './machine.ts';
 import { countsView, machinesView } from './machines.ts';
 import { needView } from './need.ts';
 import { needsView } from './needs.ts';
@@ -179,16 +178,15 @@ describe('machines', () => {
     expect(text).toContain('rack r1');
   });
 
-  it('given one that was bought twice, then its cost is counted from the last time', () => {
-    const ACTION = { kind: 'Provision', outcome: 'success' } as Action;
-    const hour = 3_600_000;
-    const actions = [1, 2].map((hours) => ({ ...ACTION, endedMs: NOW_MS - hours * hour }));
-    const boughtMs = boughtAt([...actions, { ...ACTION, outcome: null, endedMs: null }]);
-    expect(boughtMs).toBe(NOW_MS - hour);
-    const machine = { value: MACHINE, error: '' };
-    expect(textOf(machineView({ id: 'gpu/7', nowMs: NOW_MS, machine, boughtMs }))).toContain('$1.50 since');
-    expect(boughtAt([])).toBeNull();
-    expect(textOf(machineView({ id: 'gpu/7', nowMs: NOW_MS, machine }))).not.toContain('Cost so far');
+  it.each([
+    ['a purchase on record', { costSoFar: { sinceMs: NOW_MS - 3_600_000, dollars: 1.5 } }, '$1.50 since'],
+    ['none on record', { costSoFar: null }, 'not known'],
+    ['no host', { costSoFar: null, hostRef: '' }, null],
+  ])('given one with %s, then its cost so far says so', (_, fields, shown) => {
+    const machine = { value: { ...MACHINE, ...fields }, error: '' };
+    const text = textOf(machineView({ id: 'gpu/7', nowMs: NOW_MS, machine }));
+    if (shown === null) expect(text).not.toContain('Cost so far');
+    else expect(text).toContain(`Cost so far ${shown}`);
   });
 
   it('given a machine that does not exist, then the refusal is shown', () => {
