@@ -152,9 +152,10 @@ type Inputs = Pick<Parameters<Route['handle']>[0], 'params' | 'query' | 'body'>;
 function csvHandle({ csv }: Route): Handle | undefined {
   if (csv === undefined) return undefined;
   return async (call) => {
+    const { response, countUntil } = call;
     const { readerWaitMs } = call.hooks;
     const pieces = csv(call);
-    await streamed({ response: call.response, contentType: CSV_TYPE, readerWaitMs }, async (write) => {
+    await streamed({ response, contentType: CSV_TYPE, readerWaitMs, countUntil }, async (write) => {
       for await (const piece of pieces) await write(piece);
     });
   };
@@ -178,18 +179,23 @@ function answerWithinLimits({ port, hooks, answerMs, onOverload }: HttpAppParts)
     const { params, query, body } = request as unknown as Inputs;
     const lastEventId = request.headers['last-event-id']?.toString();
     inFlight++;
+    let end: Promise<unknown> = Promise.resolve();
+    const countUntil = (later: Promise<unknown>): void => {
+      end = later;
+    };
     try {
-      const call = { port, hooks, params, query, body, lastEventId, response };
-      return await within(answerMs, handle(call));
+      const call = { port, hooks, params, query, body, lastEventId, response, countUntil };
+      return await within(answerMs, handle(call), route.access === 'order');
     } finally {
-      inFlight--;
+      void end.finally(() => inFlight--);
     }
   };
 }
 
-async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
+async function within<T>(ms: number, answer: Promise<T>, isOrder: boolean): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const message = `The shard took longer than ${ms / 1000} s; an order may or may not have taken effect.`;
+  const effect = isOrder ? '; the order may or may not have taken effect' : '';
+  const message = `The shard took longer than ${ms / 1000} s${effect}.`;
   const timer = setTimeout(() => reject(new Refusal(504, message)), ms);
   try {
     return await Promise.race([answer, late]);

@@ -46,6 +46,8 @@ interface Call<P, Q, B> {
   /** The Last-Event-ID header, which browsers send when they reconnect to an event stream. */
   readonly lastEventId: string | undefined;
   readonly response: ServerResponse;
+  /** Called by an answer that goes on after its handler; see `StreamedParts`. */
+  readonly countUntil: (end: Promise<unknown>) => void;
 }
 
 /** The answer of a route that is not JSON. */

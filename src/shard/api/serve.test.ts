@@ -169,7 +169,11 @@ describe('reading', () => {
       value: refusal('internal', 'The controller has stopped.'),
     });
     shard.answers.status = () => new Promise(() => {}) as never;
-    expect(await call('GET', '/v1/status')).toMatchObject({ status: 504, value: refusal('timeout') });
+    const value = refusal('timeout', expect.not.stringContaining('order'));
+    expect(await call('GET', '/v1/status')).toMatchObject({ status: 504, value });
+    shard.order = () => new Promise(() => {});
+    const ordered = await call('POST', '/v1/freezes', { why: 'test', who: 'ann' });
+    expect(ordered.value).toEqual(refusal('timeout', expect.stringContaining('the order may or may not')));
   });
 });
 

@@ -10,6 +10,8 @@ export interface StreamedParts {
   readonly contentType: string;
   /** Longest time that one answer waits for its reader, in milliseconds, all waits together. */
   readonly readerWaitMs: number;
+  /** Called with what settles when the answer has ended, so that it counts as a request in progress until then. */
+  readonly countUntil: (end: Promise<unknown>) => void;
 }
 
 export type Write = (piece: string) => Promise<void>;
@@ -19,25 +21,27 @@ export type Write = (piece: string) => Promise<void>;
  * failure after that cuts the answer off, so that no reader takes a part for the whole.
  */
 export async function streamed(parts: StreamedParts, run: (write: Write) => Promise<void>): Promise<void> {
-  const { response, contentType } = parts;
+  const { response, contentType, countUntil } = parts;
   const first = Promise.withResolvers<void>();
   let leftMs = parts.readerWaitMs;
   const write = async (piece: string): Promise<void> => {
-    if (response.destroyed) throw new Error('The reader has gone.');
+    if (response.destroyed || response.writableEnded) throw new Error('The reader has gone.');
     if (!response.headersSent) response.writeHead(200, { 'content-type': contentType });
     const isFull = !response.write(piece);
     first.resolve();
     if (isFull) leftMs = await drained(response, leftMs);
   };
-  run(write).then(
-    () => {
-      response.end();
-      first.resolve();
-    },
-    (error: unknown) => {
-      if (response.headersSent) response.destroy();
-      first.reject(error);
-    },
+  countUntil(
+    run(write).then(
+      () => {
+        response.end();
+        first.resolve();
+      },
+      (error: unknown) => {
+        if (response.headersSent) response.destroy();
+        first.reject(error);
+      },
+    ),
   );
   await first.promise;
 }

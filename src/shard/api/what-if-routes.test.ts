@@ -188,6 +188,27 @@ describe('GET /v1/export', () => {
     expect(await (await fetch(`${url}/v1/export`)).json()).toEqual({ now: 0 });
   });
 
+  it('given as many exports as there may be requests, then the next request is refused until one of them ends', async () => {
+    // Given
+    const ends: (() => void)[] = [];
+    const { url } = await served({
+      export: async (write) => {
+        await write('[');
+        await new Promise<void>((resolve) => ends.push(resolve));
+        await write(']');
+      },
+    });
+    const exports = await Promise.all(Array.from({ length: 64 }, () => fetch(`${url}/v1/export`)));
+    // When
+    const refused = await fetch(`${url}/v1/status`);
+    ends.pop()!();
+    await Promise.race(exports.map((each) => each.text()));
+    const accepted = await fetch(`${url}/v1/status`);
+    for (const end of ends) end();
+    // Then
+    expect([refused.status, accepted.status]).toEqual([503, 200]);
+  });
+
   it('given a failure after the first piece, then the document is cut off', async () => {
     // Given
     const { url } = await served({

@@ -50,12 +50,11 @@ export const WHAT_IF_ROUTES: readonly Route[] = [
       contentType: JSON_TYPE,
       description: 'A scenario document, with a machine or a Need per line.',
     },
-    handle: async ({ hooks, response }) => {
+    handle: async ({ hooks, response, countUntil }) => {
       const port = portOf(hooks);
       const { readerWaitMs } = hooks;
-      await streamed({ response, contentType: JSON_TYPE, readerWaitMs }, (write) =>
-        answered(() => port.export(write)),
-      );
+      const parts = { response, contentType: JSON_TYPE, readerWaitMs, countUntil };
+      await streamed(parts, (write) => answered(() => port.export(write)));
       return null;
     },
   }),
