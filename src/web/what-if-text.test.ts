@@ -24,7 +24,8 @@ const ANSWER: WhatIfAnswer = {
   settled: null,
 };
 
-const SETTLED: WhatIfAnswer['settled'] = {
+const SETTLED: NonNullable<WhatIfAnswer['settled']> = {
+  remark: null,
   ...{ cycles: 4, isQuiet: true, bought: 3, bound: 2, preempted: 1, drained: 0, released: 0 },
   cost: { perHour: 12, afterActions: 12 },
   needs: { met: 9, unmet: 1 },

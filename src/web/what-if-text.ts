@@ -43,6 +43,7 @@ interface Disruption {
 interface Settled {
   readonly cycles: number;
   readonly isQuiet: boolean;
+  readonly remark: string | null;
   readonly bought: number;
   readonly bound: number;
   readonly preempted: number;
@@ -135,12 +136,12 @@ function disruptionText({ now, after }: WhatIfAnswer['disruption']): string {
   return parts.length === 0 ? '' : `Machines in use: ${parts.join('; ')}.`;
 }
 
-function settledText({ cycles, isQuiet, needs, cost, ...moved }: Settled): string {
+function settledText({ cycles, isQuiet, remark, needs, cost, ...moved }: Settled): string {
   const moves = (['bought', 'bound', 'preempted', 'drained', 'released'] as const)
     .filter((kind) => moved[kind] > 0)
     .map((kind) => `${count(moved[kind])} ${kind}`);
   const machines = moves.length === 0 ? 'no machine moved' : `machines: ${moves.join(', ')}`;
-  return `After ${counted(cycles, 'cycle')}${isQuiet ? '' : ', not settled yet'}: ${count(needs.unmet)} Needs not met, ${machines}, ${perHour(cost.perHour)}.`;
+  return `After ${counted(cycles, 'cycle')}${isQuiet ? '' : ', not settled yet'}: ${count(needs.unmet)} Needs not met, ${machines}, ${perHour(cost.perHour)}.${remark === null ? '' : ` ${remark}`}`;
 }
 
 interface AnswerList {

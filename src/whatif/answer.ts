@@ -60,6 +60,8 @@ export interface Settled {
   readonly cycles: number;
   /** Whether the last cycle had nothing to do and no machine waited for the end of a hold. */
   readonly isQuiet: boolean;
+  /** Why there were fewer cycles than asked for; null: nothing ended them early. */
+  readonly remark: string | null;
   readonly simulatedSeconds: number;
   readonly bought: number;
   readonly bound: number;

@@ -4,4 +4,4 @@
 export type { Listed, WhatIfAnswer } from './answer.ts';
 export type { WhatIfRequest } from './changes.ts';
 export { whatIfOn } from './on-input.ts';
-export { WhatIf } from './what-if.ts';
+export { type AskHooks, WhatIf } from './what-if.ts';

@@ -24,13 +24,15 @@ export interface SettledFleet {
   readonly nowMs: number;
   readonly cycles: number;
   readonly isQuiet: boolean;
+  /** Whether `isOver` ended it. */
+  readonly isCutShort: boolean;
   /** Actions of all cycles. */
   readonly counts: Readonly<Record<ActionKind, number>>;
 }
 
 /**
  * At most `limit` cycles after the first decision, since which the fleet has not changed. Calls `pause` before each plan is
- * accepted and before each phase of a decision.
+ * accepted and before each phase of a decision. Once `isOver` returns true, no further cycle begins.
  */
 export function settle(
   edit: FleetEdit,
@@ -41,12 +43,14 @@ export function settle(
     options: startOptions,
     facts,
     limit,
+    isOver,
     pause,
   }: {
     readonly nowMs: number;
     readonly options: DecisionOptions;
     readonly facts: MachineFacts;
     readonly limit: number;
+    readonly isOver: () => boolean;
     readonly pause: () => void;
   },
 ): SettledFleet {
@@ -60,8 +64,9 @@ export function settle(
   for (let cycles = 0; ; cycles++) {
     const isAtRest = isQuiet(decision) && !hasMoves(fleet);
     const nextMs = isAtRest ? nextExpiry(fleet, decision, nowMs, options) : nowMs;
-    if (nextMs === null) return { decision, nowMs, cycles, isQuiet: true, counts };
-    if (cycles === limit) return { decision, nowMs, cycles, isQuiet: false, counts };
+    const isCutShort = nextMs !== null && cycles < limit && isOver();
+    if (nextMs === null || cycles === limit || isCutShort)
+      return { decision, nowMs, cycles, isQuiet: nextMs === null, isCutShort, counts };
     for (const { kind } of decision.eachAction()) counts[kind]++;
     const marked = clustersOf(fleet, options.retiring);
     pause();

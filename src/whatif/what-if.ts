@@ -18,6 +18,8 @@ export interface AskHooks {
    * that shares its cores waits in it.
    */
   readonly pause?: (() => void) | undefined;
+  /** Asked before each cycle of settling; true ends it, and the answer says so. */
+  readonly isOver?: (() => boolean) | undefined;
   /** Called with the answer before the changes are undone, which takes as long as making them. */
   readonly onAnswer?: ((answer: WhatIfAnswer) => void) | undefined;
 }
@@ -43,7 +45,7 @@ export class WhatIf {
    * Answers a question. Throws BF_WHATIF_UNKNOWN if the question names what the fleet does not have.
    */
   ask(nowMs: number, options: DecisionOptions, request: WhatIfRequest, hooks: AskHooks = {}): WhatIfAnswer {
-    const { pause = noPause, onAnswer } = hooks;
+    const { pause = noPause, isOver = never, onAnswer } = hooks;
     const before = this.#outcome(this.#decide(nowMs, options, pause));
     pause();
     const edit = new FleetEdit(this.#fleet, pause);
@@ -61,7 +63,7 @@ export class WhatIf {
         return answer;
       }
       const { settle: limit } = request;
-      const settled = this.#settle(edit, decision, { nowMs, before, applied, names, limit, pause });
+      const settled = this.#settle(edit, decision, { nowMs, before, applied, names, limit, isOver, pause });
       const complete = { ...answer, settled };
       onAnswer?.(complete);
       return complete;
@@ -94,6 +96,7 @@ export class WhatIf {
       applied,
       names,
       limit,
+      isOver,
       pause,
     }: {
       readonly nowMs: number;
@@ -101,18 +104,20 @@ export class WhatIf {
       readonly applied: Applied;
       readonly names: Naming;
       readonly limit: number;
+      readonly isOver: () => boolean;
       readonly pause: () => void;
     },
   ): Settled {
     const { options } = applied;
     const { facts } = this.#world;
-    const end = settle(edit, this.#engine, first, { nowMs, options, facts, limit, pause });
+    const end = settle(edit, this.#engine, first, { nowMs, options, facts, limit, isOver, pause });
     pause();
     const { cost, needs, unmet } = this.#outcome(end.decision);
     const changes = verdictChanges(before.unmet, unmet, applied.renames, names);
     return {
       cycles: end.cycles,
       isQuiet: end.isQuiet,
+      remark: end.isCutShort ? CUT_SHORT : null,
       simulatedSeconds: (end.nowMs - nowMs) / 1000,
       bought: end.counts.Provision,
       bound: end.counts.Bootstrap,
@@ -126,6 +131,13 @@ export class WhatIf {
 }
 
 function noPause(): void {}
+
+function never(): boolean {
+  return false;
+}
+
+const CUT_SHORT =
+  'The time for an answer was over before the fleet was quiet. On a scenario file, such as an export of the fleet, there is no such limit.';
 
 function answerOf(
   atMs: number,

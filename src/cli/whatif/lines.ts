@@ -156,7 +156,7 @@ function listLines(
 }
 
 function settledLines(settled: Settled, paint: Paint): readonly string[] {
-  const { cycles, isQuiet, simulatedSeconds, cost, costDifference, needs } = settled;
+  const { cycles, isQuiet, remark, simulatedSeconds, cost, costDifference, needs } = settled;
   const time = simulatedSeconds === 0 ? '' : ` and ${age(simulatedSeconds * 1000)} of waiting for holds`;
   const end = isQuiet
     ? `Quiet after ${countOf(cycles, 'cycle')}${time}`
@@ -175,6 +175,7 @@ function settledLines(settled: Settled, paint: Paint): readonly string[] {
   return [
     '',
     paint('bold', `${end}, where moves take no time`),
+    ...(remark === null ? [] : [`  ${paint('yellow', remark)}`]),
     ...tableLines([{ header: '' }, { header: '' }], rows, { paint, indent: 2 }),
     ...verdictLines('Then no longer met', settled.unmet, paint),
     ...verdictLines('Then met', settled.met, paint),

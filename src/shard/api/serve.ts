@@ -60,7 +60,7 @@ export interface ApiServer {
 
 const ANSWER_MS = 30_000;
 
-/** Short enough that an export, which occupies the what-if thread, ends; a document of 100 MB takes 14 Mbit/s. */
+/** Short enough that an export, of which there is one at a time, ends; a document of 100 MB takes 14 Mbit/s. */
 const READER_WAIT_MS = 60_000;
 
 /** Idle time after which a connection is closed; streams of events send heartbeats. */

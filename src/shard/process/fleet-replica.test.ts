@@ -81,13 +81,10 @@ class Source {
 
 function asked(replica: FleetReplica): WhatIfAnswer | null {
   let found: WhatIfAnswer | null = null;
-  replica.ask(
-    REQUEST,
-    () => {},
-    (answer) => {
-      found = answer;
-    },
-  );
+  const onAnswer = (answer: WhatIfAnswer | null): void => {
+    found = answer;
+  };
+  replica.ask(REQUEST, { onAnswer });
   return found;
 }
 

@@ -8,7 +8,7 @@ import {
   type LedgerMachine,
   MachineState,
 } from '../../model/index.ts';
-import { WhatIf, type WhatIfAnswer, type WhatIfRequest } from '../../whatif/index.ts';
+import { type AskHooks, WhatIf, type WhatIfAnswer, type WhatIfRequest } from '../../whatif/index.ts';
 import { InputUnpacker } from '../journal/packing.ts';
 import { needId } from '../planning/queries/need-names.ts';
 import { FAILED_HOST, type ReplicaPart } from '../planning/replica-feed.ts';
@@ -51,9 +51,9 @@ export class FleetReplica {
   }
 
   /** Answers a question; with null if the shard has not decided yet. */
-  ask(request: WhatIfRequest, pause: () => void, onAnswer: (answer: WhatIfAnswer | null) => void): void {
-    if (this.#decided === null) onAnswer(null);
-    else this.#whatIf.ask(this.#decided.atMs, this.#decided.options, request, { pause, onAnswer });
+  ask(request: WhatIfRequest, hooks: AskHooks & { onAnswer: (answer: WhatIfAnswer | null) => void }): void {
+    if (this.#decided === null) hooks.onAnswer(null);
+    else this.#whatIf.ask(this.#decided.atMs, this.#decided.options, request, hooks);
   }
 
   #reserve(size: number): void {

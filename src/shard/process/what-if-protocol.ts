@@ -7,6 +7,8 @@ import type { ReplicaPart } from '../planning/replica-feed.ts';
 export interface WhatIfThreadStart {
   /** See pacing.ts. */
   readonly pacing: Int32Array;
+  /** Time after which a fleet that settles begins no cycle. */
+  readonly settleMs: number;
 }
 
 export interface ToWhatIf extends Traffic {
@@ -16,7 +18,7 @@ export interface ToWhatIf extends Traffic {
     | { readonly kind: 'ask'; readonly request: WhatIfRequest }
     /** The next piece of the export; `isFirst` begins one. */
     | { readonly kind: 'export'; readonly isFirst: boolean };
-  /** A WhatIfAnswer or null; a text or null. */
+  /** A WhatIfAnswer or null; a piece as compressed bytes, or null after the last one. */
   readonly answer: unknown;
 }
 

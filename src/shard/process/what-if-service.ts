@@ -2,6 +2,9 @@
 // is started by the first question and ends when none was asked for a while, because the replica takes about as much memory
 // as the ledger. Made by shard.ts; the API asks it.
 
+import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { inflateRaw } from 'node:zlib';
 import { BigFleetError } from '../../model/index.ts';
 import { moduleBeside } from '../../runtime/module-path.ts';
 import { WorkerChannel } from '../../runtime/worker-channel.ts';
@@ -18,16 +21,26 @@ const PART_GAP_MS = 4;
 const COPY_MS = 500;
 /** Parts of a replica that is up to date hold what changed, and few slices of machines that were added. */
 const MOST_PARTS = 16;
+/**
+ * A fleet that settles begins no cycle after this time. The API waits twice as long for an answer, which leaves time for the
+ * last cycle, and for waiting for those of the controller.
+ */
+const SETTLE_MS = 15_000;
+
+const inflate = promisify(inflateRaw);
 
 export class WhatIfService implements WhatIfPort {
   readonly #controller: ControllerPort;
   readonly #pacing: Int32Array;
   #thread: Thread | null = null;
+  readonly #settleMs: number;
   #isBusy = false;
+  #isExporting = false;
 
-  constructor(controller: ControllerPort, pacing: Int32Array) {
+  constructor(controller: ControllerPort, pacing: Int32Array, { settleMs = SETTLE_MS } = {}) {
     this.#controller = controller;
     this.#pacing = pacing;
+    this.#settleMs = settleMs;
   }
 
   whatIf(request: WhatIfRequest): Promise<WhatIfAnswer> {
@@ -38,15 +51,23 @@ export class WhatIfService implements WhatIfPort {
     });
   }
 
+  /**
+   * Pieces are made at the pace of the thread and wait for the reader here, compressed to about a tenth, so that a slow
+   * reader does not hold up questions. One export at a time bounds their memory.
+   */
   async export(write: (piece: string) => Promise<void>): Promise<void> {
-    await this.#alone(async (thread) => {
-      for (let isFirst = true; ; isFirst = false) {
-        const piece = (await thread.channel.request({ kind: 'export', isFirst })) as string | null;
-        if (piece === null && isFirst) throw busy('The shard has not decided yet.');
-        if (piece === null) return;
-        await write(piece);
-      }
+    if (this.#isExporting) throw busy('Another export is being read.');
+    this.#isExporting = true;
+    const pieces = new Readable({ objectMode: true, read: () => {} });
+    const made = this.#alone((thread) => makePieces(thread, pieces)).catch((error: Error) => {
+      pieces.destroy(error);
     });
+    try {
+      for await (const piece of pieces) await write(String(await inflate(piece as Uint8Array)));
+    } finally {
+      await made;
+      this.#isExporting = false;
+    }
   }
 
   async close(): Promise<void> {
@@ -81,6 +102,7 @@ export class WhatIfService implements WhatIfPort {
     clearTimeout(timer);
     if (!isCopied || this.#thread !== thread) throw busy('The fleet is being copied.');
     for (let parts = 0; parts < MOST_PARTS; parts++) if (await this.#part(thread, false)) return;
+    throw busy('The fleet grows faster than it is copied.');
   }
 
   async #copy(thread: Thread): Promise<void> {
@@ -107,7 +129,7 @@ export class WhatIfService implements WhatIfPort {
     const channel = new WorkerChannel<WhatIfThreadStart, ToWhatIf, FromWhatIf>({
       name: 'what-if',
       module: moduleBeside(import.meta.url, 'what-if-worker'),
-      start: { pacing: this.#pacing },
+      start: { pacing: this.#pacing, settleMs: this.#settleMs },
       onItem: () => {},
       // The next question starts another thread; the shard does not depend on this one.
       onFailure: () => {
@@ -132,6 +154,16 @@ interface Thread {
   /** Settled once the first whole copy was applied. */
   copying: Promise<void> | null;
   unused: NodeJS.Timeout | undefined;
+}
+
+/** Stops when the reader has given up. */
+async function makePieces({ channel }: Thread, pieces: Readable): Promise<void> {
+  for (let isFirst = true; !pieces.destroyed; isFirst = false) {
+    const piece = (await channel.request({ kind: 'export', isFirst })) as Uint8Array | null;
+    if (piece === null && isFirst) throw busy('The shard has not decided yet.');
+    pieces.push(piece);
+    if (piece === null) return;
+  }
 }
 
 function busy(message: string): BigFleetError {

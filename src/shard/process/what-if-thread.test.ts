@@ -25,24 +25,37 @@ afterEach(async () => {
   for (const clean of cleanups.splice(0)) await clean();
 });
 
-function started({ hasDecided = true, pacing = newPacing() } = {}): WhatIfService {
+function started({
+  hasDecided = true,
+  pacing = newPacing(),
+  /** Parts of the replica that are the last one of it; by default all. */
+  wholeParts = Number.POSITIVE_INFINITY,
+  limits = {},
+} = {}): WhatIfService {
   const fleet = fleetOf(INPUT);
   const ledger = { fleet, ownerOf: () => 'cloud', particularsOf: () => ({ host: null }) };
   const feed = new ReplicaFeed(ledger as unknown as MachineLedger, 0);
   const { nowMs: atMs, options } = INPUT;
-  const controller = { ask: async () => feed.next(atMs, hasDecided ? { atMs, options } : null) };
-  const service = new WhatIfService(controller as unknown as ControllerPort, pacing);
+  let parts = 0;
+  const ask = async () => {
+    const part = feed.next(atMs, hasDecided ? { atMs, options } : null);
+    return { ...part, isWhole: part.isWhole && ++parts <= wholeParts };
+  };
+  const service = new WhatIfService({ ask } as unknown as ControllerPort, pacing, limits);
   cleanups.push(() => service.close());
   return service;
 }
 
+const MOST_TRIES = 2000;
+
 /** The answer once the fleet has been copied. */
-async function patiently<T>(ask: () => Promise<T>): Promise<T> {
-  for (;;) {
+async function patiently<T>(ask: () => Promise<T>, untilNot = 'being copied'): Promise<T> {
+  for (let tries = 1; ; tries++) {
     try {
       return await ask();
     } catch (error) {
-      if (!String(error).includes('being copied')) throw error;
+      if (!String(error).includes(untilNot) || tries === MOST_TRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 5));
     }
   }
 }
@@ -103,6 +116,26 @@ describe('the thread of what-if questions', () => {
     expect(waits - waitsOfDecision).toBeGreaterThanOrEqual(2 * 5);
   });
 
+  it('given that the time to settle is over, then it answers with the cycles so far and says so', async () => {
+    // Given
+    const service = started({ limits: { settleMs: 0 } });
+    // When
+    const { settled } = await patiently(() => service.whatIf(requestOf({ changes: {}, settle: true })));
+    // Then
+    expect(settled).toMatchObject({ cycles: 0, isQuiet: false, bought: 0 });
+    expect(settled!.remark).toContain('The time for an answer was over');
+  });
+
+  it('given a replica that does not become whole again, then it is busy instead of asking it', async () => {
+    // Given
+    const service = started({ wholeParts: 1 });
+    // When
+    const answer = patiently(() => service.whatIf(REQUEST));
+    // Then
+    await expect(answer).rejects.toMatchObject({ code: 'BF_WHATIF_BUSY' });
+    await expect(answer).rejects.toThrow('grows faster than it is copied');
+  });
+
   it('has no answer before the first decision', async () => {
     const service = started({ hasDecided: false });
     await expect(patiently(() => service.whatIf(REQUEST))).rejects.toMatchObject({ code: 'BF_WHATIF_BUSY' });
@@ -119,6 +152,29 @@ describe('the thread of what-if questions', () => {
       }),
     );
     // Then
+    expect(JSON.parse(text)).toMatchObject({ machines: [{ id: 'm1' }], needs: [{}] });
+  });
+
+  it('given an export whose reader does not read, then questions are answered, and the export goes on afterwards', async () => {
+    // Given
+    const service = started();
+    await patiently(() => service.whatIf(REQUEST));
+    const hasBegun = Promise.withResolvers<void>();
+    const isRead = Promise.withResolvers<void>();
+    let text = '';
+    const exported = service.export(async (piece) => {
+      hasBegun.resolve();
+      await isRead.promise;
+      text += piece;
+    });
+    await hasBegun.promise;
+    // When
+    const { touched } = await patiently(() => service.whatIf(REQUEST), 'is being answered');
+    // Then
+    expect(touched.removed).toBe(1);
+    await expect(service.export(async () => {})).rejects.toThrow('Another export');
+    isRead.resolve();
+    await exported;
     expect(JSON.parse(text)).toMatchObject({ machines: [{ id: 'm1' }], needs: [{}] });
   });
 

@@ -1,6 +1,7 @@
 // The thread that answers what-if questions (worker side; started by what-if-thread.ts). It keeps a replica of the ledger, and
 // waits while the controller is in a cycle.
 
+import { deflateRawSync } from 'node:zlib';
 import { WorkerPort } from '../../runtime/worker-port.ts';
 import { scenarioPieces } from '../../scenario/scenario-write.ts';
 import { FleetReplica } from './fleet-replica.ts';
@@ -11,7 +12,7 @@ import type { FromWhatIf, ToWhatIf, WhatIfThreadStart } from './what-if-protocol
 const PIECE = 1 << 18;
 
 const port = new WorkerPort<WhatIfThreadStart, FromWhatIf, ToWhatIf>();
-const { pacing } = port.start;
+const { pacing, settleMs } = port.start;
 const replica = new FleetReplica();
 let pieces: Iterator<string> | null = null;
 
@@ -19,8 +20,8 @@ function pause(): void {
   standBack(pacing);
 }
 
-/** The next piece; null: the export has ended, or nothing was decided yet. */
-function nextPiece(isFirst: boolean): string | null {
+/** The next piece, compressed; null: the export has ended, or nothing was decided yet. */
+function nextPiece(isFirst: boolean): Uint8Array | null {
   if (isFirst) {
     const found = replica.export();
     pieces = found === null ? null : scenarioPieces(found);
@@ -31,7 +32,8 @@ function nextPiece(isFirst: boolean): string | null {
     if (done === true) pieces = null;
     else text += value;
   }
-  return text === '' ? null : text;
+  // The fastest level: texts of machines are alike, so that little is left of them anyway.
+  return text === '' ? null : deflateRawSync(text, { level: 1 });
 }
 
 port.listen({
@@ -46,12 +48,18 @@ port.listen({
       else if (request.kind === 'prepare') {
         replica.prepare(pause);
         answer(null);
-      } else
-        replica.ask(request.request, pause, (found) => {
-          answer(found);
-          // Sent now, not at the end of this turn: the changes are undone first.
-          port.flush();
+      } else {
+        const lastMs = performance.now() + settleMs;
+        replica.ask(request.request, {
+          pause,
+          isOver: () => performance.now() >= lastMs,
+          onAnswer: (found) => {
+            answer(found);
+            // Sent now, not at the end of this turn: the changes are undone first.
+            port.flush();
+          },
         });
+      }
     } catch (error) {
       refuse(error);
     }

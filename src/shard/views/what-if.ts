@@ -50,6 +50,7 @@ const sides = <S extends z.ZodType>(side: S) => ({ now: side, after: side });
 const Settled = view('WhatIfSettled', 'The changed fleet after cycles in which moves take no time.', {
   cycles: count,
   isQuiet: z.boolean().describe('Whether nothing is left to do, and no machine waits for the end of a hold.'),
+  remark: text.describe('Why there were fewer cycles than asked for; null: nothing ended them early.'),
   simulatedSeconds: z.number().describe('Time that passed while machines waited for the end of a hold.'),
   bought: count,
   bound: count,
