@@ -1,64 +1,71 @@
-// The part of docs/reference/performance.md about what-if questions: how long answers take, and what they do to the live
-// cycle.
+// The part of docs/reference/performance.md about what-if questions and explanations: how long answers take, and what they
+// do to the live cycle.
 
-import type { LiveFigures, WhatIfFigures } from '../whatif/figures.ts';
+import { type Bar, type LiveWindows, MOST_LONGER_PERCENT, type WhatIfFigures } from '../whatif/figures.ts';
 import { columnsOf, markdownTable, short, whole } from './markdown.ts';
-
-/** Goals in milliseconds for one answer and one explanation, by profile. */
-const GOAL_MS: Readonly<Record<string, number>> = { 'uber-5k': 100, 'uber-500k': 1000 };
-/** By how much questions may lengthen the p99 of the live cycle. */
-const MOST_LONGER = 0.1;
 
 export function whatIfSection(figures: readonly WhatIfFigures[]): string {
   const live = figures.flatMap((each) => (each.live === null ? [] : [{ ...each, live: each.live }]));
-  const seconds = Math.max(0, ...live.map(({ live: { seconds } }) => seconds));
   return [
-    'Questions on a replica that is up to date, and what the API computes to explain one Need or one machine, in milliseconds.\nThe goal is for the slowest run. A fleet that settles is decided on up to 20 times more and has no goal.',
+    'What answers may take, by the slowest one, and by how much one question every ten seconds may lengthen the live cycle.',
+    barTable(figures),
+    'What-if questions on a replica that is up to date, and explanations as the API gives them: of Needs, half of them unmet where there\nare so many, and of machines of all parts of the fleet. In milliseconds. A fleet that settles is decided on up to 20 times\nmore and has no bar.',
     answerTable(figures),
-    ...(live.length === 0
-      ? []
-      : [
-          `One cycle a second under churn for ${whole(seconds)} s, without a replica, and with one that is kept up to date and a question every ten\nseconds. Time in which the controller packs parts of the replica counts as part of the next cycle. The goal is a p99 that is at\nmost ${MOST_LONGER * 100} % longer.`,
-          liveTable(live),
-        ]),
+    ...(live.length === 0 ? [] : [liveText(live[0]!.live), liveTable(live)]),
   ].join('\n\n');
+}
+
+function barTable(figures: readonly WhatIfFigures[]): string {
+  const rows = figures.flatMap(({ profile, bars }) =>
+    bars.map((bar) => [profile, bar.what, limitText(bar), measuredText(bar), bar.isMet ? 'met' : 'not met']),
+  );
+  return markdownTable([...columnsOf(['fleet', 'what', 'bar', 'measured'], 2), { header: '' }], rows);
+}
+
+function limitText({ unit, most }: Bar): string {
+  return unit === 'ms' ? `below ${whole(most)} ms` : `at most ${most} %`;
+}
+
+function measuredText({ unit, measured }: Bar): string {
+  return unit === 'ms'
+    ? `${short(measured)} ms`
+    : `${measured < 0 ? '−' : ''}${Math.abs(measured).toFixed(1)} %`;
 }
 
 function answerTable(figures: readonly WhatIfFigures[]): string {
   const rows = figures.flatMap(({ profile, questions, explain }) => [
-    ...questions.map(({ question, ms, undoneMs, hasGoal }) =>
-      answerRow(profile, question, ms, hasGoal, short(undoneMs)),
-    ),
-    ...explain.map(({ what, ms }) => answerRow(profile, `explain ${what}`, ms, true, '')),
+    ...questions.map(({ question, ms, undoneMs }) => [
+      ...[profile, question, short(ms.p50), short(ms.max), short(undoneMs)],
+    ]),
+    ...explain.map(({ what, count, ms }) => [
+      ...[profile, `explain ${what} (${count})`, short(ms.p50), short(ms.max), ''],
+    ]),
   ]);
-  const headers = ['fleet', 'question', 'goal, below', 'p50', 'slowest', 'undone in'];
-  return markdownTable([...columnsOf(headers, 2), { header: '' }], rows);
+  return markdownTable(columnsOf(['fleet', 'question', 'p50', 'slowest', 'undone in'], 2), rows);
 }
 
-function answerRow(
-  profile: string,
-  question: string,
-  { p50, max }: { readonly p50: number; readonly max: number },
-  hasGoal: boolean,
-  undone: string,
-): readonly string[] {
-  const goalMs = hasGoal ? GOAL_MS[profile] : undefined;
-  const verdict = goalMs === undefined ? '' : max < goalMs ? 'met' : 'not met';
-  const goal = goalMs === undefined ? '' : whole(goalMs);
-  return [profile, question, goal, short(p50), short(max), undone, verdict];
+function liveText({ seconds, windowSeconds, spacingMs }: NonNullable<WhatIfFigures['live']>): string {
+  return [
+    `Cycles under churn, each ${spacingMs} ms after the end of the one before, as in a shard whose demand never stops changing. For ${whole(seconds)} s each,`,
+    `in windows of ${windowSeconds} s that take turns, nothing is asked, a what-if question is asked, or a Need is explained; with a question in each`,
+    'window. A cycle that begins late, because its thread packed parts of the replica or explained a Need, counts from when it was due. In',
+    `milliseconds. The bar is a p99 that is at most ${MOST_LONGER_PERCENT} % longer than with nothing asked.`,
+  ].join('\n');
 }
 
-function liveTable(figures: readonly { readonly profile: string; readonly live: LiveFigures }[]): string {
-  const rows = figures.map(({ profile, live: { quiet, asked, packingMs, answersMs } }) => [
-    profile,
-    ...[quiet.p50, quiet.p99, asked.p50, asked.p99].map(short),
-    `${asked.p99 >= quiet.p99 ? '+' : '−'}${whole(Math.abs(asked.p99 / quiet.p99 - 1) * 100)} %`,
-    ...[packingMs.max, answersMs.p50, answersMs.max].map(short),
-    asked.p99 <= quiet.p99 * (1 + MOST_LONGER) ? 'met' : 'not met',
-  ]);
+type Measured = Pick<WhatIfFigures, 'profile'> & { readonly live: NonNullable<WhatIfFigures['live']> };
+
+function liveTable(figures: readonly Measured[]): string {
+  const rows = figures.flatMap(({ profile, live: { windows } }) =>
+    windows.map(({ kind, cycles, cycleMs, questions, busyMs, answerMs }: LiveWindows) => [
+      ...[profile, kind, whole(cycles), short(cycleMs.p50), short(cycleMs.p99), short(cycleMs.max)],
+      ...[questions === 0 ? '' : whole(questions), short(busyMs?.max ?? null)],
+      ...[short(answerMs?.p50 ?? null), short(answerMs?.max ?? null)],
+    ]),
+  );
   const headers = [
-    ...['fleet', 'cycle p50', 'p99', 'with questions p50', 'p99', 'p99 longer by'],
-    ...['packing, longest', 'answer p50', 'slowest'],
+    ...['fleet', 'asked', 'cycles', 'cycle p50', 'p99', 'slowest'],
+    ...['questions', 'thread busy, longest', 'answer p50', 'slowest'],
   ];
-  return markdownTable([...columnsOf(headers), { header: '' }], rows);
+  return markdownTable(columnsOf(headers, 2), rows);
 }

@@ -1,60 +1,90 @@
-// The live cycle with and without questions: a fleet under churn decides once a second on this thread, and a replica of it
-// answers questions on the thread that a shard has for them. As in a shard, this thread takes note of every commit while
-// there is a replica, and packs what has changed before each question.
+// The live cycle with and without questions: a fleet under churn decides on this thread as often as a shard would whose
+// demand never stops changing, a replica of it answers what-if questions on the thread that a shard has for them, and this
+// thread explains. Windows with no question, a what-if question and an explanation take turns, so that the noise of the
+// machine is in all of them. A cycle that begins late because of a question counts from when it was due.
 
 import type { AppliedChanges } from '../../src/fleet/index.ts';
 import { WorkerChannel } from '../../src/runtime/worker-channel.ts';
 import type { MachineLedger } from '../../src/shard/inventory/machine-ledger.ts';
+import { DEFAULT_CONTROLLER } from '../../src/shard/planning/options.ts';
 import { ReplicaFeed } from '../../src/shard/planning/replica-feed.ts';
 import { newPacing, pace } from '../../src/shard/process/pacing.ts';
 import type { FromWhatIf, ToWhatIf, WhatIfThreadStart } from '../../src/shard/process/what-if-protocol.ts';
 import { Rung } from '../ladder/rung.ts';
 import { loadProfile } from '../profiles/load.ts';
-import { type Quantiles, quantilesOf } from '../quantiles.ts';
+import { quantilesOf } from '../quantiles.ts';
 import { pause } from '../waiting.ts';
-import type { LiveFigures } from './figures.ts';
+import { Explainer, sent } from './explainer.ts';
+import { LIVE_KINDS, type LiveFigures, type LiveKind, type LiveWindows } from './figures.ts';
 import { QUESTIONS } from './questions.ts';
 
-const CYCLE_MS = 1000;
-const QUESTION_EVERY = 10;
+const { spacingMs: SPACING_MS } = DEFAULT_CONTROLLER.cycle;
+/** A window has one question. */
+const WINDOW_MS = 10_000;
+/** From the beginning of a window to its question; the rest is for the answer, and to undo its changes. */
+const BEFORE_QUESTION_MS = 1000;
+/** Between two windows, in which nothing is timed. */
+const GAP_MS = 1000;
+/** Cycles before the first window, until the optimising compiler has seen them. */
+const FIRST_CYCLES = 20;
+/** Needs that are explained in turn. */
+const EXPLAINED = 20;
 
 export async function measureLive(profile: string, seconds: number): Promise<LiveFigures> {
   const live = new LiveFleet(profile);
   try {
-    const quiet = await live.cycles(seconds, () => {});
-    await live.copy();
-    const questions = Object.values(QUESTIONS);
-    const answers: Promise<number>[] = [];
-    const asked = await live.cycles(seconds, (second) => {
-      if (second % QUESTION_EVERY !== 0 || live.isAsked) return;
-      answers.push(live.ask(questions[answers.length % questions.length]!));
-    });
-    const answersMs = quantilesOf(await Promise.all(answers));
-    return { quiet, asked, packingMs: quantilesOf(live.packingMs), answersMs, seconds };
+    await live.prepare();
+    const rounds = Math.max(1, Math.round((seconds * 1000) / WINDOW_MS));
+    for (let round = 0; round < rounds; round++) {
+      // There and back, so that no kind is always before another.
+      for (const kind of round % 2 === 0 ? LIVE_KINDS : LIVE_KINDS.toReversed()) {
+        await live.window(kind);
+        await pause(GAP_MS);
+      }
+    }
+    const windowSeconds = WINDOW_MS / 1000;
+    return { seconds: rounds * windowSeconds, windowSeconds, spacingMs: SPACING_MS, windows: live.windows() };
   } finally {
     await live.close();
   }
 }
 
+class Timings {
+  readonly cycles: number[] = [];
+  readonly busy: number[] = [];
+  readonly answers: number[] = [];
+}
+
 class LiveFleet {
-  readonly packingMs: number[] = [];
-  isAsked = false;
   readonly #rung: Rung;
+  readonly #explainer: Explainer;
   readonly #pacing = newPacing();
   readonly #channel: WorkerChannel<WhatIfThreadStart, ToWhatIf, FromWhatIf>;
+  readonly #timings: Readonly<Record<LiveKind, Timings>> = {
+    nothing: new Timings(),
+    'what-if': new Timings(),
+    explain: new Timings(),
+  };
+  readonly #questions = Object.values(QUESTIONS).filter(({ settle }) => settle === 0);
+  #asked = 0;
   #feed: ReplicaFeed | null = null;
-  /** Time that this thread has spent on parts since the last cycle, which delays the next one. */
-  #packedMs = 0;
+  /** Whether a shard would have a replica now, and note commits for it within the cycle. */
+  #hasReplica = true;
+  #applied: AppliedChanges | null = null;
 
   constructor(profile: string) {
-    const onCommit = (applied: AppliedChanges): void => this.#feed?.committed(applied);
+    const onCommit = (applied: AppliedChanges): void => {
+      if (this.#hasReplica) this.#feed?.committed(applied);
+      else this.#applied = applied;
+    };
     const options = { rules: 'shared', engine: { workers: 2 }, onCommit } as const;
     this.#rung = new Rung(loadProfile(profile), 'churn', 1, options);
+    this.#explainer = new Explainer(this.#rung.fleet);
     this.#rung.first();
     this.#channel = new WorkerChannel({
       name: 'what-if',
       module: new URL('../../src/shard/process/what-if-worker.ts', import.meta.url),
-      start: { pacing: this.#pacing },
+      start: { pacing: this.#pacing, settleMs: Number.POSITIVE_INFINITY },
       onItem: () => {},
       onFailure: (error) => {
         throw error;
@@ -62,49 +92,92 @@ class LiveFleet {
     });
   }
 
-  /** One cycle a second; `each` is called at any time between two of them, not always right after one. */
-  async cycles(seconds: number, each: (second: number) => void): Promise<Quantiles> {
-    const durations: number[] = [];
-    for (let second = 0; second < seconds; second++) {
-      const began = performance.now();
-      pace(this.#pacing, true);
-      durations.push(this.#rung.next().ms + this.#packedMs);
-      this.#packedMs = 0;
-      pace(this.#pacing, false);
-      const part = (second * 0.37) % 1;
-      const restMs = (): number => Math.max(0, CYCLE_MS - (performance.now() - began));
-      await pause(restMs() * part);
-      each(second);
-      await pause(restMs());
-    }
-    return quantilesOf(durations);
-  }
-
-  /** The first copy, in parts. The feed needs the fleet, and asks for providers and hosts that this one does not have. */
-  async copy(): Promise<void> {
+  /** First cycles, and the first copy, in parts. The feed needs the fleet, and asks for providers and hosts that this one does not have. */
+  async prepare(): Promise<void> {
+    for (let cycle = 0; cycle < FIRST_CYCLES; cycle++) this.#cycle();
     const { fleet } = this.#rung;
     const ledger = { fleet, ownerOf: () => undefined, particularsOf: () => ({ host: null }) };
     this.#feed = new ReplicaFeed(ledger as unknown as MachineLedger, this.#rung.nowMs);
     while (!this.#part()) await new Promise((resolve) => setImmediate(resolve));
     await this.#channel.request({ kind: 'prepare' });
+    const [first] = this.#explainer.needs(EXPLAINED);
+    if (first !== undefined) this.#explainer.need(first);
   }
 
-  /** Brings the replica up to date and asks; returns how long both took. */
-  async ask(request: (typeof QUESTIONS)[string]): Promise<number> {
-    this.isAsked = true;
-    const began = performance.now();
+  async window(kind: LiveKind): Promise<void> {
+    const timings = this.#timings[kind];
+    this.#hasReplica = kind === 'what-if';
+    const endMs = performance.now() + WINDOW_MS;
+    // At any time between two cycles, not always right after one.
+    const part = (this.#asked * 0.37) % 1;
+    let questionMs = kind === 'nothing' ? null : performance.now() + BEFORE_QUESTION_MS + part * SPACING_MS;
+    let answer: Promise<unknown> = Promise.resolve();
+    for (let dueMs = performance.now(); dueMs < endMs; ) {
+      let lateMs = 0;
+      if (questionMs !== null && questionMs < dueMs) {
+        const ask = this.#question(kind);
+        await pause(Math.max(0, questionMs - performance.now()));
+        questionMs = null;
+        answer = this.#ask(ask, timings);
+        lateMs = Math.max(0, performance.now() - dueMs);
+      }
+      await pause(Math.max(0, dueMs - performance.now()));
+      timings.cycles.push(lateMs + this.#cycle());
+      dueMs = performance.now() + SPACING_MS;
+    }
+    await answer;
+    // The next what-if question packs what has changed since now, as if questions came every ten seconds.
     while (!this.#part());
-    const packedMs = performance.now() - began;
-    this.#packedMs += packedMs;
-    this.packingMs.push(packedMs);
-    await this.#channel.request({ kind: 'ask', request });
-    this.isAsked = false;
-    return performance.now() - began;
+  }
+
+  windows(): readonly LiveWindows[] {
+    return LIVE_KINDS.map((kind) => {
+      const { cycles, busy, answers } = this.#timings[kind];
+      const asked = (ms: readonly number[]) => (ms.length === 0 ? null : quantilesOf(ms));
+      return {
+        ...{ kind, cycles: cycles.length, cycleMs: quantilesOf(cycles), questions: answers.length },
+        ...{ busyMs: asked(busy), answerMs: asked(answers) },
+      };
+    });
   }
 
   async close(): Promise<void> {
     await this.#channel.close();
     await this.#rung.close();
+  }
+
+  #cycle(): number {
+    pace(this.#pacing, true);
+    const { decision, ms } = this.#rung.next();
+    pace(this.#pacing, false);
+    if (this.#applied !== null) this.#feed?.committed(this.#applied);
+    this.#applied = null;
+    this.#explainer.decided(decision, this.#rung.options, this.#rung.nowMs);
+    return ms;
+  }
+
+  /** The next question of a kind; it is about the last decision. */
+  #question(kind: LiveKind): () => Promise<unknown> {
+    const number = this.#asked++;
+    const request = this.#questions[number % this.#questions.length]!;
+    if (kind === 'what-if')
+      return () => {
+        while (!this.#part());
+        const answer = this.#channel.request({ kind: 'ask', request });
+        this.#channel.flush();
+        return answer;
+      };
+    const needs = this.#explainer.needs(EXPLAINED);
+    const need = needs[number % needs.length]!;
+    return async () => this.#explainer.need(need);
+  }
+
+  /** Returns when this thread has done its part; the answer may come later. */
+  #ask(ask: () => Promise<unknown>, { busy, answers }: Timings): Promise<unknown> {
+    const began = performance.now();
+    const answer = ask();
+    busy.push(performance.now() - began);
+    return answer.then(sent).then(() => answers.push(performance.now() - began));
   }
 
   /** Passes on a part; returns whether the replica has the whole ledger. */

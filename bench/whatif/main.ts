@@ -1,20 +1,21 @@
-// What a what-if question costs on the replica of a shard, and what it does to the live cycle:
+// What a what-if question and an explanation cost, and what they do to the live cycle:
 //
 //   npm run --silent bench -- whatif [--profile NAME]... [--seconds N] [--runs N] [--no-live] [--json]
 //
-// `questions`: on a fleet whose decision is known, as on a replica that is up to date. `explain`: what the API computes for one
-// Need and for one machine. `live`: the same fleet under churn, one cycle a second, without questions and with one every
-// ten seconds on the thread that a shard has for them.
+// `questions`: on a fleet whose decision is known, as on a replica that is up to date. `explain`: what a caller of the API waits
+// for, about Needs and about machines. `live`: the same fleet under churn, `--seconds` without questions, with a what-if
+// question every ten seconds and with an explanation every ten seconds. `bars`: what the figures may not exceed, and whether they do.
 
-import { type Decision, Engine, explain } from '../../src/engine/index.ts';
+import { Engine } from '../../src/engine/index.ts';
 import type { Fleet } from '../../src/fleet/index.ts';
-import { findNeed, needId } from '../../src/shard/planning/queries/need-names.ts';
+import { needId } from '../../src/shard/planning/queries/need-names.ts';
 import { WhatIf } from '../../src/whatif/index.ts';
 import { Workload } from '../../testing/workload/workload.ts';
 import { optionsGiven } from '../options.ts';
 import { loadProfile } from '../profiles/load.ts';
 import { quantilesOf, rounded } from '../quantiles.ts';
-import type { ExplainFigures, QuestionFigures, WhatIfFigures } from './figures.ts';
+import { Explainer, sent } from './explainer.ts';
+import { barsOf, type ExplainFigures, type QuestionFigures, type WhatIfFigures } from './figures.ts';
 import { measureLive } from './live.ts';
 import { NOW_MS, OPTIONS, QUESTIONS } from './questions.ts';
 
@@ -47,36 +48,27 @@ function questionsOn(fleet: Fleet, runs: number): QuestionFigures[] {
   });
 }
 
-/** Unmet Needs, then met ones; and machines of all parts of the fleet. Named as a reader of the API names them. */
-function explainOn(fleet: Fleet, decision: Decision, runs: number): ExplainFigures[] {
-  const { machines } = fleet;
-  const verdicts = [...decision.unmet.slice(0, runs), ...decision.verdicts({ limit: runs })];
-  const needs = verdicts.slice(0, runs).map(({ key }) => needId(key));
-  const step = Math.ceil(machines.size / runs);
-  const slots = Array.from({ length: machines.size }, (_, slot) => slot).filter(
-    (slot) => slot % step === 0 && machines.state[slot] !== 0,
-  );
+/** Needs and machines that are explained, each. */
+const EXPLAINED = 40;
+
+function explainOn(explainer: Explainer): ExplainFigures[] {
   return [
-    {
-      what: 'a Need',
-      ms: timed(needs, (id) => {
-        const key = findNeed(fleet, id)!;
-        decision.verdictOf(key);
-        explain(fleet, NOW_MS, OPTIONS, key, (slot) => machines.idOf(slot));
-      }),
-    },
-    { what: 'a machine', ms: timed(slots, (slot) => decision.usersOf(machines.idOf(slot))) },
+    timed('a Need', explainer.needs(EXPLAINED), (id) => explainer.need(id)),
+    timed('a machine', explainer.machines(EXPLAINED), (id) => explainer.machine(id)),
   ];
 }
 
-function timed<T>(items: readonly T[], work: (item: T) => void): ExplainFigures['ms'] {
-  return quantilesOf(
-    items.map((item) => {
-      const began = performance.now();
-      work(item);
-      return performance.now() - began;
-    }),
-  );
+function timed(
+  what: ExplainFigures['what'],
+  ids: readonly string[],
+  explain: (id: string) => unknown,
+): ExplainFigures {
+  const ms = ids.map((id) => {
+    const began = performance.now();
+    sent(explain(id));
+    return performance.now() - began;
+  });
+  return { what, count: ids.length, ms: quantilesOf(ms) };
 }
 
 const runs = Number(values.runs);
@@ -84,23 +76,37 @@ const results: WhatIfFigures[] = [];
 for (const profile of values.profile) {
   const fleet = new Workload(loadProfile(profile), 1, 'full').newFleet();
   const engine = new Engine(fleet, { checkEvery: 0 });
-  const explained = explainOn(fleet, engine.decide(NOW_MS, OPTIONS), runs);
+  const explainer = new Explainer(fleet);
+  explainer.decided(engine.decide(NOW_MS, OPTIONS), OPTIONS, NOW_MS);
+  const explained = explainOn(explainer);
   const questions = questionsOn(fleet, runs);
   const live = values['no-live'] ? null : await measureLive(profile, Number(values.seconds));
-  results.push({ profile, questions, explain: explained, live });
+  const measured = { profile, questions, explain: explained, live };
+  results.push({ ...measured, bars: barsOf(measured) });
 }
 if (values.json) console.log(JSON.stringify(results, null, 2));
 else for (const result of results) print(result);
 
-function print({ profile, questions, explain: explained, live }: WhatIfFigures): void {
+function print({ profile, questions, explain, live, bars }: WhatIfFigures): void {
   for (const { question, ms, undoneMs } of questions)
     console.log(
       `${profile}  ${question}  p50 ${ms.p50.toFixed(0)}, max ${ms.max.toFixed(0)} ms; undone in ${undoneMs.toFixed(0)} ms`,
     );
-  for (const { what, ms } of explained)
-    console.log(`${profile}  explain ${what}  p50 ${ms.p50.toFixed(1)}, max ${ms.max.toFixed(1)} ms`);
-  if (live !== null)
+  for (const { what, count, ms } of explain)
     console.log(
-      `${profile}  live p99 ${live.quiet.p99.toFixed(1)} ms, with questions ${live.asked.p99.toFixed(1)} ms; answers p50 ${live.answersMs.p50.toFixed(0)}, max ${live.answersMs.max.toFixed(0)} ms; packing p50 ${live.packingMs.p50.toFixed(1)} ms`,
+      `${profile}  explain ${what} (${count})  p50 ${ms.p50.toFixed(1)}, max ${ms.max.toFixed(1)} ms`,
+    );
+  for (const { kind, cycles, cycleMs, questions: asked, busyMs, answerMs } of live?.windows ?? []) {
+    const question =
+      busyMs === null || answerMs === null
+        ? ''
+        : `; ${asked} questions, each keeps the thread busy for up to ${busyMs.max.toFixed(1)} ms, answers p50 ${answerMs.p50.toFixed(0)}, max ${answerMs.max.toFixed(0)} ms`;
+    console.log(
+      `${profile}  live, ${kind} asked, ${cycles} cycles  p50 ${cycleMs.p50.toFixed(2)}, p99 ${cycleMs.p99.toFixed(2)}, max ${cycleMs.max.toFixed(2)} ms${question}`,
+    );
+  }
+  for (const { what, unit, most, measured, isMet } of bars)
+    console.log(
+      `${profile}  ${isMet ? 'met' : 'NOT MET'}  ${what}: ${measured.toFixed(1)} of ${most} ${unit}`,
     );
 }

@@ -6,6 +6,7 @@ import { readResults } from '../../bench/record/results.ts';
 import { webSection } from '../../bench/record/web-section.ts';
 import { whatIfSection } from '../../bench/record/whatif-section.ts';
 import { RECORDED_PAGES } from '../../bench/record/write.ts';
+import { barsOf, type LiveKind } from '../../bench/whatif/figures.ts';
 
 describe('recorded figures', () => {
   it('given the recorded results, then README and performance page are up to date', () => {
@@ -30,32 +31,41 @@ describe('recorded figures', () => {
     }
   });
 
-  it('given what-if answers at and below their goals, then only those below are called met', () => {
+  it('given what-if answers, explanations and live cycles at and beyond their bars, then only those within are called met', () => {
+    // Given
     const at = (p99: number) => ({ p50: 1, p99, max: p99 });
-    const live = (asked: number) => ({
-      ...{ quiet: at(10), asked: at(asked), packingMs: at(2), answersMs: at(300), seconds: 60 },
+    const windows = (kind: LiveKind, p99: number) => ({
+      ...{ kind, cycles: 300, cycleMs: at(p99) },
+      ...(kind === 'nothing'
+        ? { questions: 0, busyMs: null, answerMs: null }
+        : { questions: 6, busyMs: at(2), answerMs: at(300) }),
     });
-    const questions = [
-      { question: 'nothing', ms: at(99.9), undoneMs: 0, hasGoal: true },
-      { question: 'sharing off', ms: at(100), undoneMs: 1, hasGoal: true },
-      { question: 'settled', ms: at(5000), undoneMs: 1, hasGoal: false },
-    ];
-    const explain = [{ what: 'a Need' as const, ms: at(1000) }];
-    const lines = whatIfSection([
-      { profile: 'uber-5k', questions, explain: [], live: live(11) },
-      { profile: 'uber-500k', questions: [], explain, live: live(11.1) },
-    ]).split('\n');
-    const endOf = (begin: string) =>
-      lines
-        .find((line) => line.startsWith(begin))
-        ?.split(' | ')
-        .at(-1);
-    expect(endOf('| uber-5k | nothing')).toBe('met |');
-    expect(endOf('| uber-5k | sharing off')).toBe('not met |');
-    expect(endOf('| uber-5k | settled')).toBe(' |');
-    expect(endOf('| uber-500k | explain a Need')).toBe('not met |');
-    expect(lines.filter((line) => line.includes('+10 % |') && line.endsWith('| met |'))).toHaveLength(1);
-    expect(lines.filter((line) => line.includes('+11 % |') && line.endsWith('| not met |'))).toHaveLength(1);
+    const live = (whatIf: number, explain: number) => ({
+      ...{ seconds: 60, windowSeconds: 10, spacingMs: 200 },
+      windows: [windows('nothing', 10), windows('what-if', whatIf), windows('explain', explain)],
+    });
+    const question = (ms: number, hasGoal: boolean) => ({
+      ...{ question: 'sharing off', ms: at(ms), undoneMs: 1, hasGoal },
+    });
+    const small = {
+      profile: 'uber-5k',
+      questions: [question(99.9, true), question(5000, false)],
+      explain: [{ what: 'a Need' as const, count: 40, ms: at(100) }],
+      live: live(11, 11.1),
+    };
+    const large = { ...small, profile: 'uber-500k', questions: [question(1000, true)], live: null };
+    // When
+    const lines = whatIfSection([small, large].map((each) => ({ ...each, bars: barsOf(each) }))).split('\n');
+    // Then
+    expect(lines.filter((line) => /met \|$/.test(line))).toEqual([
+      '| uber-5k | what-if without settling | below 100 ms | 99.9 ms | met |',
+      '| uber-5k | explain | below 100 ms | 100 ms | not met |',
+      '| uber-5k | live p99 longer, with a question of what-if | at most 10 % | 10.0 % | met |',
+      '| uber-5k | live p99 longer, with a question of explain | at most 10 % | 11.0 % | not met |',
+      '| uber-500k | what-if without settling | below 1,000 ms | 1,000 ms | not met |',
+      '| uber-500k | explain | below 1,000 ms | 100 ms | met |',
+    ]);
+    expect(lines).toContain('| uber-5k | nothing | 300 | 1.00 | 10.0 | 10.0 |  |  |  |  |');
   });
 
   it('given a dashboard that takes a fifth of a core, then its goal is not met', () => {
