@@ -45,7 +45,8 @@ export const WHAT_IF_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/v1/export',
     access: 'read',
-    summary: 'The fleet as a scenario that `bigfleet decide` and `bigfleet whatif` read, of any size.',
+    summary:
+      'The fleet as a scenario, of any size; `bigfleet decide` and `bigfleet whatif` read up to 512 MiB.',
     answer: {
       contentType: JSON_TYPE,
       description: 'A scenario document, with a machine or a Need per line.',

@@ -52,7 +52,7 @@ export class WhatIfService implements WhatIfPort {
   }
 
   /**
-   * Pieces are made at the pace of the thread and wait for the reader here, compressed to about a tenth, so that a slow
+   * Pieces are made at the pace of the thread and wait for the reader here, compressed to about a twentieth, so that a slow
    * reader does not hold up questions. One export at a time bounds their memory.
    */
   async export(write: (piece: string) => Promise<void>): Promise<void> {
