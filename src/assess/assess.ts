@@ -8,6 +8,7 @@ import type { ClusterObjects } from './cluster-objects.ts';
 import { cents, fleetOfPriced, type Priced, pricesOf } from './fleets.ts';
 import { idleMachine, isRented, nodeId } from './machines.ts';
 import { type NodesOfCluster, type PricedNode, pricedNodes } from './priced-nodes.ts';
+import { PurchasableMachines } from './purchasable-machines.ts';
 import { settledFleet } from './settled.ts';
 import { sharingOf } from './sharing.ts';
 import { strandedOf } from './stranded.ts';
@@ -93,7 +94,7 @@ function freshFleet(
   const { course, machines, unmet, withoutRoom } = settledFleet(
     demands,
     existing,
-    catalogue,
+    new PurchasableMachines(catalogue),
     nowMs,
     progress,
   );

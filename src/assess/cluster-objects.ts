@@ -1,5 +1,5 @@
 // What an assessment reads of one cluster, whether from its API server or from a file. Made by read-cluster.ts and
-// read-file.ts; cluster-demand.ts and current-nodes.ts read it.
+// read-file.ts; cluster-demand.ts and assess.ts read it.
 
 import type { KubeObject, Node, Pod } from '../operator/kube/index.ts';
 

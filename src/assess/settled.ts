@@ -14,10 +14,10 @@ import {
   type ResourceVector,
   unmetText,
 } from '../model/index.ts';
-import type { CatalogueEntry } from '../provider/index.ts';
 import type { ClusterDemand, DemandPod } from './cluster-demand.ts';
-import { nodeId, purchasable } from './machines.ts';
+import { nodeId } from './machines.ts';
 import { Placement } from './placement.ts';
+import type { PurchasableMachines } from './purchasable-machines.ts';
 import { SimulatedFleet } from './simulated-fleet.ts';
 
 export interface NamedDemand {
@@ -50,16 +50,15 @@ const MAX_ROUNDS = 12;
 export function settledFleet(
   clusters: readonly NamedDemand[],
   existing: readonly LedgerMachine[],
-  catalogue: readonly CatalogueEntry[],
+  purchasable: PurchasableMachines,
   nowMs: number,
   progress: (cycle: number) => void,
 ): SettledFleet {
-  const fleet = new SimulatedFleet(nowMs);
+  const fleet = new SimulatedFleet(nowMs, purchasable);
   let needs = clusters.flatMap(({ demand }) => demand.needs);
   const profiles = new Map(needs.map(({ profile }) => [profile.fingerprint, profile]));
-  const offers = purchasable(catalogue, needs);
   fleet.add(existing);
-  fleet.add(offers);
+  fleet.add(purchasable.forNeeds(needs));
   fleet.report(needs);
   const placements = new Map(
     clusters.map(({ demand, name }) => [
@@ -82,8 +81,7 @@ export function settledFleet(
   let stuck = stuckPods(clusters, fleet, profiles, placements);
   for (let round = 0; round < MAX_ROUNDS && stuck.length > 0; round++) {
     const added = stuck.map((each, i) => needOf(each, `stuck:${round}.${i}`, nowMs));
-    const more = purchasable(catalogue, added);
-    fleet.add(more.map((machine) => ({ ...machine, id: `${machine.id}/${round}` })));
+    fleet.add(purchasable.forNeeds(added));
     needs = [...needs, ...added];
     fleet.report(needs);
     settle();

@@ -8,6 +8,7 @@ import type { Fleet, Sharing, SharingSide } from './assessment.ts';
 import { cents, fleetOfPriced, type Priced, pricesOf } from './fleets.ts';
 import { boundMachine, idleMachine, nodeId } from './machines.ts';
 import type { PricedNode } from './priced-nodes.ts';
+import { PurchasableMachines } from './purchasable-machines.ts';
 import { type NamedDemand, type SettledFleet, settledFleet } from './settled.ts';
 
 export interface SharingCluster extends NamedDemand {
@@ -32,7 +33,7 @@ export function sharingOf(
           : boundMachine(name, node, demand.usesOf(node.name)),
       ),
     );
-    return settledFleet(some, existing, catalogue, nowMs, (cycle) =>
+    return settledFleet(some, existing, new PurchasableMachines(catalogue), nowMs, (cycle) =>
       progress(`Sharing, ${what}: cycle ${cycle}`),
     );
   };

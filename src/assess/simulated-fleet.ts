@@ -18,6 +18,7 @@ import {
   type Stamp,
   withoutSame,
 } from '../model/index.ts';
+import type { PurchasableMachines } from './purchasable-machines.ts';
 
 const { Configured, Idle, Speculative } = MachineState;
 
@@ -42,12 +43,14 @@ const OPTIONS: DecisionOptions = {
 export class SimulatedFleet {
   readonly #machines = new Map<string, LedgerMachine>();
   readonly #profiles = new Map<string, Profile>();
+  readonly #purchasable: PurchasableMachines;
   #needs: readonly Need[] = [];
   #nowMs: number;
   #plan: Plan | null = null;
   cycles = 0;
 
-  constructor(nowMs: number) {
+  constructor(nowMs: number, purchasable: PurchasableMachines) {
+    this.#purchasable = purchasable;
     this.#nowMs = nowMs;
   }
 
@@ -74,8 +77,7 @@ export class SimulatedFleet {
   /** Decides and acts until a decision has nothing to do. `cycle` is called after each. */
   settle(cycle: () => void): void {
     for (let i = 0; i < MAX_CYCLES; i++) {
-      const input = { nowMs: this.#nowMs, machines: [...this.#machines.values()], needs: this.#needs };
-      const plan = decide(fleetOf({ ...input, options: OPTIONS }), this.#nowMs, OPTIONS);
+      const plan = this.#decided();
       this.#plan = plan;
       this.#carryOut(plan);
       this.#nowMs += CYCLE_MS;
@@ -83,6 +85,22 @@ export class SimulatedFleet {
       cycle();
       if (plan.actions.length === 0 && plan.onHold.size === 0) return;
     }
+  }
+
+  /** A decision that leaves too few machines of an offering is made again with more of them. */
+  #decided(): Plan {
+    for (;;) {
+      const input = { nowMs: this.#nowMs, machines: [...this.#machines.values()], needs: this.#needs };
+      const plan = decide(fleetOf({ ...input, options: OPTIONS }), this.#nowMs, OPTIONS);
+      const more = this.#purchasable.afterDecision(this.#leftBy(plan));
+      if (more.length === 0) return plan;
+      this.add(more);
+    }
+  }
+
+  *#leftBy({ actions }: Plan): Iterable<string> {
+    const used = new Set(actions.map(({ machine }) => machine));
+    for (const { id, state } of this.#machines.values()) if (state === Speculative && !used.has(id)) yield id;
   }
 
   #carryOut({ actions, onHold, restamps }: Plan): void {
