@@ -217,9 +217,11 @@ describe('bigfleet assess with a kubeconfig', () => {
     expect(server.api.counts).toEqual(new Map(all.map((each) => [`list ${each}`, 2])));
   });
 
-  it('given no --contexts, then the current one is assessed', async () => {
+  it('given no --contexts, then the current one is assessed, by its name', async () => {
     const { words } = await scene();
-    expect((await run(words)).out).toContain('Assessment of 1 cluster,');
+    const { out } = await run(words);
+    expect(out).toContain('Assessment of 1 cluster,');
+    expect(out).toMatch(/^east +2 +\$2\.00 /m);
   });
 
   it('given a user without the right to list pods, then the error names it with exit code 1', async () => {

@@ -155,15 +155,14 @@ async function fromApi(
     import('../assess/index.ts'),
   ]);
   // All contexts are looked up first: a misspelt one must not be found after minutes of reading.
-  const connections = (contexts ?? [undefined]).map((context) => ({
-    name: context ?? 'current-context',
-    connection: loadKubeconfig({ path: kubeconfig, context }),
-  }));
+  const connections = (contexts ?? [undefined]).map((context) =>
+    loadKubeconfig({ path: kubeconfig, context }),
+  );
   const clusters: ClusterObjects[] = [];
-  for (const { connection, name } of connections) {
+  for (const connection of connections) {
     const client = new HttpKubeClient({ connection, userAgent: 'bigfleet-assess' });
     try {
-      clusters.push(await clusterFromApi(name, client, progress));
+      clusters.push(await clusterFromApi(connection.context, client, progress));
     } finally {
       client.close();
     }

@@ -90,7 +90,12 @@ export interface KubeconfigOptions {
   readonly clock?: Clock;
 }
 
-export function loadKubeconfig(options: KubeconfigOptions = {}): KubeConnection {
+/** How to reach the cluster of a context, by the name of that context in the kubeconfig. */
+export interface ContextConnection extends KubeConnection {
+  readonly context: string;
+}
+
+export function loadKubeconfig(options: KubeconfigOptions = {}): ContextConnection {
   const files = filesOf(options);
   const merged = merge(files);
   const name = options.context ?? merged.currentContext;
@@ -101,11 +106,12 @@ export function loadKubeconfig(options: KubeconfigOptions = {}): KubeConnection 
   const cluster = entry(merged.clusters, CLUSTER, 'cluster', context.value.cluster, where);
   const user =
     context.value.user === '' ? null : entry(merged.users, USER, 'user', context.value.user, where);
-  return connectionOf(cluster, user, {
+  const connection = connectionOf(cluster, user, {
     namespace: context.value.namespace === '' ? 'default' : context.value.namespace,
     origin: `context ${name} of ${context.file}`,
     clock: options.clock ?? systemClock,
   });
+  return { ...connection, context: name };
 }
 
 /** Files that exist, in the order of their precedence. */
