@@ -80,7 +80,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'explain',
-    summary: 'explain why a Need is met or not, who uses a machine, why a pod waits, or what a word means',
+    summary: 'explain why a Need is met or not, why a machine is here, why a pod waits, or what a word means',
     load: async () => (await import('./explain/explain.ts')).explainCommand(),
   },
   {

@@ -4,7 +4,18 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { explainCommand } from '../../src/cli/explain/explain.ts';
 import { historyCommand } from '../../src/cli/journal/history.ts';
 import { describeCommand } from '../../src/cli/remote/describe.ts';
-import { CLUSTERS, EVENTS, FakeShard, MACHINES, UNMET } from '../../testing/support/fake-shard.ts';
+import type { EventView } from '../../src/shard/index.ts';
+import { recentHistory } from '../../src/shard/planning/queries/recent-history.ts';
+import {
+  BOOTSTRAP,
+  CLUSTERS,
+  EVENTS,
+  FakeShard,
+  MACHINES,
+  NOW_MS,
+  UNMET,
+  UNMET_EXPLANATION,
+} from '../../testing/support/fake-shard.ts';
 import { type Served, servedShard } from './served.ts';
 
 let served: Served;
@@ -14,6 +25,64 @@ beforeEach(async () => {
 afterEach(() => served.close());
 
 const show = (...words: string[]) => served.run(describeCommand, words);
+
+describe('bigfleet explain machine', () => {
+  const explain = (...words: string[]) => served.run(explainCommand, ['machine', 'm-1', ...words]);
+  const TRAINING = UNMET_EXPLANATION.need;
+  const provision = { ...BOOTSTRAP, kind: 'Provision', reason: 'phase1.speculative' } as const;
+  const preempt = { ...BOOTSTRAP, kind: 'Preempt', reason: 'phase2.inversion', need: TRAINING } as const;
+  const loss: Extract<EventView, { kind: 'loss' }>['loss'] = {
+    ...{ atMs: NOW_MS, machine: 'm-1', provider: 'metal', cluster: 'prod-eu', need: BOOTSTRAP.need },
+    ...{ zone: 'eu-1a', capacityType: 'BARE_METAL', was: 'CONFIGURED' },
+    ...{ loss: 'failed', errorClass: 'host-failed', error: 'the host died' },
+  };
+  const happened = (...events: readonly object[]) => {
+    const all = events.map((event, i) => ({ id: `3-${i}`, atMs: NOW_MS - (9 - i) * 60_000, ...event }));
+    served.shard.answers.history = (ask) => recentHistory(all as EventView[], ask);
+  };
+  const ended = (action: object) => ({ kind: 'action-ended', action });
+
+  it('given what was done with a machine, then it says why it is here, and why it was taken and lost', async () => {
+    happened(
+      ended(provision),
+      ended(BOOTSTRAP),
+      ended(preempt),
+      { kind: 'loss', loss },
+      ended({ ...BOOTSTRAP, outcome: 'failed', message: 'the host died' }),
+    );
+    const lines = (await explain()).split('\n');
+    expect(lines[0]).toBe('m-1  configured');
+    const record = lines.slice(lines.indexOf('Why it is here, and what happened to it') + 1, -1);
+    const facts = record.map((line) => line.trim().replaceAll(/ +/g, ' '));
+    expect(facts).toEqual([
+      'bought 9m ago: bought m-1 for prod-eu: nothing idle fits; for Need prod-eu/3fa94c01de of',
+      'priority 1,000',
+      'bound 8m ago: bound m-1 to prod-eu: idle, and fits; for Need prod-eu/3fa94c01de of',
+      'priority 1,000',
+      'taken 7m ago: preempted m-1 from prod-eu for ml/00ff00ff00: priority 100 goes before a',
+      'lower one',
+      'lost 6m ago: lost m-1 (bare-metal, eu-1a) of metal, which served prod-eu for',
+      'prod-eu/3fa94c01de: the host died',
+      'last action 5m ago: failed to bind m-1 to prod-eu: failed (the host died); for Need',
+      'prod-eu/3fa94c01de of priority 1,000',
+    ]);
+    expect(served.shard.asked.find(({ name }) => name === 'history')!.ask).toMatchObject({
+      machine: 'm-1',
+      kinds: ['action', 'loss'],
+    });
+    expect(JSON.parse(await explain('-o', 'json'))).toMatchObject({
+      ...{ id: 'm-1', state: 'CONFIGURED' },
+      record: { bought: { id: '3-0' }, taken: { id: '3-2' }, lost: { id: '3-3' }, lastAction: { id: '3-4' } },
+    });
+  });
+
+  it('given a machine whose last action is its purchase, then that is said once; given none, then that', async () => {
+    happened(ended(provision));
+    expect((await explain()).match(/ ago: /g)).toHaveLength(1);
+    happened();
+    expect(await explain()).toContain('  No action and no loss of it is on record.\n');
+  });
+});
 
 describe('bigfleet describe', () => {
   it('given a machine, then it has its facts and its events', async () => {

@@ -135,8 +135,8 @@ gpu/7    creating             gpu.8x    eu-1a  spot          $12.35  ordered for
     shard.answers.machines = (ask) => fakePage(ask, [used], ({ id }) => id);
     const explained = await run('explain', 'machine', 'm-1');
     expect(explained.replaceAll(/\s+/g, ' ')).toContain(`used ${sentence}`);
-    expect(await run('get', 'machines', 'm-1')).toBe(explained);
-    expect(JSON.parse(await run('explain', 'machine', 'm-1', '-o', 'json'))).toEqual(used);
+    expect(explained).toContain(await run('get', 'machines', 'm-1'));
+    expect(JSON.parse(await run('explain', 'machine', 'm-1', '-o', 'json'))).toMatchObject(used);
     await expect(run('explain', 'machine')).rejects.toThrow('Which machine?');
     await expect(run('explain', 'preempt', 'm-1')).rejects.toThrow('"cluster" and "pod" take an id');
   });

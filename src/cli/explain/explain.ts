@@ -1,10 +1,10 @@
 // `bigfleet explain [NEED|machine ID|cluster ID|pod NS/NAME|WORD]`: why a Need of a running shard is met or not, who uses
-// a machine, why a cluster has what it has, why a pod waits, and what a word means that any surface prints: an error code,
-// an action, a reason, a verdict, a state.
+// a machine and why it is here, why a cluster has what it has, why a pod waits, and what a word means that any surface
+// prints: an error code, an action, a reason, a verdict, a state.
 
 import { Command, Option } from 'commander';
 import { BigFleetError, printable } from '../../model/index.ts';
-import { showExplanation, showMachine } from '../remote/explain-need.ts';
+import { showExplanation } from '../remote/explain-need.ts';
 import { proseLines } from '../remote/facts.ts';
 import { addShardFlags, EXIT_CODES, PROCESS_IO, type RemoteIo, type ShardFlags } from '../remote/flags.ts';
 import { isNeedId, notANeed } from '../remote/needs.ts';
@@ -26,7 +26,7 @@ const POD = 'pod';
 export function explainCommand(io: RemoteIo = PROCESS_IO, connect?: KubeFactory): Command {
   const command = new Command('explain')
     .description(
-      'explain why a Need is met or not, who uses a machine, why a pod waits, or what a word means',
+      'explain why a Need is met or not, why a machine is here, why a pod waits, or what a word means',
     )
     .argument(
       '[what]',
@@ -53,7 +53,7 @@ ${EXIT_CODES}
 
 Examples:
   bigfleet explain ml/00ff00ff00         a Need: what it wants, whether it has that, and why not
-  bigfleet explain machine m-17          a machine: which Needs use it, and when it is given back
+  bigfleet explain machine m-17          a machine: who uses it, why it is here, why it was taken
   bigfleet explain cluster web           a cluster: why it has what it has, and what is in its way
   bigfleet explain pod shop/web-1        a pod: why it waits, or where it runs
   bigfleet explain                       list all words in groups
@@ -63,7 +63,7 @@ Examples:
   bigfleet explain -o json               the whole catalogue for programs`,
     )
     .action(async (what: string | undefined, id: string | undefined, flags: Flags) => {
-      if (what === MACHINE && id !== undefined) return await showMachine(id, flags, io);
+      if (what === MACHINE && id !== undefined) return await explainMachine(id, flags, io);
       if (what === MACHINE)
         throw new BigFleetError('BF_USAGE', 'Which machine? "bigfleet get machines" lists them.');
       if (what === CLUSTER && id !== undefined) return await explainCluster(id, flags, io);
@@ -80,6 +80,12 @@ Examples:
       const text = flags.output === 'json' ? JSON.stringify(jsonOf(what), null, 2) : textOf(what);
       io.out(`${text}\n`);
     });
+}
+
+/** Loaded here: words are explained without the sentences of events. */
+async function explainMachine(id: string, flags: Flags, io: RemoteIo): Promise<void> {
+  const { showMachine } = await import('../remote/machine-story.ts');
+  await showMachine(id, flags, io);
 }
 
 /** Loaded here: words are explained without the tables of clusters. */

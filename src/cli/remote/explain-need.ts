@@ -1,4 +1,4 @@
-// `bigfleet explain CLUSTER/HASH` and `bigfleet explain machine ID`, called by explain/explain.ts. Everything about one Need
+// `bigfleet explain CLUSTER/HASH`, called by explain/explain.ts. Everything about one Need
 // is in the order of an operator's questions: what it wants, whether it has it, why not, what would help, and what has been
 // done about it.
 
@@ -11,7 +11,7 @@ import { needActionTable } from './actions.ts';
 import type { ShardClient } from './client.ts';
 import { factLines, proseLines } from './facts.ts';
 import { clientOf, type RemoteIo, type ShardFlags } from './flags.ts';
-import { machineLines, machinePath, machineTable } from './machines.ts';
+import { machineTable } from './machines.ts';
 import { needPath, verdictStyle } from './needs.ts';
 import { type OutputOptions, sectionLines, table, titled } from './tables.ts';
 import { wireWord } from './wire-text.ts';
@@ -20,15 +20,6 @@ import { wireWord } from './wire-text.ts';
 const MAX_LISTED = 12;
 
 type Flags = ShardFlags & { readonly output: 'text' | 'json' };
-
-/** Who uses a machine, and everything else about it. */
-export async function showMachine(id: string, flags: Flags, { out, paint }: RemoteIo): Promise<void> {
-  const client = await clientOf(flags);
-  const machine = await client.get<MachineView>(machinePath(id));
-  if (flags.output === 'json') return out(`${JSON.stringify(machine, null, 2)}\n`);
-  const { nowMs } = await client.get<StatusView>('/v1/status');
-  out(`${machineLines(machine, { paint, isWide: false, nowMs }).join('\n')}\n`);
-}
 
 export async function showExplanation(id: string, flags: Flags, { out, paint }: RemoteIo): Promise<void> {
   const client = await clientOf(flags);
