@@ -114,6 +114,17 @@ describe('names and values', () => {
     served.shard.answers.machines = (ask) => fakePage(ask, [odd], ({ id }) => id);
     expect(await get('machines', '-o', 'csv', '--no-headers')).toMatch(/^"a,""b""",configured,prod-eu,/);
   });
+
+  it('given texts that a spreadsheet or a terminal would act on, then names and CSV disarm them', async () => {
+    const hostile = { ...MACHINES[0]!, id: '=1+cmd|A0', cluster: '@x', lastError: '\u001b[31mred\r\n-1' };
+    served.shard.answers.machines = (ask) => fakePage(ask, [hostile], ({ id }) => id);
+    const csv = await get('machines', '-o', 'csv', '--no-headers');
+    expect(csv).toMatch(/^'=1\+cmd\|A0,configured,'@x,bm\.large,eu-1a,bare-metal,\$1\.50,/);
+    expect(csv).toMatch(/,\\u001b\[31mred\\u000d\\u000a-1\n$/);
+    const renamed = { ...hostile, id: 'm\u001b[2J\n1' };
+    served.shard.answers.machines = (ask) => fakePage(ask, [renamed], ({ id }) => id);
+    expect(await get('machines', '-o', 'name')).toBe('machine/m\\u001b[2J\\u000a1\n');
+  });
 });
 
 describe('selecting and sorting', () => {

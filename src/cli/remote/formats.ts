@@ -1,7 +1,7 @@
 // The output formats of `bigfleet get`. JSON and YAML are the answers of the API, whose OpenAPI document is their schema
 // (docs/reference/openapi.json).
 
-import { BigFleetError } from '../../model/index.ts';
+import { BigFleetError, printable } from '../../model/index.ts';
 import { csvLines, type ItemTable, type OutputOptions } from './tables.ts';
 
 /** The first four suit every answer, the others lists only. */
@@ -38,7 +38,7 @@ export async function formatted<I>(format: Format, answer: unknown, shown: Shown
 }
 
 export function nameLine<I>({ kind, nameOf }: ItemTable<I>, item: I): string {
-  return `${kind}/${nameOf(item)}`;
+  return `${kind}/${printable(nameOf(item))}`;
 }
 
 /** Loaded on demand: no other format needs the YAML library. */

@@ -1,6 +1,7 @@
 // Tables of `bigfleet get`, `describe` and `explain`: which columns a format shows, and the lines of a page.
 
 import { printable } from '../../model/index.ts';
+import { csvLine } from '../../runtime/csv.ts';
 import type { Page } from '../../shard/index.ts';
 import { cutText } from '../../web/index.ts';
 import { count } from '../amounts.ts';
@@ -72,7 +73,7 @@ function restText({ items, total, next }: Page<unknown>, noun: string, order: st
   return next === null ? `${shown}: the shard keeps no more` : `${shown}: --limit ${total} shows all`;
 }
 
-/** Comma-separated values (RFC 4180) of all columns, with every text whole. */
+/** Comma-separated values (RFC 4180) of all columns, with every text whole but its control characters escaped. */
 export function csvLines<I>(
   items: readonly I[],
   { columns, rowOf }: ItemTable<I>,
@@ -80,11 +81,7 @@ export function csvLines<I>(
 ): readonly string[] {
   const rows = items.map((item) => columns.map((_, i) => rowOf(item, options)[i]?.text ?? ''));
   const header = options.hasNoHeaders === true ? [] : [columns.map(({ header }) => header)];
-  return [...header, ...rows].map((row) => row.map(csvField).join(','));
-}
-
-function csvField(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return [...header, ...rows].map((row) => csvLine(row.map(printable)));
 }
 
 /** A section of a screen about one thing; none without lines. */

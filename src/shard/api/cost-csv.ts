@@ -1,11 +1,11 @@
 // The cost of the fleet as CSV, for spreadsheets: the groups with all rows, in pieces, and the time series. Used by
 // cost-routes.ts.
 
+import { type Cell, csvOf } from '../../runtime/csv.ts';
 import { thinnedTo } from '../planning/queries/pages.ts';
 import { COST_PARTS } from '../telemetry/cost.ts';
 import type { CostSeries } from '../views/costs.ts';
 import type { CostGroupView, Questions, ShardPort } from '../views.ts';
-import { type Cell, csvOf } from './csv.ts';
 import { MAX_LIMIT, PAGE_BYTES } from './inputs.ts';
 
 /**
