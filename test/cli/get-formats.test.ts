@@ -137,6 +137,14 @@ describe('selecting and sorting', () => {
     await expect(get('machines', '-l', 'a b')).rejects.toThrow('key notin (a,b)');
   });
 
+  it.each(['status', ...NOUNS.slice(1).map(([noun]) => noun)])(
+    'given a label selector for %s, then the refusal says that machines alone have labels',
+    async (noun) => {
+      await expect(get(noun, '-l', 'rack=r1')).rejects.toThrow(`"get ${noun}" has no -l`);
+      expect(served.shard.asked).toEqual([]);
+    },
+  );
+
   it('given a field of machines that the shard sorts by, then it sorts', async () => {
     await get('machines', '--sort-by', '-pricePerHour', '-o', 'json');
     expect(served.shard.asked[0]).toMatchObject({ ask: { sort: { by: 'price', isDescending: true } } });

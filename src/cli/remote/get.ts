@@ -30,9 +30,12 @@ export function getCommand(io: RemoteIo = PROCESS_IO): Command {
     .addHelpText(
       'after',
       `
+Of these, machines alone have labels, by which -l selects.
+
 Examples:
   bigfleet get status
   bigfleet get machines --state idle
+  bigfleet get machines -l tier=web
   bigfleet get needs --unmet --shard http://127.0.0.1:7777`,
     );
 }

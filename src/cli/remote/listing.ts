@@ -2,6 +2,7 @@
 // its answer.
 
 import { Command, Option } from 'commander';
+import { BigFleetError } from '../../model/index.ts';
 import type { Page, StatusView } from '../../shard/index.ts';
 import { positiveNumber, timeOf } from '../flags.ts';
 import type { Paint } from '../table.ts';
@@ -31,7 +32,8 @@ const FILTERS: Readonly<Record<FilterName, () => Option>> = {
     new Option('--since <time>', 'from this time on, or how long ago, such as 10m').argParser((text) =>
       timeOf(text),
     ),
-  selector: () => new Option('-l, --selector <selector>', 'label selector, such as rack=r1 or tier in (a,b)'),
+  selector: () =>
+    new Option('-l, --selector <selector>', 'labels of machines, such as rack=r1 or tier in (a,b)'),
   unmet: () => new Option('--unmet', 'only those that are not met'),
   forgotten: () => new Option('--forgotten', 'also forgotten ones'),
   limit: () => new Option('--limit <n>', 'show at most this many').argParser(positiveNumber),
@@ -49,6 +51,7 @@ export function listCommand<T, I>(listing: Listing<T, I>, io: RemoteIo): Command
     const option = FILTERS[filter]();
     command.addOption(filter === 'limit' ? option.default(listing.limit ?? MAX_SHOWN) : option);
   }
+  if (!filters.includes('selector')) command.addOption(noSelector(noun));
   const formats = items === undefined ? FORMATS.slice(0, 4) : FORMATS;
   command
     .addOption(new Option('-o, --output <format>', formats.join(', ')).choices([...formats]).default('table'))
@@ -73,6 +76,16 @@ export function listCommand<T, I>(listing: Listing<T, I>, io: RemoteIo): Command
       if (name === undefined) await show(listing, await answerTo(listing, client, flags), client, flags, io);
       else await showOne(listing, await itemNamed(listing, client, flags, name), name, client, flags, io);
     });
+}
+
+/** Machines alone have labels. */
+function noSelector(noun: string): Option {
+  return new Option('-l, --selector <selector>').hideHelp().argParser(() => {
+    throw new BigFleetError(
+      'BF_USAGE',
+      `"get ${noun}" has no -l: it selects by labels, which machines alone have; see "bigfleet get machines --help".`,
+    );
+  });
 }
 
 /** Reads a list page by page, up to the limit; an answer without a limit is one object. */
