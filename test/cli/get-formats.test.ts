@@ -282,6 +282,78 @@ describe('watching', () => {
     ).toEqual(['CHANGE MACHINE STATE', 'added m-1 configured', 'changed m-1 draining', 'gone m-1 draining']);
   });
 
+  it('given a list that is longer than the limit, then only what surely came or went is printed', async () => {
+    const [A, B, C, D, E] = ['a', 'b', 'c', 'd', 'e'].map((id): MachineView => ({ ...M1, id })) as [
+      MachineView,
+      ...MachineView[],
+    ];
+    let remarks = '';
+    serve([A, C!, D!, E!]);
+    const text = await watching(
+      ['machines', '--limit', '3', '-o', 'json'],
+      { err: (part) => (remarks += part) },
+      () => {},
+      // It comes, and pushes another one out.
+      () => serve([A, B!, C!, D!, E!]),
+      () => serve([A, B!, { ...C!, state: 'DRAINING' }, D!, E!]),
+      // It goes, and another one moves up.
+      () => serve([B!, { ...C!, state: 'DRAINING' }, D!, E!]),
+      () => {},
+    );
+    const rows = text.trim().split('\n');
+    const changes = rows.map((line) => JSON.parse(line) as { type: string; item: MachineView });
+    expect(changes.map(({ type, item }) => `${type} ${item.id}`)).toEqual([
+      ...['ADDED a', 'ADDED c', 'ADDED d'],
+      ...['ADDED b', 'CHANGED c', 'GONE a'],
+    ]);
+    expect(remarks).toBe(
+      'The first 3 of 4 machines are watched, what comes and goes behind them is not shown: --limit 4 watches all.\n',
+    );
+  });
+
+  it('given a cut list for people or in another order, then no machine that moves in it is added or gone', async () => {
+    const three = ['a', 'b', 'c'].map((id): MachineView => ({ ...M1, id }));
+    const failed = { ...three[2]!, state: 'FAILED' as const };
+    serve(three);
+    const table = await watching(
+      ['machines', '--limit', '2', '--no-headers'],
+      { err: () => {} },
+      () => {},
+      () => {},
+    );
+    expect(table.trim().split('\n')).toHaveLength(2);
+    expect(served.shard.asked.filter(({ name }) => name === 'machines')[0]!.ask).not.toHaveProperty(
+      'order',
+      'trouble',
+    );
+    const sorted = await watching(
+      ['machines', '--limit', '2', '--sort-by', 'state', '-o', 'name'],
+      { err: () => {} },
+      () => serve([failed, ...three.slice(0, 2)]),
+      () => {},
+    );
+    expect(sorted).toBe('machine/a\nmachine/b\n');
+  });
+
+  it('given reads that take long, then the rest between two is ten times as long', async () => {
+    let nowMs = 0;
+    const rests: number[] = [];
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const watch = () => ({
+      ...{ ended, intervalMs: 1000 },
+      now: () => nowMs,
+      pause: async (ms: number) => {
+        if (rests.push(ms) === 2) end();
+      },
+    });
+    served.shard.answers.machines = (ask) => {
+      nowMs += rests.length === 0 ? 50 : 400;
+      return fakePage(ask, [M1], ({ id }) => id);
+    };
+    await served.run(getCommand, ['machines', '-w'], { watch });
+    expect(rests).toEqual([1000, 4000]);
+  });
+
   it('given a name that no item has, then the watch ends', async () => {
     await expect(watching(['need', 'ml/0000000000'])).rejects.toThrow('There is no Need ml/0000000000.');
   });

@@ -3,9 +3,11 @@
 import { PassThrough, Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { noPaint } from '../../src/cli/table.ts';
-import { type TopIo, topCommand } from '../../src/cli/top/command.ts';
+import { type TopIo, type TopTiming, topCommand } from '../../src/cli/top/command.ts';
 import { EMPTY, LISTS, type PressedKey, pressed, type TopModel } from '../../src/cli/top/model.ts';
 import { topScreen } from '../../src/cli/top/screen.ts';
+import type { MachineView } from '../../src/shard/index.ts';
+import { fakePage, MACHINES } from '../../testing/support/fake-shard.ts';
 import { type Served, servedShard } from './served.ts';
 
 let served: Served;
@@ -39,9 +41,10 @@ function terminal(columns = 100, rows = 30) {
 async function onTerminal(
   act: (press: (keys: string) => void, until: (text: string) => Promise<readonly string[]>) => Promise<void>,
   words: readonly string[] = [],
+  timing: TopTiming = {},
 ): Promise<string> {
   const { input, output, screen, all } = terminal();
-  const streams = { input, output, intervalMs: 5 } as unknown as NonNullable<TopIo['terminal']>;
+  const streams = { input, output, intervalMs: 5, ...timing } as unknown as NonNullable<TopIo['terminal']>;
   const running = served.run((io) => topCommand({ ...io, terminal: streams }), words);
   const until = async (text: string) => {
     await expect.poll(() => screen().join('\n'), { interval: 5, timeout: 5_000 }).toContain(text);
@@ -75,6 +78,50 @@ describe('bigfleet top on a terminal', () => {
       press('q');
     });
     expect(text.endsWith('\x1b[?7h\x1b[?25h\x1b[?1049l')).toBe(true);
+  });
+
+  it('given a filter on a longer list than is read, then the shard searches all of it', async () => {
+    const [M1] = MACHINES as [MachineView, ...MachineView[]];
+    const many = Array.from({ length: 1500 }, (_, i): MachineView => ({ ...M1, id: `m-${i}` }));
+    const last = { ...M1, id: 'm-last', cluster: 'rare', instanceType: 'odd' };
+    served.shard.answers.machines = ({ where, ...ask }) => {
+      const isFound = ({ id, instanceType, cluster }: MachineView): boolean =>
+        (where.cluster ?? cluster) === cluster && `${id} ${instanceType}`.includes(where.text ?? '');
+      return fakePage(ask, [...many, last].filter(isFound), ({ id }) => id);
+    };
+    await onTerminal(async (press, until) => {
+      await until('the first 1,000 of 1,501 machines');
+      for (const filter of ['m-last', 'rare', 'rare odd']) {
+        press(`/${filter}\r`);
+        const screen = await until(`1 of 1,501 machines match "${filter}", by name`);
+        expect(screen.join('\n')).toContain('m-last');
+        press('\x1b');
+        await until('the first 1,000 of 1,501 machines');
+      }
+      press('q');
+    });
+  });
+
+  it('given reads that take long, then the rest between two is ten times as long', async () => {
+    let nowMs = 0;
+    const rests: number[] = [];
+    const timing: TopTiming = {
+      intervalMs: 1000,
+      now: () => (nowMs += 250),
+      timer: (work, ms) => {
+        rests.push(ms);
+        return setTimeout(work, 1);
+      },
+    };
+    await onTerminal(
+      async (press) => {
+        await expect.poll(() => rests.length, { interval: 5, timeout: 5_000 }).toBeGreaterThan(2);
+        press('q');
+      },
+      [],
+      timing,
+    );
+    expect(rests.slice(0, 3)).toEqual([1000, 2500, 2500]);
   });
 
   it('given a shard that does not answer for a while, then it says so and goes on', async () => {

@@ -13,8 +13,16 @@ export interface RemoteIo {
   /** For remarks that are no part of the output; by default standard error. */
   readonly err?: (text: string) => void;
   readonly paint: Paint;
-  /** When `--watch` ends; by default at a signal. */
-  readonly watch?: () => { readonly ended: Promise<void>; readonly intervalMs?: number };
+  /** When `--watch` reads and ends; tests pass their own. */
+  readonly watch?: () => WatchTiming;
+}
+
+/** By default a read each second or less often, until a signal. */
+export interface WatchTiming {
+  readonly ended: Promise<void>;
+  readonly intervalMs?: number;
+  readonly now?: () => number;
+  readonly pause?: (ms: number, ended: Promise<void>) => Promise<void>;
 }
 
 export const PROCESS_IO: RemoteIo = {

@@ -42,6 +42,8 @@ export interface Listing<T, I> {
     readonly replaced: (answer: T, page: Page<I>) => T;
     /** Fields that the server sorts by, with its name for each. */
     readonly sorts?: Readonly<Record<string, string>>;
+    /** Items move in the order of the API as they change. */
+    readonly isReordered?: true;
     /** Of a log, whose new items come at the beginning and are never changed: reads those that a watch has not shown. */
     readonly newer?: (client: ShardClient, query: Query, shown: Shown) => Promise<Newer<I>>;
   };

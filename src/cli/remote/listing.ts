@@ -114,11 +114,12 @@ function serverSort(sorts: Readonly<Record<string, string>>, sortBy: string): st
   return name === undefined ? undefined : `${isDescending ? '-' : ''}${name}`;
 }
 
-/** JSON has the order of the API: programs sort for themselves. */
+/** JSON has the order of the API: programs sort for themselves. A watch has it too: an item stays where it is as it changes. */
 function orderOf<T, I>({ order }: Listing<T, I>, flags: ListFlags, sort: string | undefined): Query {
   if (sort !== undefined) return { sort };
   const isForPeople = flags.output === 'table' || flags.output === 'wide';
-  return order === undefined || !isForPeople || flags.sortBy !== undefined ? {} : { order };
+  const isOrdered = isForPeople && flags.sortBy === undefined && flags.watch !== true;
+  return order !== undefined && isOrdered ? { order } : {};
 }
 
 const PARAMETERS: Readonly<Partial<Record<FilterName, string>>> = { selector: 'labels' };

@@ -49,6 +49,7 @@ export const PLAN: Listing<Answer<'plan'>, WaitingActionView> = {
   },
   items: {
     ...PLANNED,
+    isReordered: true,
     of: ({ actions }) => actions,
     replaced: (plan, actions) => ({ ...plan, actions }),
   },

@@ -14,6 +14,7 @@ export const SHORTFALLS: Listing<Page<ShortfallView>, ShortfallView> = {
   path: '/v1/shortfalls',
   items: {
     ...ONE_PAGE,
+    isReordered: true,
     kind: 'shortfall',
     order: 'most urgent first',
     nameOf: ({ id }) => id,

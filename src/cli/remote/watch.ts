@@ -2,12 +2,12 @@
 // it reads again and again, so that filters, formats and limits mean what they mean without it; of a log it reads what is
 // new. Loaded by listing.ts on demand.
 
-import type { StatusView } from '../../shard/index.ts';
+import type { Page, StatusView } from '../../shard/index.ts';
 import { count } from '../amounts.ts';
 import { endSignal } from '../end-signal.ts';
 import { type Cell, TableLayout } from '../table.ts';
 import type { Query, ShardClient } from './client.ts';
-import type { RemoteIo } from './flags.ts';
+import type { RemoteIo, WatchTiming } from './flags.ts';
 import { formatted, nameLine, yamlOf } from './formats.ts';
 import {
   absent,
@@ -18,6 +18,7 @@ import {
   type Shown,
   shownBy,
 } from './list-shape.ts';
+import { restMs } from './pacing.ts';
 import { csvLines, type ItemTable, type OutputOptions, table, type WideColumn } from './tables.ts';
 
 /** A shard decides about once a second. */
@@ -51,15 +52,17 @@ interface Known<I> {
 }
 
 export async function watched<T, I>(parts: Watched<T, I>): Promise<void> {
-  const { ended, intervalMs = INTERVAL_MS } = parts.io.watch?.() ?? { ended: endSignal() };
+  const timing: WatchTiming = parts.io.watch?.() ?? { ended: endSignal() };
+  const { ended, intervalMs = INTERVAL_MS, now = Date.now, pause = pauseOf } = timing;
   let isEnded = false;
   const end = ended.then(() => {
     isEnded = true;
   });
   const printNext = roundsOf(parts);
   while (!isEnded) {
+    const startedMs = now();
     await printNext();
-    await Promise.race([end, pause(intervalMs, end)]);
+    await Promise.race([end, pause(restMs(intervalMs, now() - startedMs), end)]);
   }
 }
 
@@ -87,20 +90,32 @@ function itemRounds<T, I>(
   table: NonNullable<Listing<T, I>['items']>,
 ): () => Promise<void> {
   const printer = new ChangePrinter(table, flags, io, false);
-  const readItems = async (): Promise<readonly I[]> => {
-    if (one === null) return table.of(await read()).items;
+  const readItems = async (): Promise<Pick<Page<I>, 'items' | 'total'>> => {
+    if (one === null) return table.of(await read());
     const item = await one.find();
-    return item === null ? [] : [item];
+    return item === null ? { items: [], total: 0 } : { items: [item], total: 1 };
   };
-  let before: ReadonlyMap<string, Known<I>> | null = null;
+  const isOrderFixed = flags.sortBy === undefined && table.isReordered !== true;
+  let before: Snapshot<I> | null = null;
+  let isCutKnown = false;
   return async () => {
-    const items = await readItems();
+    const { items, total } = await readItems();
     if (one !== null && before === null && items.length === 0) throw absent(table, one.name);
     const options = await optionsNow(client, flags, io);
-    const changes = changesIn(table, before ?? new Map(), items);
-    before = new Map(items.map((item) => [table.nameOf(item), { item, state: stateOf(item) }]));
+    const now: Snapshot<I> = {
+      items: new Map(items.map((item) => [table.nameOf(item), { item, state: stateOf(item) }])),
+      isCut: items.length < total,
+    };
+    if (now.isCut && !isCutKnown) remark(io, cutRemark(items.length, total, table.noun ?? table.kind));
+    isCutKnown = now.isCut;
+    const changes = changesIn(before ?? { items: new Map(), isCut: false }, now, isOrderFixed);
+    before = now;
     await printer.print(changes, options);
   };
+}
+
+function cutRemark(items: number, total: number, noun: string): string {
+  return `The first ${count(items)} of ${count(total)} ${noun}s are watched, what comes and goes behind them is not shown: --limit ${total} watches all.`;
 }
 
 /** First the newest items, then those that have come, oldest first. */
@@ -140,7 +155,7 @@ async function optionsNow(client: ShardClient, flags: ListFlags, io: RemoteIo): 
 }
 
 /** The timer ends with the watch, so that it does not keep the process alive. */
-async function pause(ms: number, ended: Promise<void>): Promise<void> {
+async function pauseOf(ms: number, ended: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   await Promise.race([
     new Promise<void>((resolve) => {
@@ -160,19 +175,28 @@ function stateOf(item: unknown): string {
   return JSON.stringify(item, (name, value: unknown) => (VOLATILE.has(name) ? undefined : value));
 }
 
-/** What changed, in the order of the list. */
-function changesIn<I>(
-  { nameOf }: ItemTable<I>,
-  before: ReadonlyMap<string, Known<I>>,
-  items: readonly I[],
-): readonly Change<I>[] {
-  const changes = items.flatMap((item): Change<I>[] => {
-    const known = before.get(nameOf(item));
-    if (known === undefined) return [{ type: 'ADDED', item }];
-    return known.state === stateOf(item) ? [] : [{ type: 'CHANGED', item }];
+/** A list as it was read; `isCut`: it has more items. */
+interface Snapshot<I> {
+  readonly items: ReadonlyMap<string, Known<I>>;
+  readonly isCut: boolean;
+}
+
+/**
+ * What changed, in the order of the list. An item that only one of two cut lists has may have moved in the order, or another
+ * one did. `isOrderFixed`: no item does, so that items before one that both lists have are certain.
+ */
+function changesIn<I>(before: Snapshot<I>, now: Snapshot<I>, isOrderFixed: boolean): readonly Change<I>[] {
+  const sureUpTo = (list: Snapshot<I>, other: Snapshot<I>): number => {
+    if (!other.isCut) return list.items.size;
+    return isOrderFixed ? [...list.items.keys()].findLastIndex((name) => other.items.has(name)) : 0;
+  };
+  const [sureNew, sureGone] = [sureUpTo(now, before), sureUpTo(before, now)];
+  const changes = [...now.items].flatMap(([name, { item, state }], i): Change<I>[] => {
+    const known = before.items.get(name);
+    if (known === undefined) return i < sureNew ? [{ type: 'ADDED', item }] : [];
+    return known.state === state ? [] : [{ type: 'CHANGED', item }];
   });
-  const names = new Set(items.map(nameOf));
-  const gone = [...before].filter(([name]) => !names.has(name));
+  const gone = [...before.items].filter(([name], i) => i < sureGone && !now.items.has(name));
   return [...changes, ...gone.map(([, { item }]): Change<I> => ({ type: 'GONE', item }))];
 }
 

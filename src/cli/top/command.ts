@@ -14,6 +14,7 @@ import {
   type RemoteIo,
   type ShardFlags,
 } from '../remote/flags.ts';
+import { restMs } from '../remote/pacing.ts';
 import type { Paint } from '../table.ts';
 import { readList } from './lists.ts';
 import {
@@ -24,15 +25,23 @@ import {
   pressed,
   type TopModel,
   withContent,
+  wordsOf,
 } from './model.ts';
 import { pageOf, topScreen, topText } from './screen.ts';
 
-/** Interval of reads. A shard decides about once a second. */
+/** Least interval of reads. A shard decides about once a second. */
 const INTERVAL_MS = 1000;
 
 export interface TopIo extends RemoteIo {
   /** null: there is no terminal. */
-  readonly terminal: (FullScreenStreams & { readonly intervalMs?: number }) | null;
+  readonly terminal: (FullScreenStreams & TopTiming) | null;
+}
+
+/** Tests pass their own. */
+export interface TopTiming {
+  readonly intervalMs?: number;
+  readonly now?: () => number;
+  readonly timer?: (work: () => void, ms: number) => NodeJS.Timeout;
 }
 
 const processIo = (): TopIo => {
@@ -70,7 +79,7 @@ Examples:
 
 async function readModel(client: ShardClient, model: TopModel): Promise<TopModel> {
   const status = await client.get<StatusView>('/v1/status');
-  const content = await readList(client, model.list, status.nowMs);
+  const content = await readList(client, model.list, status.nowMs, wordsOf(model.filter));
   return withContent({ ...model, status }, content);
 }
 
@@ -79,7 +88,9 @@ class Top {
   readonly #client: ShardClient;
   readonly #screen: FullScreen;
   readonly #end: () => void;
-  readonly #intervalMs: number;
+  readonly #timing: Required<TopTiming>;
+  /** Of the last read. */
+  #tookMs = 0;
   #model: TopModel;
   #height = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -91,7 +102,8 @@ class Top {
     this.#end = resolve;
     this.#client = client;
     this.#model = model;
-    this.#intervalMs = terminal.intervalMs ?? INTERVAL_MS;
+    const { intervalMs = INTERVAL_MS, now = Date.now, timer = setTimeout } = terminal;
+    this.#timing = { intervalMs, now, timer };
     this.#screen = new FullScreen({
       ...{ input: terminal.input, output: terminal.output },
       render: ({ width, height }) => {
@@ -104,7 +116,7 @@ class Top {
   }
 
   #press(key: PressedKey): void {
-    const { list } = this.#model;
+    const { list, isTyping } = this.#model;
     const { model, wants } = pressed(this.#model, key, pageOf(this.#height));
     this.#model = model;
     if (wants === 'quit') {
@@ -113,7 +125,7 @@ class Top {
     }
     this.#screen.draw();
     if (wants !== null) void this.#open(wants);
-    else if (model.list !== list) void this.#refresh();
+    else if (model.list !== list || (isTyping && !model.isTyping)) void this.#refresh();
   }
 
   async #open(subject: DescribedSubject): Promise<void> {
@@ -128,7 +140,9 @@ class Top {
   async #refresh(): Promise<void> {
     await this.#attempt(async () => {
       const { list } = this.#model;
+      const startedMs = this.#timing.now();
       const read = await readModel(this.#client, this.#model);
+      this.#tookMs = this.#timing.now() - startedMs;
       // Keys were pressed meanwhile.
       if (this.#model.list !== list || read.content === null) return;
       this.#model = withContent({ ...this.#model, status: read.status }, read.content);
@@ -148,7 +162,9 @@ class Top {
 
   #schedule(): void {
     if (this.#isEnded) return;
-    this.#timer = setTimeout(() => void this.#refresh().finally(() => this.#schedule()), this.#intervalMs);
+    const { intervalMs, timer } = this.#timing;
+    const work = (): void => void this.#refresh().finally(() => this.#schedule());
+    this.#timer = timer(work, restMs(intervalMs, this.#tookMs));
   }
 
   #stop(): void {

@@ -16,6 +16,9 @@ export const LISTS = [
 ] as const;
 export type ListName = (typeof LISTS)[number];
 
+/** A screen shows some dozens; of longer lists a filter is sent to the shard too. */
+export const MAX_ROWS = 1000;
+
 export interface TopRow {
   readonly cells: readonly Cell[];
   /** What Enter opens; null: nothing. */
@@ -27,6 +30,8 @@ export interface TopList {
   readonly columns: readonly Column[];
   readonly rows: readonly TopRow[];
   readonly total: number;
+  /** Set if the rows are the first ones and those that the shard found for the filter: by what it searched. */
+  readonly searchedBy?: string;
 }
 
 export interface TopModel {
@@ -50,12 +55,13 @@ export const EMPTY: Omit<TopModel, 'url'> = {
   ...{ isTyping: false, detail: null, problem: '' },
 };
 
+export function wordsOf(filter: string): readonly string[] {
+  return filter.split(/\s+/).filter((word) => word !== '');
+}
+
 /** Rows that contain all words of the filter, in any case. */
 export function shownRows({ content, filter }: TopModel): readonly TopRow[] {
-  const words = filter
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== '');
+  const words = wordsOf(filter.toLowerCase());
   if (content === null) return [];
   if (words.length === 0) return content.rows;
   return content.rows.filter(({ cells }) => {

@@ -5,7 +5,7 @@ import type { StatusView } from '../../shard/index.ts';
 import { costPartText, count, milliseconds, moment, perHour, span } from '../../web/index.ts';
 import { countText } from '../remote/wire-text.ts';
 import { noPaint, type Paint, shorten, tableLines } from '../table.ts';
-import { LISTS, shownRows, type TopModel, type TopRow } from './model.ts';
+import { LISTS, MAX_ROWS, shownRows, type TopModel, type TopRow } from './model.ts';
 
 interface TopSize {
   readonly width: number;
@@ -114,7 +114,9 @@ function rowLines({ content }: TopModel, rows: readonly TopRow[], width: number,
 
 /** `12 of 340 machines match "web"`. */
 function listTitle({ content, list, filter }: TopModel, shown: number): string {
-  const { rows, total } = content!;
+  const { rows, total, searchedBy } = content!;
+  if (filter !== '' && searchedBy !== undefined)
+    return `${count(shown)} of ${count(total)} ${list} match "${filter}", by ${searchedBy}, or by any column in the first ${count(MAX_ROWS)}`;
   const read =
     total > rows.length
       ? `the first ${count(rows.length)} of ${count(total)} ${list}`
