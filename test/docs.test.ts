@@ -2,7 +2,7 @@
 // resolves, and every test title that a page quotes exists.
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const PAGES = [
@@ -90,6 +90,16 @@ describe('documentation', () => {
       ([file, title]) => !existsSync(file) || !readFileSync(file, 'utf8').includes(title),
     );
     expect(missing).toEqual([]);
+  });
+
+  it('given the decision records, then each begins with its number and title, its status and its date', () => {
+    const records = PAGES.filter((page) => /^docs\/adr\/\d/.test(page));
+    expect(records.length).toBeGreaterThan(45);
+    const head = /^# (\d{4}): .+\n\nStatus: \S(?:.|\n)*?\nDate: \d{4}-\d{2}-\d{2}\n\n/;
+    const others = records.filter(
+      (page) => !basename(page).startsWith(head.exec(readFileSync(page, 'utf8'))?.[1] ?? '-'),
+    );
+    expect(others).toEqual([]);
   });
 
   it('given the tour, then it has at most 25 files, and each exists', () => {

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, matchesGlob, resolve } from 'node:path';
+import { basename, dirname, join, matchesGlob, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ALONE, LONGEST } from './projects.ts';
 
@@ -103,6 +103,19 @@ describe('the repository', () => {
       (file) => /\.(ts|js|md|yaml|proto|html)$/.test(file) && !/^docs\/adr\/|tidy\.test\.ts$/.test(file),
     );
     expect(texts.filter((file) => style.test(readFileSync(file, 'utf8')))).toEqual([]);
+  });
+
+  it('given comments that name files, then each exists', () => {
+    const names = new Set([...files, ...readdirSync('.')].map((file) => basename(file)));
+    const missing = code.flatMap((file) =>
+      readFileSync(file, 'utf8')
+        .split('\n')
+        .filter((line) => /^\s*(?:\/\/|\/?\*)/.test(line))
+        .flatMap((line) => line.match(/(?<![\w.-])[a-z0-9][\w-]*(?:\.[\w-]+)*\.ts\b/g) ?? [])
+        .filter((name) => !names.has(name))
+        .map((name) => `${file}: ${name}`),
+    );
+    expect(missing).toEqual([]);
   });
 
   it('given all tests, then none is skipped or singled out', () => {

@@ -1,6 +1,6 @@
 // The syntax tree of a bootstrap template, and its parser. The language is small on purpose: text with `{{ … }}` tags for
-// values, conditions and loops, and no way to run code. docs/operate/operator.md describes it for users. Checked by
-// template-check.ts, rendered by template.ts.
+// values, conditions and loops, and no way to run code. docs/operate/operator.md describes it for users. Checked and
+// rendered by template.ts.
 //
 //   tag        = "{{" ( expression | "#if" expression | "#each" expression | "else" | "/if" | "/each" | "!" comment ) "}}"
 //   expression = operand | name operand+

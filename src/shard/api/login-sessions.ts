@@ -1,5 +1,5 @@
 // Sessions of browsers, which cannot send a token with every request: a token is exchanged once for a random id in a
-// cookie. Kept in memory, so a restart of the shard ends all of them. Used by guard.ts.
+// cookie. Kept in memory, so a restart of the shard ends all of them. Used by access.ts.
 
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../runtime/clock.ts';

@@ -1,6 +1,6 @@
 // The file with the tokens of API callers: a YAML list of names with a role and the SHA-256 of a token. Checked for
 // changes every few seconds; content that is not valid leaves the previous content in force, so that a mistake while
-// editing locks no caller out. Read by guard.ts.
+// editing locks no caller out. Read by access.ts.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync, type Stats, statSync } from 'node:fs';

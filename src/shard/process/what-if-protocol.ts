@@ -1,4 +1,4 @@
-// Messages between the main thread (what-if-thread.ts) and the thread that answers what-if questions (what-if-worker.ts).
+// Messages between the main thread (what-if-service.ts) and the thread that answers what-if questions (what-if-worker.ts).
 
 import type { Traffic } from '../../runtime/message-exchange.ts';
 import type { WhatIfRequest } from '../../whatif/index.ts';

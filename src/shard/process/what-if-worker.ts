@@ -1,4 +1,4 @@
-// The thread that answers what-if questions (worker side; started by what-if-thread.ts). It keeps a replica of the ledger, and
+// The thread that answers what-if questions (worker side; started by what-if-service.ts). It keeps a replica of the ledger, and
 // waits while the controller is in a cycle.
 
 import { deflateRawSync } from 'node:zlib';
