@@ -21,8 +21,8 @@ const LONGEST_MS = 120_000;
 
 /** Commands that change nothing: one answer is enough. */
 const QUESTION = /^bigfleet (?:get|explain|describe|decide|history|replay|-)/;
-/** Orders about what no demo has. */
-const IMPOSSIBLE = /^bigfleet cluster (?:retire|unretire)\b/;
+/** Orders about what no demo has, or that its machines refuse if they serve a gang. */
+const IMPOSSIBLE = /^bigfleet (?:cluster (?:retire|unretire)|drain)\b/;
 /** Follows changes until it is stopped. */
 const WATCHES = /^bigfleet get .* (?:--watch|-w)\b/;
 /** Change the demo, so that pages with them are read one after the other. */
