@@ -103,8 +103,14 @@ describe('commands in the documentation', () => {
     ['bigfleet explain preempt', ['preempt', 'takes'], 'preempt\n', 'It does not print "takes".'],
     ['bigfleet explain preempt', ['…', 'pre…'], 'preempt\n', null],
     ['bigfleet get needs -o json | jq .', [], '', null],
+    ['curl -s x/v1/needs', ['{"items":[{"id":…}],"next":null}'], 'no', 'It is not JSON.'],
+    ['curl -s x/v1/needs', ['{"items":[{"id":…}],"next":null}'], '{"items":[]}', 'It has no field "next".'],
+    ['curl -s x/v1/needs', ['{"items":[{"id":…}],"next":null}'], '{"items":[],"next":null}', null],
+    ['curl -s x/v1/cost', ['name,machines', 'a,1'], 'name\r\n', 'It has no columns name,machines.'],
+    ['curl -s x/healthz', ['ok'], '', 'It prints nothing.'],
   ])('given the output of %s, where the page shows %j and it is %j: %s', (text, shown, output, problem) => {
-    const command = { page: 'page.md', text, shown, kind: 'bigfleet', exitCode: 0 } as const;
+    const kind = text.startsWith('curl') ? 'curl' : 'bigfleet';
+    const command = { page: 'page.md', text, shown, kind, exitCode: 0 } as const;
     expect(outputProblem(command, output, '')).toBe(problem);
   });
 
@@ -177,7 +183,8 @@ describe('commands in the documentation', () => {
       ]);
       const all = outcomes.flat();
       expect(all.filter(({ code, expected, problem }) => code !== expected || problem !== null)).toEqual([]);
-      expect(all.length).toBeGreaterThan(140);
+      expect(all.length).toBeGreaterThan(180);
+      expect(all.filter(({ command }) => command.startsWith('curl ')).length).toBeGreaterThan(38);
     } finally {
       await demo.stop();
     }

@@ -8,7 +8,7 @@ export interface DocCommand {
   /** As the page has it, on one line, without prompt and comment; `bigfleet` in place of the call through npm. */
   readonly text: string;
   /** `export NAME=VALUE` is not run by itself: it is part of the environment of the commands after it. */
-  readonly kind: 'bigfleet' | 'npm' | 'kubectl' | 'export';
+  readonly kind: 'bigfleet' | 'curl' | 'npm' | 'kubectl' | 'export';
   /** 0, unless the page shows another one by `$ echo $?`. */
   readonly exitCode: number;
   /** Lines that the page shows as its output; none where it shows no output. */
@@ -62,7 +62,9 @@ export function docPage(path: string, markdown: string): DocPage {
     const text = block.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
     const [, name] = FILE_NAME.exec(text) ?? [];
     const found = language === HELP ? examplesIn(path, text) : commandsIn(path, language, text);
-    const isOutput = endOfScript >= 0 && language === '' && markdown.slice(endOfScript, index).trim() === '';
+    const isAnswer = language === 'json' && commands.at(-1)?.kind === 'curl';
+    const isOutput =
+      endOfScript >= 0 && (language === '' || isAnswer) && markdown.slice(endOfScript, index).trim() === '';
     if (language === 'yaml' && name !== undefined) files.set(name, text);
     else if (isOutput && commands.length > 0)
       commands.push({ ...commands.pop()!, shown: text.trimEnd().split('\n') });
@@ -99,8 +101,10 @@ function examplesIn(page: string, help: string): DocCommand[] {
   const lines = examples.replaceAll(/\s*\\\n\s*/g, ' ').split('\n');
   return lines
     .map((line) => line.trim().replace(/ {2,}.*$/, ''))
-    .filter((text) => kindOf(text) === 'bigfleet')
-    .map((text): DocCommand => ({ page, text, kind: 'bigfleet', exitCode: 0, shown: [] }));
+    .flatMap((text): DocCommand[] => {
+      const kind = kindOf(text);
+      return kind === null ? [] : [{ page, text, kind, exitCode: 0, shown: [] }];
+    });
 }
 
 /** Lines up to the next command, without empty ones. */
@@ -111,7 +115,7 @@ function shownIn(lines: readonly string[]): readonly string[] {
 
 function kindOf(text: string): DocCommand['kind'] | null {
   if (/^export [A-Z_]+=/.test(text)) return 'export';
-  const [, kind] = /^(bigfleet|npm|kubectl)(?: |$)/.exec(text) ?? [];
+  const [, kind] = /^(bigfleet|curl|npm|kubectl)(?: |$)/.exec(text) ?? [];
   return (kind as DocCommand['kind'] | undefined) ?? null;
 }
 

@@ -11,6 +11,8 @@ const REASON = {
   measures: 'measures, exercises or checks for minutes',
   elsewhere: 'names a host, a folder or a file of the reader',
   waits: 'prints nothing until something of this kind happens; test/cli/get-formats.test.ts does it',
+  login: 'needs a token over TLS; src/shard/api/access.test.ts does it',
+  control: 'needs the provider of the example before it; src/provider/fake/control.test.ts does it',
   background: 'runs on after the shell; the same without & is run',
 } as const;
 
@@ -34,6 +36,9 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   'bigfleet get ev --kind loss,log --watch': REASON.waits,
   'bigfleet get status --tls-cert certs/admin.crt --tls-key certs/admin.key --tls-ca certs/ca.crt':
     REASON.elsewhere,
+  "curl -s -H 'content-type: application/json' https://shard-0:8780/v1/login": REASON.login,
+  "curl -s -H 'content-type: application/json' https://shard-0:8780/v1/logout": REASON.login,
+  'curl -X PATCH -d \'{"stock": {"outChance": 1}}\' 127.0.0.1:9001/settings': REASON.control,
   'bigfleet version -o json --shard https://shard.example:8780': REASON.elsewhere,
   'bigfleet certs init --dir /etc/bigfleet/tls': REASON.elsewhere,
   'bigfleet certs token prometheus --role view --dir /etc/bigfleet/tls': REASON.elsewhere,

@@ -14,13 +14,14 @@ const HEADERS = /^ *[A-Z][A-Z ]*(?: {2,}[A-Z][A-Z ]*)+$/;
 
 /** What is wrong with the output of a command that has ended as it should; null if nothing is. */
 export function outputProblem(
-  { text, shown, exitCode }: DocCommand,
+  { text, kind, shown, exitCode }: DocCommand,
   output: string,
   errors: string,
 ): string | null {
   if (/[|>]/.test(text) || INTO_FILE.test(text)) return null;
   if (exitCode !== 0) return shownProblem(text, shown, output + errors);
   if (output.trim() === '') return 'It prints nothing.';
+  if (kind === 'curl') return answerProblem(shown, output);
   const [, format] = / (?:-o|--output) (\w+)/.exec(text) ?? [];
   return formatProblem(format ?? 'text', output) ?? shownProblem(text, shown, output);
 }
@@ -39,6 +40,31 @@ function formatProblem(format: string, output: string): string | null {
     default:
       return null;
   }
+}
+
+/** An answer of the API: JSON with the fields that the page shows, or a text, of which CSV has the same columns. */
+function answerProblem(shown: readonly string[], output: string): string | null {
+  const [first = ''] = shown;
+  if (!/^[{[]/.test(first)) {
+    const isSame = !/^\w+(?:,\w+)+$/.test(first) || output.startsWith(`${first}\r\n`);
+    return isSame ? null : `It has no columns ${first}.`;
+  }
+  if (!doesParse(JSON.parse, output)) return 'It is not JSON.';
+  const answer = JSON.parse(output) as object;
+  const missing = fieldsIn(shown.join('\n')).find((name) => !Object.hasOwn(answer, name));
+  return missing === undefined ? null : `It has no field "${missing}".`;
+}
+
+/** Names of the fields of an object that a page shows, with `…` for what it leaves out. */
+function fieldsIn(json: string): readonly string[] {
+  const fields: string[] = [];
+  let depth = 0;
+  for (const [token, name] of json.matchAll(/"((?:[^"\\]|\\.)*)"(?:\s*:)?|[{}[\]]/g)) {
+    if (token === '{' || token === '[') depth++;
+    else if (token === '}' || token === ']') depth--;
+    else if (depth === 1 && token.endsWith(':')) fields.push(name!);
+  }
+  return fields;
 }
 
 function doesParse(read: (text: string) => unknown, text: string): boolean {

@@ -20,11 +20,13 @@ const DEMO_MS = 600_000;
 const LONGEST_MS = 120_000;
 
 /** Commands that change nothing: one answer is enough. */
-const QUESTION = /^bigfleet (?:get|explain|describe|decide|history|replay|-)/;
+const QUESTION = /^(?:bigfleet (?:get|explain|describe|decide|history|replay|-)|curl )/;
 /** Orders about what no demo has, or that its machines refuse if they serve a gang. */
 const IMPOSSIBLE = /^bigfleet (?:cluster (?:retire|unretire)|drain)\b/;
 /** Follows changes until it is stopped. */
-const WATCHES = /^bigfleet get .* (?:--watch|-w)\b/;
+const WATCHES = /^(?:bigfleet get .* (?:--watch|-w)\b|curl -s?N )/;
+/** Calls of the API that change something: they go to a shard that carries out any. */
+const CALLED_ORDER = /^curl (?!.*\/(?:whatif|redecide)\b).* -(?:d|X) /;
 /** Change the demo, so that pages with them are read one after the other. */
 export const ORDERS = /^bigfleet (?:freeze|unfreeze|accept|refuse|quarantine|retry|forget|drain)\b/;
 /** Times of examples. */
@@ -147,6 +149,8 @@ class Reader {
     writeOwnFiles(this.#folder, page.path, demo.surroundings);
     // Not every machine has jq, and what it selects is not tested here.
     writeFileSync(join(bin, 'jq'), '#!/bin/sh\nexec cat\n', { mode: 0o755 });
+    const curl = `#!/bin/sh\nexec '${process.execPath}' '${resolve('test/docs/curl.ts')}' "$@"\n`;
+    writeFileSync(join(bin, 'curl'), curl, { mode: 0o755 });
     this.#env = {
       PATH: `${bin}:${process.env['PATH']}`,
       HOME: this.#folder,
@@ -239,20 +243,26 @@ class Reader {
   /** Needs and machines of the page have other names in this demo. */
   #withNames(call: string): string {
     const { needs, machines } = this.#demo;
-    const asked = this.#isReference ? call.replace(/(?<=--shard \S*:)8780\b/, DEMO_PORT) : call;
+    const isCall = call.startsWith('curl ');
+    const asked = CALLED_ORDER.test(call)
+      ? call.replace('127.0.0.1:8780', new URL(this.#demo.surroundings.ordersUrl).host)
+      : this.#isReference || isCall
+        ? call.replace(isCall ? /(?<=127\.0\.0\.1:)8780\b/ : /(?<=--shard \S*:)8780\b/, DEMO_PORT)
+        : call;
     return this.#withPorts(asked)
       .replaceAll(
-        /(?<= |need\/)([a-z][\w-]*)\/[0-9a-f]{10}\b/g,
+        /(?<= |needs?\/)([a-z][\w-]*)\/[0-9a-f]{10}\b/g,
         (_, cluster: string) => needs.find((id) => id.startsWith(`${cluster}/`)) ?? needs[0]!,
       )
       .replace(
-        /(?<=^bigfleet (?:(?:explain|history|get|describe) machines?|drain|retry|quarantine) |--machine )[a-z][\w.-]*\d\b/,
+        /(?<=^bigfleet (?:(?:explain|history|get|describe) machines?|drain|retry|quarantine) |--machine |^curl .*(?:\/v1\/machines\/|\bmachine=))[a-z][\w.-]*\d\b/,
         machines[0]!,
       )
       .replace('m6i.4xlarge@zone-a', this.#demo.type)
       .replace(START, new Date(this.#demo.startedMs).toISOString())
       .replace(END, new Date().toISOString())
       .replace('--cycle 4711', '--cycle 2')
+      .replace('/v1/cycles/812', '/v1/cycles/2')
       .replace('/var/lib/bigfleet', '.bigfleet/up/shard');
   }
 
