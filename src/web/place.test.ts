@@ -35,6 +35,7 @@ describe('places of the dashboard', () => {
 
   it('given a typed name, then a Need leads to its page, and anything else to a search', () => {
     expect(placeOfName('web/00FF00FF00')).toBe('#/need/web/00ff00ff00');
+    expect(placeOfName('Prod/00FF00FF00')).toBe('#/need/Prod/00ff00ff00');
     expect(placeOfName('gpu/7')).toBe('#/machines?text=gpu%2F7');
   });
 

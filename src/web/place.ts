@@ -58,7 +58,10 @@ export function needLink(id: string): string {
 /** Where a typed name leads: a Need is named by its cluster and ten hexadecimal digits; otherwise machines are searched. */
 export function placeOfName(name: string): string {
   const slash = name.lastIndexOf('/');
-  if (slash > 0 && /^[0-9a-f]{10}$/i.test(name.slice(slash + 1))) return needLink(name.toLowerCase());
+  const digits = name.slice(slash + 1);
+  // Digits are read in upper case, too; the name of a cluster is what it is.
+  if (slash > 0 && /^[0-9a-f]{10}$/i.test(digits))
+    return needLink(`${name.slice(0, slash)}/${digits.toLowerCase()}`);
   return linkTo('machines', [], { text: name });
 }
 
