@@ -65,9 +65,7 @@ export function Plot({ label, timesMs, series, isStacked = false, format }: Plot
 
   useEffect(() => plot.current?.setData(dataOf(timesMs, series, isStacked, gapMs)), [timesMs, series]);
 
-  const last = timesMs.length - 1;
-  // The points of a plot include the gaps; those of the series do not.
-  const shown = at === null ? last : Math.min(at, last);
+  const shown = indexAt(at, timesMs, gapMs);
   const shownValue = ({ values }: PlotSeries): string => {
     const value = values[shown];
     return value === null || value === undefined ? '' : format(value);
@@ -87,30 +85,49 @@ function spacingOf(timesMs: readonly number[]): readonly number[] {
   return [(3 * (timesMs.at(-1)! - timesMs[0]!)) / (timesMs.length - 1)];
 }
 
-/** Seconds and values, the topmost of a stack first, with an empty point in every gap. */
+interface PlotPoint {
+  readonly seconds: number;
+  /** Index in the series; in a gap, of the point before it. */
+  readonly i: number;
+  readonly isGap: boolean;
+}
+
+/** Index in the series of a point that is drawn; without one, of the last. */
+export function indexAt(at: number | null, timesMs: readonly number[], gapMs: number): number {
+  return (at === null ? undefined : pointsOf(timesMs, gapMs)[at]?.i) ?? timesMs.length - 1;
+}
+
+/** The points that are drawn: those of the series, with an empty one in every gap. */
+function pointsOf(timesMs: readonly number[], gapMs: number): readonly PlotPoint[] {
+  return timesMs.flatMap((ms, i) => {
+    const point = { seconds: ms / 1000, i, isGap: false };
+    const before = timesMs[i - 1];
+    if (before === undefined || ms - before <= gapMs) return [point];
+    return [{ seconds: (before + 1) / 1000, i: i - 1, isGap: true }, point];
+  });
+}
+
+/** Seconds and values, the topmost of a stack first. */
 function dataOf(
   timesMs: readonly number[],
   series: readonly PlotSeries[],
   isStacked: boolean,
   gapMs: number,
 ): uPlot.AlignedData {
-  const seconds: number[] = [];
+  const points = pointsOf(timesMs, gapMs);
   const columns: (number | null)[][] = series.map(() => []);
-  timesMs.forEach((ms, i) => {
-    const before = timesMs[i - 1];
-    if (before !== undefined && ms - before > gapMs) {
-      seconds.push((before + 1) / 1000);
-      for (const column of columns) column.push(null);
-    }
-    seconds.push(ms / 1000);
+  for (const { i, isGap } of points) {
     let sum = 0;
     series.forEach(({ values }, s) => {
       const value = values[i] ?? null;
       sum += value ?? 0;
-      columns[s]!.push(isStacked ? sum : value);
+      columns[s]!.push(isGap ? null : isStacked ? sum : value);
     });
-  });
-  return [seconds, ...(isStacked ? columns.toReversed() : columns)] as uPlot.AlignedData;
+  }
+  return [
+    points.map(({ seconds }) => seconds),
+    ...(isStacked ? columns.toReversed() : columns),
+  ] as uPlot.AlignedData;
 }
 
 interface Look {
