@@ -74,13 +74,22 @@ export async function clustersAreThoseOfTheApi(stage: Stage): Promise<void> {
   await stage.goTo('#/');
 }
 
-/** A search by name leaves the cluster of that name, and is part of the address. */
+/** Between two letters of a slow reader, such that the page is updated several times while a name is typed. */
+const LETTER_MS = 600;
+
+/** A search by name, typed slowly, leaves the cluster of that name, and is part of the address. */
 export async function clusterIsFound(stage: Stage): Promise<void> {
   const [first, second] = await stage.recorded.clusters();
   assert.ok(first !== undefined && second !== undefined, 'there are several clusters');
   await stage.goTo('#/clusters?order=name');
   await stage.until('several clusters are listed', ({ clusters }) => clusters.length > 1);
-  await stage.page.fill('.filters [name=cluster]', second.cluster);
+  await stage.page.click('.filters [name=cluster]');
+  await stage.page.keyboard.type(second.cluster, { delay: LETTER_MS });
+  assert.equal(
+    await stage.page.inputValue('.filters [name=cluster]'),
+    second.cluster,
+    'updates keep the draft',
+  );
   await stage.page.keyboard.press('Enter');
   await stage.until(
     'the cluster alone is listed',
@@ -88,6 +97,10 @@ export async function clusterIsFound(stage: Stage): Promise<void> {
   );
   const query = new URLSearchParams(new URL(stage.page.url()).hash.split('?')[1]);
   assert.deepEqual([query.get('cluster'), query.get('order')], [second.cluster, 'name']);
+  await stage.page.goBack();
+  await stage.until('the way back empties the field', async ({ clusters }) => {
+    return clusters.length > 1 && (await stage.page.inputValue('.filters [name=cluster]')) === '';
+  });
   await stage.goTo('#/');
 }
 

@@ -1,6 +1,7 @@
 // Filters of a page. They are kept in its address, so that a view can be linked to and the way back works; the next page
 // of a list is part of the address too.
 
+import { useEffect, useState } from 'preact/hooks';
 import { linkTo, type Place } from '../place.ts';
 import { html, type VNode } from './html.ts';
 
@@ -36,8 +37,7 @@ export function Filters({
           <span>${label}</span>
           ${
             choices === undefined
-              ? html`<input name=${name} value=${query[name] ?? ''} placeholder=${hint ?? ''} autocomplete="off" spellcheck=${false}
-                  onChange=${(event: Event) => set(name, (event.target as HTMLInputElement).value)} />`
+              ? html`<${TextFilter} name=${name} value=${query[name] ?? ''} hint=${hint ?? ''} set=${set} />`
               : html`<select name=${name} onChange=${(event: Event) => set(name, (event.target as HTMLSelectElement).value)}>
                   ${choices.map(([value, text]) => html`<option value=${value} selected=${value === (query[name] ?? '')}>${text}</option>`)}
                 </select>`
@@ -45,6 +45,27 @@ export function Filters({
         </label>`,
     )}
   </form>`;
+}
+
+interface TextFilterProps {
+  readonly name: string;
+  /** That of the address. */
+  readonly value: string;
+  readonly hint: string;
+  readonly set: (name: string, value: string) => void;
+}
+
+/** Keeps a draft until it is part of the address: meanwhile the page is rendered again about once a second. */
+function TextFilter({ name, value, hint, set }: TextFilterProps): VNode {
+  const [draft, setDraft] = useState<string | null>(null);
+  useEffect(() => setDraft(null), [value]);
+  const typed = (event: Event): string => (event.target as HTMLInputElement).value;
+  const commit = (event: Event): void => {
+    setDraft(typed(event).trim());
+    set(name, typed(event));
+  };
+  return html`<input name=${name} value=${draft ?? value} placeholder=${hint} autocomplete="off" spellcheck=${false}
+    onInput=${(event: Event) => setDraft(typed(event))} onChange=${commit} />`;
 }
 
 interface PagerProps {
