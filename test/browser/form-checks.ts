@@ -159,8 +159,6 @@ export async function showsTheFocus(stage: Stage): Promise<void> {
   await open(stage, 'controls');
   await page.reload();
   await open(stage, 'controls');
-  // The last to come: the page asks first whether the shard has the route.
-  await page.waitForSelector('#what-if-form');
   const NAME = `(each) => (each.name || each.id || each.textContent).trim()`;
   const all = await page.evaluate<readonly string[]>(
     `[...document.querySelectorAll('a[href], button, input, select, textarea, [tabindex="0"]')].map(${NAME})`,

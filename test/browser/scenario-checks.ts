@@ -8,7 +8,7 @@ import type { Line, Reading } from './reading.ts';
 import type { Stage } from './stage.ts';
 
 /** Presses a button and waits for the answer that the page shows. */
-async function press(stage: Stage, selector: string): Promise<Reading> {
+export async function press(stage: Stage, selector: string): Promise<Reading> {
   await stage.until('the last answer is gone', ({ notice }) => notice === '');
   await stage.page.click(`button${selector}`);
   return await stage.until('the page shows an answer', ({ notice }) => notice !== '');
@@ -172,10 +172,8 @@ const WANTING = 'wanting';
 /** Above all work of the demo. */
 const PRIORITY = 3_000_000;
 
-/** Where the shard has the route, the box decides without spot and shows the differences. */
+/** The box decides without spot and shows the differences. */
 async function whatIfIsAnswered(stage: Stage): Promise<void> {
-  const { paths } = await stage.recorded.get<{ paths: object }>('/v1/openapi.json');
-  if (!('/v1/whatif' in paths)) return;
   await stage.page.click('#what-if-form button');
   await stage.until('there is an answer', async () => (await stage.page.$('#what-if-answer')) !== null);
   await stage.record('what-if');

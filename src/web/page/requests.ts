@@ -82,20 +82,3 @@ export function useData<T>(path: string | null): Data<T> {
   }, [path, tick]);
   return data.path === path || path === null ? data : { value: data.value, error: '' };
 }
-
-let paths: Promise<ReadonlySet<string>> | undefined;
-
-/** Whether this shard has a route: shards of other versions may lack it, and asking for it would be an error. */
-export function useRoute(path: string): boolean {
-  const [has, setHas] = useState(false);
-  useEffect(() => {
-    paths ??= read<{ paths: object }>('/v1/openapi.json').then((api) => new Set(Object.keys(api.paths)));
-    paths.then(
-      (known) => setHas(known.has(path)),
-      () => {
-        paths = undefined;
-      },
-    );
-  }, [path]);
-  return has;
-}

@@ -8,7 +8,7 @@ import { html, type VNode } from '../html.ts';
 import { ActionSentence } from '../linked.ts';
 import { OrderButton, OrderNote } from '../orders.ts';
 import { Facts, NeedLink, Quiet, Section, StateChip, Table } from '../parts.ts';
-import { type Data, order, useData, useRoute } from '../requests.ts';
+import { type Data, order, useData } from '../requests.ts';
 import { History } from './history.ts';
 import { capacityText } from './machines.ts';
 import { quantitiesText } from './needs.ts';
@@ -129,7 +129,7 @@ function Labels({ machine: { labels } }: { readonly machine: MachineRow }): VNod
   <//>`;
 }
 
-/** Verbs with what each does; a drain only where the shard has the order. */
+/** Verbs with what each does. */
 const ORDERS = [
   { verb: 'retry', label: 'Retry', about: 'ends back-off and quarantine' },
   { verb: 'quarantine', label: 'Quarantine', about: 'keeps it out of decisions until a retry' },
@@ -139,12 +139,11 @@ const ORDERS = [
 ] as const;
 
 function Orders({ machine }: { readonly machine: MachineRow }): VNode {
-  const canDrain = useRoute('/v1/machines/{id}/drain');
   const [why, setWhy] = useState('');
   const isOrdered = machine.drainOrder !== null && machine.drainOrder !== undefined;
   const offered = ORDERS.filter(({ verb }) => {
-    if (verb === 'drain') return canDrain && !isOrdered && machine.state === 'CONFIGURED';
-    if (verb === 'undrain') return canDrain && isOrdered;
+    if (verb === 'drain') return !isOrdered && machine.state === 'CONFIGURED';
+    if (verb === 'undrain') return isOrdered;
     if (verb === 'forget') return machine.state === 'FAILED';
     return verb === 'retry' || machine.quarantine === null;
   });

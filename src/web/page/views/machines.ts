@@ -17,7 +17,7 @@ import {
   StateChip,
   Table,
 } from '../parts.ts';
-import { type Data, useData, useRoute } from '../requests.ts';
+import { type Data, useData } from '../requests.ts';
 
 const LIMIT = '50';
 const NAMES = ['text', 'state', 'cluster', 'provider', 'labels', 'sort', 'after'];
@@ -34,14 +34,13 @@ const ASPECTS = [
 const SHOWN = 20;
 
 export function Machines({ place }: { readonly place: Place }): VNode {
-  const hasHistory = useRoute('/v1/history');
   const path = apiPath('/v1/machines', place.query, NAMES, { limit: LIMIT });
   const machines = useData<Page<MachineRow>>(path);
   const { by } = place.query;
   const counts = useData<MachineCounts>(by === undefined ? null : `/v1/machine-counts?by=${by}`).value;
   return html`<div>
     ${by === undefined || counts === undefined ? null : countsView({ by, counts })}
-    ${machinesView({ place, machines, hasLabels: hasHistory })}
+    ${machinesView({ place, machines })}
   </div>`;
 }
 
@@ -81,8 +80,6 @@ function nameOf(by: string, name: string): VNode | string {
 interface View {
   readonly place: Place;
   readonly machines: Data<Page<MachineRow>>;
-  /** The shard can select by labels and sort. */
-  readonly hasLabels: boolean;
 }
 
 const STATE_CHOICES = [
@@ -100,7 +97,7 @@ const SORTS = [
   ['cluster', 'cluster'],
 ] as const;
 
-export function machinesView({ place, machines: { value, error }, hasLabels }: View): VNode {
+export function machinesView({ place, machines: { value, error } }: View): VNode {
   return html`<${Section} id="machines-list" title="Machines" kind="wide">
     <${Filters} place=${place} filters=${[
       { name: 'text', label: 'Search', hint: 'name, type, key=value' },
@@ -108,12 +105,8 @@ export function machinesView({ place, machines: { value, error }, hasLabels }: V
       { name: 'cluster', label: 'Cluster', hint: 'all' },
       { name: 'provider', label: 'Provider', hint: 'all' },
       { name: 'by', label: 'Summary by', choices: ASPECTS },
-      ...(hasLabels
-        ? [
-            { name: 'labels', label: 'Labels', hint: 'rack in (r1,r2),!gpu' },
-            { name: 'sort', label: 'Order', choices: SORTS },
-          ]
-        : []),
+      { name: 'labels', label: 'Labels', hint: 'rack in (r1,r2),!gpu' },
+      { name: 'sort', label: 'Order', choices: SORTS },
     ]} />
     ${error === '' ? null : html`<p class="failed">${error}</p>`}
     ${value === undefined ? html`<${Quiet}>Loading.<//>` : html`<${MachineTable} machines=${value.items} />`}

@@ -1,20 +1,17 @@
-// What happened and why, newest first, filterable; an entry leads to the machine, the Need, the cluster and the cycle. A
-// shard without a history route shows the actions and events that the page has received.
+// What happened and why, newest first, filterable; an entry leads to the machine, the Need, the cluster and the cycle.
 
 import type { HistoryEvent, Page } from '../../feed-details.ts';
-import { count, moment } from '../../figures.ts';
+import { count } from '../../figures.ts';
 import type { Live } from '../../live.ts';
-import { latestSentences } from '../../live.ts';
 import { cycleLink, linkTo, type Place } from '../../place.ts';
 import { apiPath, Filters, Pager } from '../filters.ts';
 import { html, type VNode } from '../html.ts';
 import { Lines, Quiet, Section } from '../parts.ts';
-import { useData, useRoute } from '../requests.ts';
+import { useData } from '../requests.ts';
 import { historyLines } from './history.ts';
 
 const LIMIT = '100';
 const NAMES = ['kind', 'machine', 'need', 'cluster', 'cycle', 'epoch', 'since', 'until', 'after'];
-const SHOWN = 100;
 
 const KINDS = [
   ['', 'everything'],
@@ -39,14 +36,12 @@ interface TimelineProps {
 }
 
 export function Timeline({ place, live }: TimelineProps): VNode {
-  const has = useRoute('/v1/history');
   const nowMs = live.status?.nowMs ?? 0;
   const { cycle, epoch } = place.query;
   // An epoch alone, left over from a cycle that was cleared, would be refused.
   const query = { ...place.query, epoch: cycle ? (epoch ?? '') : '', ...sinceOf(place.query['span'], nowMs) };
   const path = apiPath('/v1/history', query, NAMES, { limit: LIMIT });
-  const past = useData<Page<HistoryEvent>>(has && nowMs > 0 ? path : null);
-  const items = past.value?.items ?? [];
+  const past = useData<Page<HistoryEvent>>(nowMs > 0 ? path : null);
   return html`<${Section} id="timeline-section" title="What happened, and why" kind="wide">
     <${Filters} place=${place} filters=${[
       { name: 'kind', label: 'Show', choices: KINDS },
@@ -58,9 +53,9 @@ export function Timeline({ place, live }: TimelineProps): VNode {
     ]} />
     ${cycle ? html`<p class="lead"><a href=${linkTo('cycle', [cycle], { epoch })}>The plan of cycle ${cycle}</a></p>` : null}
     ${past.error === '' ? null : html`<p class="failed">${past.error}</p>`}
-    ${has ? html`<${Lines} id="timeline" lines=${historyLines(items, nowMs)} empty="Nothing matches." />` : html`<${Received} live=${live} />`}
-    ${has && past.value !== undefined ? html`<${Pager} place=${place} next=${past.value.next} text=${`${count(items.length)} shown`} />` : null}
-    ${has ? html`<${Cycles} live=${live} />` : null}
+    ${past.value === undefined ? null : pageView(place, past.value, nowMs)}
+    ${past.value === undefined && past.error === '' ? html`<${Quiet}>Loading.<//>` : null}
+    <${Cycles} live=${live} />
   <//>`;
 }
 
@@ -70,14 +65,11 @@ function sinceOf(span: string | undefined, nowMs: number): { readonly since?: st
   return ms === undefined ? {} : { since: String(Math.floor((nowMs - ms) / 60_000) * 60_000) };
 }
 
-function Received({ live }: { readonly live: Live }): VNode {
-  const nowMs = live.status?.nowMs ?? 0;
-  const newest = latestSentences(live, SHOWN).toSorted((a, b) => b.atMs - a.atMs);
-  const lines = newest.map(({ mood, text, atMs }) => ({
-    mood,
-    text: html`<time>${moment(atMs, nowMs)}</time> ${text}`,
-  }));
-  return html`<${Lines} id="timeline" lines=${lines} empty="Nothing has happened yet." />`;
+function pageView(place: Place, { items, next }: Page<HistoryEvent>, nowMs: number): VNode {
+  return html`<div>
+    <${Lines} id="timeline" lines=${historyLines(items, nowMs)} empty="Nothing matches." />
+    <${Pager} place=${place} next=${next} text=${`${count(items.length)} shown`} />
+  </div>`;
 }
 
 function Cycles({ live }: { readonly live: Live }): VNode {

@@ -1,6 +1,5 @@
 // The what-if box: one kind of change to the fleet, the demand or the policies, or a file of changes, and how the decision
-// would differ. The shard computes the answer on a copy of the fleet; nothing is executed. Shown where the shard has the
-// route.
+// would differ. The shard computes the answer on a copy of the fleet; nothing is executed.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { CHANGES, questionOf, type WhatIfAbout, type WhatIfField } from '../../what-if-question.ts';
@@ -9,7 +8,6 @@ import { postWhileBusy } from '../api.ts';
 import { html, type VNode } from '../html.ts';
 import { Linked } from '../linked.ts';
 import { Lines, restText, Section } from '../parts.ts';
-import { useRoute } from '../requests.ts';
 
 interface Asked {
   readonly isBusy: boolean;
@@ -23,13 +21,11 @@ const NOT_ASKED: Asked = { isBusy: false, waiting: '', error: '', answer: null }
 /** The shard accepts no longer question. */
 const MAX_BYTES = 60_000;
 
-export function WhatIf({ about }: { readonly about: WhatIfAbout }): VNode | null {
-  const has = useRoute('/v1/whatif');
+export function WhatIf({ about }: { readonly about: WhatIfAbout }): VNode {
   const [name, setName] = useState(CHANGES[0]!.name);
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const [settle, setSettle] = useState(false);
   const { asked, ask } = useQuestion();
-  if (!has) return null;
   const { fields } = CHANGES.find((each) => each.name === name)!;
   const submit = (event: Event): void => {
     event.preventDefault();
