@@ -46,16 +46,19 @@ async function shown(send: () => Promise<{ message?: string }>): Promise<void> {
 }
 
 export interface Data<T> {
-  /** undefined before the first answer; afterwards the last one, also while a new one is being read. */
+  /** undefined before the first answer; afterwards the last one, also while it is read again. */
   readonly value: T | undefined;
   /** Why the last request failed; '' if it did not. */
   readonly error: string;
 }
 
-/** The answer to a GET, read again with every update of the store, at the pace that the shard can keep; null: none. */
-export function useData<T>(path: string | null): Data<T> {
-  const [data, setData] = useState<Data<T> & { readonly path: string | null }>({
-    ...{ value: undefined, error: '', path: null },
+/**
+ * The answer to a GET, read again with every update of the store, at the pace that the shard can keep; null: none. An answer
+ * is dropped when the path changes, unless what it is `about` stays the same.
+ */
+export function useData<T>(path: string | null, about: string | null = path): Data<T> {
+  const [data, setData] = useState<Data<T> & { readonly about: string | null }>({
+    ...{ value: undefined, error: '', about: null },
   });
   const [tick, setTick] = useState(0);
   const pace = useRef({ path: '' as string | null, isBusy: false, nextMs: 0 });
@@ -73,12 +76,15 @@ export function useData<T>(path: string | null): Data<T> {
       if (current.path !== path) return;
       current.isBusy = false;
       current.nextMs = Date.now() + REST * (Date.now() - startedMs);
-      setData({ ...change, path });
+      setData({ ...change, about });
     };
     read<T>(path).then(
       (value) => settle({ value, error: '' }),
-      (error: Error) => settle({ value: data.path === path ? data.value : undefined, error: error.message }),
+      (error: Error) =>
+        settle({ value: data.about === about ? data.value : undefined, error: error.message }),
     );
   }, [path, tick]);
-  return data.path === path || path === null ? data : { value: data.value, error: '' };
+  return data.about === about ? data : NOT_READ;
 }
+
+const NOT_READ = { value: undefined, error: '' } as const;

@@ -24,31 +24,33 @@ const ASPECTS = [
   ['instance-type', 'instance type'],
 ] as const;
 
+const DEFAULT_ASPECT = 'cluster';
+
 export function CostPage({ place }: { readonly place: Place }): VNode {
-  const by = place.query['by'] ?? 'cluster';
+  const by = place.query['by'] ?? DEFAULT_ASPECT;
   const after = place.query['after'];
   const search = new URLSearchParams({ by, limit: LIMIT, ...(after === undefined ? {} : { after }) });
-  const report = useData<CostReport>(`/v1/cost?${search}`);
-  const series = useData<CostSeries>(`/v1/cost/series?by=${by}`);
+  // Answers say which aspect they are by, so the page keeps the last one, and the focus of the filter, until the next arrives.
+  const report = useData<CostReport>(`/v1/cost?${search}`, '/v1/cost');
+  const series = useData<CostSeries>(`/v1/cost/series?by=${by}`, '/v1/cost/series');
   const remedies = useData<Remedies>('/v1/cost/remedies?limit=20');
-  return costView({ place, by, report, series: series.value, remedies: remedies.value });
+  return costView({ place, report, series: series.value, remedies: remedies.value });
 }
 
 interface View {
   readonly place: Place;
-  readonly by: string;
   readonly report: Data<CostReport>;
   readonly series: CostSeries | undefined;
   readonly remedies: Remedies | undefined;
 }
 
-export function costView({ place, by, report: { value, error }, series, remedies }: View): VNode {
+export function costView({ place, report: { value, error }, series, remedies }: View): VNode {
   if (value === undefined)
     return html`<${Section} id="cost-page" title="Cost"><${Quiet}>${error === '' ? 'Loading.' : error}<//><//>`;
   return html`<div class="grid">
     <${Now} report=${value} />
-    <${Groups} place=${place} by=${by} report=${value} />
-    <${OverTime} series=${series} by=${by} />
+    <${Groups} place=${place} report=${value} />
+    <${OverTime} series=${series} />
     <${Unused} report=${value} />
     <${Spot} report=${value} />
     <${Remedy} remedies=${remedies} />
@@ -76,15 +78,14 @@ function Now({ report }: { readonly report: CostReport }): VNode {
 
 interface GroupsProps {
   readonly place: Place;
-  readonly by: string;
   readonly report: CostReport;
 }
 
-function Groups({ place, by, report: { groups, cost } }: GroupsProps): VNode {
+function Groups({ place, report: { by, groups, cost } }: GroupsProps): VNode {
   const download = `/v1/cost?by=${by}&format=csv`;
   return html`<${Section} id="cost-groups-section" title=${`By ${titleOf(by).toLowerCase()}`} kind="wide"
     aside=${html`<a href=${download} download=${`cost-by-${by}.csv`}>CSV</a>`}>
-    <${Filters} place=${{ ...place, query: { by, ...place.query } }} filters=${[{ name: 'by', label: 'By', choices: ASPECTS }]} />
+    <${Filters} place=${{ ...place, query: { by: DEFAULT_ASPECT, ...place.query } }} filters=${[{ name: 'by', label: 'By', choices: ASPECTS }]} />
     <${Table} id="cost-groups" titles=${[titleOf(by), '#Machines', '#Cost', '', '#Share', '#A month', 'Of which']} empty="Nothing costs anything."
       rows=${groups.items.map((group) => {
         const share = cost.perHour === 0 ? 0 : group.cost.perHour / cost.perHour;
@@ -119,10 +120,10 @@ function nameOf(by: string, { name }: CostGroup): VNode | string {
 /** Colours of the lines of a plot. */
 const COLOURS = 8;
 
-function OverTime({ series, by }: { readonly series: CostSeries | undefined; readonly by: string }): VNode {
+function OverTime({ series }: { readonly series: CostSeries | undefined }): VNode {
   if (series === undefined || series.points.length < 2)
     return html`<${Section} id="cost-series" title="Over time" kind="wide"><${Quiet}>A point is kept every minute, for a day; there are not enough yet.<//><//>`;
-  const { points, names } = series;
+  const { by, points, names } = series;
   return html`<${Section} id="cost-series" title="Over time" kind="wide"
     aside=${html`<a href=${`/v1/cost/series?by=${by}&format=csv`} download=${`cost-over-time-by-${by}.csv`}>CSV</a>`}>
     <${Plot} label=${`Cost per hour over time, by ${by}`} isStacked=${true} format=${dollars}

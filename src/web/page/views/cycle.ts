@@ -29,7 +29,10 @@ const NAMES = ['epoch', 'after'];
 export function CyclePage({ place, nowMs }: { readonly place: Place; readonly nowMs: number }): VNode {
   const [cycle = ''] = place.parts;
   const route = `/v1/cycles/${encodeURIComponent(cycle)}`;
-  const plan = useData<CyclePlan>(apiPath(route, place.query, NAMES, { limit: LIMIT }));
+  const plan = useData<CyclePlan>(
+    apiPath(route, place.query, NAMES, { limit: LIMIT }),
+    apiPath(route, place.query, ['epoch']),
+  );
   if (plan.value === undefined) return cycleView({ cycle, place, nowMs, plan });
   const { epoch } = plan.value;
   const query = { cycle: String(plan.value.cycle), epoch: String(epoch) };

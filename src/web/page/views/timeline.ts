@@ -41,7 +41,8 @@ export function Timeline({ place, live }: TimelineProps): VNode {
   // An epoch alone, left over from a cycle that was cleared, would be refused.
   const query = { ...place.query, epoch: cycle ? (epoch ?? '') : '', ...sinceOf(place.query['span'], nowMs) };
   const path = apiPath('/v1/history', query, NAMES, { limit: LIMIT });
-  const past = useData<Page<HistoryEvent>>(nowMs > 0 ? path : null);
+  // Entries stay while the start of the span moves on.
+  const past = useData<Page<HistoryEvent>>(nowMs > 0 ? path : null, linkTo('timeline', [], place.query));
   return html`<${Section} id="timeline-section" title="What happened, and why" kind="wide">
     <${Filters} place=${place} filters=${[
       { name: 'kind', label: 'Show', choices: KINDS },

@@ -253,13 +253,22 @@ const REPORT: CostReport = {
 
 describe('cost', () => {
   const view = costView({
-    ...{ place: placeOf('#/cost?by=cluster'), by: 'cluster', series: undefined },
+    ...{ place: placeOf('#/cost?by=cluster'), series: undefined },
     report: { value: REPORT, error: '' },
     remedies: { perHour: 5, cheapest: { machines: 0, perHour: 5 }, items: [], total: 0, withoutRemedy: 2 },
   });
 
   it('given a report, then it has the forecast, what is not used, and what spot saves net', () => {
     const text = textOf(view);
+  it('given a report by another aspect than the address, then its groups are what they are', () => {
+    const byZone = costView({
+      ...{ place: placeOf('#/cost?by=cluster'), series: undefined, remedies: undefined },
+      report: { value: { ...REPORT, by: 'zone' }, error: '' },
+    });
+    expect(textOf(byZone)).toContain('By zone');
+    expect(linksOf(byZone)).not.toContain('#/cluster/web');
+  });
+
     expect(text).toContain('$150.00 at the present rate');
     expect(text).toContain('$6.00/h, 40 % of the cost');
     expect(text).toContain('Saves, net $2.50/h');
