@@ -32,6 +32,14 @@ export function perHour(amount: number): string {
   return `${dollars(amount)}/h`;
 }
 
+/** The length of an average month, for rates. The bill of a month is about its own hours. */
+export const HOURS_PER_MONTH = 730;
+
+/** `$1,095.00 in 730 h`: a rate as months are compared; it names the hours, since calendar months differ. */
+export function perMonth(amountPerHour: number): string {
+  return `${dollars(amountPerHour * HOURS_PER_MONTH)} in ${HOURS_PER_MONTH} h`;
+}
+
 /** `0.4 ms`, `12 ms`, `1.2 s`. */
 export function milliseconds(value: number): string {
   if (value >= 1000) return `${(value / 1000).toFixed(1)} s`;

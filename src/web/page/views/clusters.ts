@@ -4,7 +4,7 @@
 import { costPartText, ownedText } from '../../cost-text.ts';
 import { usedText } from '../../coverage.ts';
 import type { ClusterRow, MachineRow, NeedRow, Page } from '../../feed-details.ts';
-import { count, counted, dollars, moment, perHour } from '../../figures.ts';
+import { count, counted, moment, perHour, perMonth } from '../../figures.ts';
 import { linkTo, type Place } from '../../place.ts';
 import { clusterNotes, machinesIn, STATES } from '../../sentences.ts';
 import { apiPath, Filters, Pager } from '../filters.ts';
@@ -138,7 +138,7 @@ export function clusterView({ name, nowMs, cluster: { value, error } }: View): V
           .join(', '),
       ],
       ['Used', usedText(cluster.usedShare)],
-      ['Cost', `${perHour(cluster.costPerHour)}, ${dollars(cluster.costPerHour * 730)} a month`],
+      ['Cost', `${perHour(cluster.costPerHour)}, ${perMonth(cluster.costPerHour)}`],
       ['Of which', costPartText(cluster.cost)],
       ['Besides', ownedText(cluster.ownedCost)],
       ['Rows set aside', cluster.setAside === null ? '' : count(cluster.setAside.rows)],

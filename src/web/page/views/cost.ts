@@ -4,7 +4,7 @@
 import { costPartText, ownedText } from '../../cost-text.ts';
 import { percentText } from '../../coverage.ts';
 import type { CostGroup, CostReport, CostSeries, Remedies } from '../../feed-details.ts';
-import { count, counted, dollars, moment, perHour } from '../../figures.ts';
+import { count, counted, dollars, HOURS_PER_MONTH, instant, moment, perHour } from '../../figures.ts';
 import { linkTo, type Place } from '../../place.ts';
 import { Filters, Pager } from '../filters.ts';
 import { html, type VNode } from '../html.ts';
@@ -69,11 +69,18 @@ function Now({ report }: { readonly report: CostReport }): VNode {
         'Until the month ends',
         `${dollars(restOfMonth)} at the present rate, by ${moment(monthEndMs, nowMs)}`,
       ],
-      ['A whole month', dollars(wholeMonth)],
+      [`All of ${calendarMonth(monthEndMs)}`, `${dollars(wholeMonth)} at the present rate`],
       ['Measured', `${dollars(sinceStart.dollars)} since ${moment(sinceStart.fromMs, nowMs)}`],
       ['Besides', ownedText(ownedCost)],
     ]} />
   <//>`;
+}
+
+/** `2026-11, 720 h`: the month (UTC) that ends then. */
+function calendarMonth(endMs: number): string {
+  const end = new Date(endMs);
+  const startMs = Date.UTC(end.getUTCFullYear(), end.getUTCMonth() - 1, 1);
+  return `${instant(startMs).slice(0, '2026-11'.length)}, ${count((endMs - startMs) / 3_600_000)} h`;
 }
 
 interface GroupsProps {
@@ -86,7 +93,7 @@ function Groups({ place, report: { by, groups, cost } }: GroupsProps): VNode {
   return html`<${Section} id="cost-groups-section" title=${`By ${titleOf(by).toLowerCase()}`} kind="wide"
     aside=${html`<a href=${download} download=${`cost-by-${by}.csv`}>CSV</a>`}>
     <${Filters} place=${{ ...place, query: { by: DEFAULT_ASPECT, ...place.query } }} filters=${[{ name: 'by', label: 'By', choices: ASPECTS }]} />
-    <${Table} id="cost-groups" titles=${[titleOf(by), '#Machines', '#Cost', '', '#Share', '#A month', 'Of which']} empty="Nothing costs anything."
+    <${Table} id="cost-groups" titles=${[titleOf(by), '#Machines', '#Cost', '', '#Share', `#In ${HOURS_PER_MONTH} h`, 'Of which']} empty="Nothing costs anything."
       rows=${groups.items.map((group) => {
         const share = cost.perHour === 0 ? 0 : group.cost.perHour / cost.perHour;
         return [
@@ -95,7 +102,7 @@ function Groups({ place, report: { by, groups, cost } }: GroupsProps): VNode {
           perHour(group.cost.perHour),
           html`<${Bar} share=${share} />`,
           percentText(share),
-          dollars(group.cost.perHour * 730),
+          dollars(group.cost.perHour * HOURS_PER_MONTH),
           costPartText(group.cost),
         ];
       })} />

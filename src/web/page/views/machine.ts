@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { MachineRow } from '../../feed-details.ts';
-import { count, dollars, moment, perHour, span } from '../../figures.ts';
+import { count, dollars, moment, perHour, perMonth, span } from '../../figures.ts';
 import { clusterLink, linkTo, type Place } from '../../place.ts';
 import { html, type VNode } from '../html.ts';
 import { ActionSentence } from '../linked.ts';
@@ -78,7 +78,7 @@ function About({ machine, nowMs }: AboutProps): VNode {
       ['Zone', html`<a href=${linkTo('machines', [], { text: `zone=${machine.zone}` })}>${machine.zone}</a>`],
       ['Capacity', capacityText(machine.capacityType)],
       ['Price', perHour(machine.pricePerHour)],
-      ['A month', dollars(machine.pricePerHour * 730)],
+      ['A month', perMonth(machine.pricePerHour)],
       ['Cost so far', costSoFar(machine, nowMs)],
       [
         'Interruption',

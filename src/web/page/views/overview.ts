@@ -5,7 +5,7 @@ import { attentionItems } from '../../attention.ts';
 import { costByState, costPartText, ownedText } from '../../cost-text.ts';
 import type { Plan, Point, Status } from '../../feed.ts';
 import type { ClusterRow, Page } from '../../feed-details.ts';
-import { count, counted, dollars, milliseconds, moment, perHour, span } from '../../figures.ts';
+import { count, counted, dollars, milliseconds, moment, perHour, perMonth, span } from '../../figures.ts';
 import { namesOf } from '../../linked-text.ts';
 import { isFrozen, type Live, newestActions } from '../../live.ts';
 import { linkTo } from '../../place.ts';
@@ -106,7 +106,7 @@ function Tiles({ status, series }: { readonly status: Status; readonly series: r
       about=${unmet === 0 ? 'all met' : `${count(unmet)} not met`} mood=${unmet === 0 ? '' : 'failed'} />
     <${Tile} name="Machines" value=${count(machinesIn(status, 'CONFIGURED'))} about="serving" href=${linkTo('machines')} />
     <${Tile} name="Clusters" value=${count(status.clusters)} about=${`${count(status.sessions)} connected`} href=${linkTo('clusters')} />
-    <${Tile} name="Cost" value=${perHour(status.costPerHour)} about=${`${dollars(status.costPerHour * 730)} a month`} href=${linkTo('cost')} />
+    <${Tile} name="Cost" value=${perHour(status.costPerHour)} about=${perMonth(status.costPerHour)} href=${linkTo('cost')} />
     <${Tile} name="Actions" value=${count(begun)} href=${linkTo('timeline', [], { kind: 'action' })}
       about=${`in a minute, ${count(failed)} failed`} mood=${failed === 0 ? '' : 'busy'} />
     <${Tile} name="Cycle" value=${status.cycle === null ? '-' : milliseconds(status.cycle.durationMs)} about=${`number ${count(status.cycle?.number ?? 0)}`} />

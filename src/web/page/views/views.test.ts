@@ -241,7 +241,7 @@ const REPORT: CostReport = {
     ...{ netSavesPerHour: 2.5, unpriced: 1 },
   },
   forecast: {
-    ...{ monthEndMs: NOW_MS + 36_000_000, hoursLeft: 10, restOfMonth: 150, wholeMonth: 11_160 },
+    ...{ monthEndMs: Date.UTC(2025, 10), hoursLeft: 10, restOfMonth: 150, wholeMonth: 11_160 },
     sinceStart: { fromMs: NOW_MS - 60_000, dollars: 0.25 },
   },
   groups: {
@@ -272,6 +272,8 @@ describe('cost', () => {
     expect(text).toContain('$150.00 at the present rate');
     expect(text).toContain('$6.00/h, 40 % of the cost');
     expect(text).toContain('Saves, net $2.50/h');
+    expect(text).toContain('All of 2025-10, 744 h $11,160.00 at the present rate');
+    expect(text).toContain('In 730 h');
     expect(text).toContain('No known machine would meet what is not met.');
   });
 
