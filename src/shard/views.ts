@@ -1,7 +1,7 @@
 // The interface of a shard to its API, its commands and its live views: questions, orders and events. The views themselves
 // are the schemas in views/, whose types are exported here, so that importing a type does not load zod.
 
-import type { Requirement } from '../model/index.ts';
+import type { Requirement, UnmetReason } from '../model/index.ts';
 import type { WhatIfAnswer, WhatIfRequest } from '../whatif/index.ts';
 import type { InspectNeedsResponse } from '../wire/gen/bigfleet/v1alpha1/shardread.ts';
 import type { Freeze, FreezeScope } from './planning/freezes.ts';
@@ -69,6 +69,15 @@ export interface MachineSort {
   readonly isDescending: boolean;
 }
 
+interface NeedFilter {
+  readonly cluster?: string | undefined;
+  readonly onlyUnmet: boolean;
+  /** Why they are not met; Needs that are met have no reason. */
+  readonly reason?: UnmetReason | undefined;
+  /** The least priority. */
+  readonly minPriority?: number | undefined;
+}
+
 /** The questions to a shard, with the type of each answer. */
 export interface Questions {
   status: { ask: object; answer: StatusView };
@@ -84,7 +93,7 @@ export interface Questions {
     answer: Page<MachineView>;
   };
   needs: {
-    ask: PageAsk & { cluster?: string | undefined; onlyUnmet: boolean };
+    ask: PageAsk & NeedFilter;
     answer: Page<NeedView>;
   };
   /** null: there is no such Need. */

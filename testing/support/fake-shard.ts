@@ -493,7 +493,16 @@ export class FakeShard implements ShardPort {
       );
       return fakePage(ask, items, ({ id }) => (ask.order === 'trouble' ? `1 ${id}` : id));
     },
-    needs: ({ onlyUnmet, ...ask }) => offsetPage(ask, onlyUnmet ? [UNMET] : [MET, UNMET]),
+    needs: ({ onlyUnmet, reason, minPriority = 0, ...ask }) =>
+      offsetPage(
+        ask,
+        [MET, UNMET].filter(
+          (need) =>
+            !(onlyUnmet && need.isMet) &&
+            (reason === undefined || need.reason === reason) &&
+            need.priority >= minPriority,
+        ),
+      ),
     explain: ({ need }) =>
       [MET_EXPLANATION, UNMET_EXPLANATION].find((story) => story.need.id === need) ?? null,
     clusters: ({ cluster: wanted, ...ask }) => {

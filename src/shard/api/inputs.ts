@@ -3,7 +3,7 @@
 // whole fleet. Used by the routes and by http-app.ts.
 
 import * as z from 'zod';
-import { ACTION_KINDS, ACTION_WORDS, excerpt, MachineState } from '../../model/index.ts';
+import { ACTION_KINDS, ACTION_WORDS, excerpt, MachineState, UNMET_REASONS } from '../../model/index.ts';
 import { didYouMean } from '../../runtime/nearest.ts';
 import { HISTORY_KINDS } from '../views/history.ts';
 import { MACHINE_SORTS } from '../views.ts';
@@ -105,6 +105,13 @@ export const filters = {
       'Only machines with this text in their id, node name, instance type, zone or capacity type, in upper or lower case; a text with `=` is compared with labels (`key=value`) and with `type=…`, `zone=…` and `capacity=…`.',
     ),
   unmet: flag.optional().describe('Only Needs that are not met.'),
+  reason: oneOf(UNMET_REASONS).optional().describe('Only Needs that are not met for this reason.'),
+  minPriority: text()
+    .regex(/^-?\d{1,10}$/, { error: NOT_A_NUMBER, abort: true })
+    .transform(Number)
+    .pipe(z.int(NOT_A_NUMBER))
+    .optional()
+    .describe('Only Needs of this priority or a higher one.'),
   freezeId: text(MAX_FREEZE_ID).optional().describe('Only this freeze, if it is in force.'),
 };
 

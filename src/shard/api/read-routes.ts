@@ -21,7 +21,8 @@ import { labelSelector } from './label-selector.ts';
 import { Refusal } from './refusal.ts';
 import { type Route, route } from './route.ts';
 
-const { cluster, cycle, epoch, machine, need, provider, state, forgotten, text, unmet, freezeId } = filters;
+const { cluster, cycle, epoch, machine, need, provider, state, forgotten, text, freezeId } = filters;
+const { unmet, reason, minPriority } = filters;
 const GET = { method: 'GET', access: 'read' } as const;
 
 export const READ_ROUTES: readonly Route[] = [
@@ -88,10 +89,15 @@ export const READ_ROUTES: readonly Route[] = [
     ...GET,
     path: '/v1/needs',
     summary: 'Rows of demand with their verdict, by rank.',
-    query: z.strictObject({ cluster, unmet, ...paging }),
+    query: z.strictObject({ cluster, unmet, reason, minPriority, ...paging }),
     answer: NeedPage,
     handle: async ({ port, query }) => {
-      const where = { cluster: query.cluster, onlyUnmet: query.unmet ?? false };
+      const where = {
+        cluster: query.cluster,
+        onlyUnmet: query.unmet ?? false,
+        reason: query.reason,
+        minPriority: query.minPriority,
+      };
       return withCursor('needs', await port.ask('needs', { ...where, ...pageAsk(query, 'needs') }));
     },
   }),

@@ -3,7 +3,7 @@ import { NEED, record, some } from '../../../../testing/support/actuation-scene.
 import { ControllerScene } from '../../../../testing/support/controller-scene.ts';
 import { aNeed, resources, same, stampOf } from '../../../../testing/support/fleets.ts';
 import { keyOf, MachineState, type Need, Operator, SHARED_OPTIONS, ZONE_KEY } from '../../../model/index.ts';
-import type { MachineFilter, MachineSort } from '../../views.ts';
+import type { MachineFilter, MachineSort, Questions } from '../../views.ts';
 import { DEFAULT_CONTROLLER } from '../options.ts';
 import { needId } from './need-names.ts';
 
@@ -158,7 +158,7 @@ describe('a query for Needs', () => {
     expect(items[2]!.unmetCycles).toBeGreaterThan(1);
   });
 
-  it.each([
+  it.each<[Questions['needs']['ask'], number, number]>([
     [{ onlyUnmet: true, limit: 100 }, 2, 2],
     [{ onlyUnmet: true, limit: 1 }, 1, 2],
     [{ onlyUnmet: false, limit: 2 }, 2, 3],
@@ -166,10 +166,19 @@ describe('a query for Needs', () => {
     [{ onlyUnmet: true, limit: 100, cluster: 'c1' }, 1, 1],
     [{ onlyUnmet: false, limit: 1, cluster: 'c1' }, 1, 2],
     [{ onlyUnmet: false, limit: 100, cluster: 'unknown' }, 0, 0],
+    [{ onlyUnmet: false, limit: 100, minPriority: 70 }, 2, 2],
+    [{ onlyUnmet: false, limit: 1, minPriority: 70 }, 1, 2],
+    [{ onlyUnmet: false, limit: 1, minPriority: 70, after: '1' }, 1, 2],
+    [{ onlyUnmet: false, limit: 100, minPriority: 51, cluster: 'c1' }, 1, 1],
+    [{ onlyUnmet: false, limit: 100, minPriority: 101 }, 0, 0],
+    [{ onlyUnmet: true, limit: 100, minPriority: 51 }, 1, 1],
+    [{ onlyUnmet: false, limit: 100, reason: 'cluster-disconnected' }, 2, 2],
+    [{ onlyUnmet: false, limit: 100, reason: 'spend-limit' }, 0, 0],
   ])('given %j, then it has %i of %i', (ask, shown, total) => {
     const page = scene().controller.ask('needs', ask);
     expect(page.items).toHaveLength(shown);
     expect(page.total).toBe(total);
+    expect(page.next === null).toBe(Number(ask.after ?? 0) + shown === total);
   });
 
   it('given a Need that shares a machine of another one, then its explanation says which and how much', () => {

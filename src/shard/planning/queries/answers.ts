@@ -39,6 +39,7 @@ import { recentHistory } from './recent-history.ts';
 import { remarksOn } from './remarks.ts';
 import { statusOf } from './status.ts';
 
+type Demand = ControllerState['ledger']['fleet']['demand'];
 type Ask<Q extends QuestionName> = Questions[Q]['ask'];
 type Answerers = { readonly [Q in QuestionName]: (ask: Ask<Q>) => Answer<Q> };
 
@@ -88,17 +89,24 @@ export class Answers {
   }
 
   #needs(ask: Ask<'needs'>): Page<ReturnType<typeof needView>> {
-    const { cluster, onlyUnmet, limit } = ask;
+    const { cluster, onlyUnmet, reason, minPriority = Number.NEGATIVE_INFINITY, limit } = ask;
     const decision = this.#cycles.decision?.decided;
     if (decision === undefined) return EMPTY_PAGE;
     const skip = offsetOf(ask);
-    const unmet = decision.unmet.filter(({ key }) => cluster === undefined || key.cluster === cluster);
-    const verdicts = onlyUnmet
+    const isOfUnmet = onlyUnmet || reason !== undefined;
+    const isWanted = ({ key, priority, unmet }: Verdict): boolean =>
+      (cluster === undefined || key.cluster === cluster) &&
+      (reason === undefined || unmet?.reason === reason) &&
+      priority >= minPriority;
+    const unmet = isOfUnmet ? decision.unmet.filter(isWanted) : [];
+    const total = isOfUnmet ? unmet.length : this.#rowsOf(cluster, minPriority);
+    // Rank begins with the priority, so rows of at least one priority are the first ones.
+    const verdicts = isOfUnmet
       ? unmet.slice(skip, skip + limit + 1)
-      : decision.verdicts({ cluster, skip, limit: limit + 1 });
+      : decision.verdicts({ cluster, skip, limit: Math.max(0, Math.min(limit + 1, total - skip)) });
     return pageOf(ask, {
       entries: verdicts,
-      total: onlyUnmet ? unmet.length : this.#rowsOf(cluster),
+      total,
       viewOf: (verdict) => this.#need(this.#needOf(verdict.key)!, verdict, IN_LIST),
       positionOf: (_, count) => String(skip + count),
     });
@@ -259,11 +267,28 @@ export class Answers {
     return [...inspectNeeds(inspected)];
   }
 
-  /** Number of rows of a cluster, or of all clusters. */
-  #rowsOf(cluster: string | undefined): number {
+  /** Number of rows of a cluster, or of all clusters, with at least this priority. */
+  #rowsOf(cluster: string | undefined, minPriority = Number.NEGATIVE_INFINITY): number {
     const { clusters, demand } = this.#state.ledger.fleet;
-    return cluster === undefined ? demand.count : demand.rowsOf(clusters.find(cluster)).length;
+    if (cluster === undefined && minPriority === Number.NEGATIVE_INFINITY) return demand.count;
+    let rows = 0;
+    for (const number of cluster === undefined ? clusters.sorted() : [clusters.find(cluster)])
+      rows += rowsFrom(demand, number, minPriority);
+    return rows;
   }
+}
+
+/** Number of rows of a cluster with at least this priority: in rank order they are the first. */
+function rowsFrom(demand: Demand, cluster: number, minPriority: number): number {
+  const { offset, length } = demand.rowsOf(cluster);
+  let [from, to] = [0, length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    const profile = demand.profile[demand.ranked[offset + middle]!]!;
+    if (demand.profiles.entryOf(profile).profile.priority >= minPriority) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }
 
 const ALL_EVENTS = Number.MAX_SAFE_INTEGER;

@@ -4,17 +4,19 @@ import { coverageOf, percentText } from '../../coverage.ts';
 import type { NeedRow, Page } from '../../feed-details.ts';
 import { count, counted, measured, quantityValue, resourceName, span } from '../../figures.ts';
 import type { Place } from '../../place.ts';
+import { UNMET_REASONS } from '../../unmet-reasons.ts';
 import { apiPath, Filters, Pager } from '../filters.ts';
 import { html, type VNode } from '../html.ts';
 import { Bar, NeedLink, Quiet, Section, Table } from '../parts.ts';
 import { type Data, useData } from '../requests.ts';
 
 const LIMIT = '50';
+const NAMES = ['cluster', 'unmet', 'reason', 'minPriority', 'after'];
+
+const REASONS = [['', 'any'] as const, ...UNMET_REASONS.map((reason) => [reason, reason] as const)];
 
 export function Needs({ place, nowMs }: { readonly place: Place; readonly nowMs: number }): VNode {
-  const needs = useData<Page<NeedRow>>(
-    apiPath('/v1/needs', place.query, ['cluster', 'unmet', 'after'], { limit: LIMIT }),
-  );
+  const needs = useData<Page<NeedRow>>(apiPath('/v1/needs', place.query, NAMES, { limit: LIMIT }));
   return needsView({ place, nowMs, needs });
 }
 
@@ -25,7 +27,8 @@ interface View {
 }
 
 export function needsView({ place, nowMs, needs: { value, error } }: View): VNode {
-  const which = place.query['unmet'] === 'true' ? 'Need that is not met' : 'Need';
+  const { unmet, reason } = place.query;
+  const which = unmet === 'true' || reason ? 'Need that is not met' : 'Need';
   return html`<${Section} id="needs-section" title="Needs, the most important first" kind="wide">
     <${Filters} place=${place} filters=${[
       { name: 'cluster', label: 'Cluster', hint: 'all' },
@@ -36,6 +39,8 @@ export function needsView({ place, nowMs, needs: { value, error } }: View): VNod
           ['true', 'not met'],
         ] as const,
       },
+      { name: 'reason', label: 'Not met because', choices: REASONS },
+      { name: 'minPriority', label: 'Least priority', hint: 'any' },
     ]} />
     ${error === '' ? null : html`<p class="failed">${error}</p>`}
     ${value === undefined ? html`<${Quiet}>Loading.<//>` : html`<${NeedTable} needs=${value.items} nowMs=${nowMs} />`}

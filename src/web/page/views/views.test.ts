@@ -93,9 +93,11 @@ describe('the list of Needs', () => {
   });
 
   it('given filters in the address, then the fields have them, and the next page keeps them', () => {
-    const place = placeOf('#/needs?cluster=web');
+    const place = placeOf('#/needs?cluster=web&reason=spend-limit&minPriority=1000');
     const view = needsView({ place, nowMs: NOW_MS, needs: page([NEED], 'cursor') });
-    expect(linksOf(view)).toContain('#/needs?cluster=web&after=cursor');
+    expect(valuesOf(view)).toEqual({ cluster: 'web', minPriority: '1000' });
+    expect(linksOf(view)).toContain('#/needs?cluster=web&reason=spend-limit&minPriority=1000&after=cursor');
+    expect(textOf(view)).toContain('1 Need that is not met');
   });
 
   it('given a refusal, then it is shown', () => {
@@ -258,8 +260,6 @@ describe('cost', () => {
     remedies: { perHour: 5, cheapest: { machines: 0, perHour: 5 }, items: [], total: 0, withoutRemedy: 2 },
   });
 
-  it('given a report, then it has the forecast, what is not used, and what spot saves net', () => {
-    const text = textOf(view);
   it('given a report by another aspect than the address, then its groups are what they are', () => {
     const byZone = costView({
       ...{ place: placeOf('#/cost?by=cluster'), series: undefined, remedies: undefined },
@@ -269,11 +269,13 @@ describe('cost', () => {
     expect(linksOf(byZone)).not.toContain('#/cluster/web');
   });
 
+  it('given a report, then it has the forecast, what is not used, and what spot saves net', () => {
+    const text = textOf(view);
     expect(text).toContain('$150.00 at the present rate');
-    expect(text).toContain('$6.00/h, 40 % of the cost');
-    expect(text).toContain('Saves, net $2.50/h');
     expect(text).toContain('All of 2025-10, 744 h $11,160.00 at the present rate');
     expect(text).toContain('In 730 h');
+    expect(text).toContain('$6.00/h, 40 % of the cost');
+    expect(text).toContain('Saves, net $2.50/h');
     expect(text).toContain('No known machine would meet what is not met.');
   });
 
