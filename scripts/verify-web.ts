@@ -11,6 +11,7 @@ import { type Demo, demoDirectory, startDemo } from '../test/browser/demo.ts';
 import * as figures from '../test/browser/figures-checks.ts';
 import * as form from '../test/browser/form-checks.ts';
 import * as history from '../test/browser/history-checks.ts';
+import * as orders from '../test/browser/order-checks.ts';
 import { takePictures } from '../test/browser/pictures.ts';
 import * as scenarios from '../test/browser/scenario-checks.ts';
 import { OUTPUT, Stage } from '../test/browser/stage.ts';
@@ -33,6 +34,7 @@ const CHECKS: readonly Check[] = [
   ['a deploy burst is shown', scenarios.deployBurstIsSeen],
   ['a GPU gang is shown', scenarios.gpuGangIsSeen],
   ['a freeze and its end are shown', scenarios.freezeIsSeenAndEnds],
+  ['a freeze by its form and the drain of a machine are ordered', orders.freezeAndDrainAreOrdered],
   ['a spot wave is shown as losses', scenarios.spotWaveIsSeen],
   ['a zone outage is shown as losses, and at its cloud', scenarios.zoneOutageIsSeen],
   ['failures are shown as such', scenarios.failuresAreShownAsSuch],

@@ -8,7 +8,7 @@ import type { Line, Reading } from './reading.ts';
 import type { Stage } from './stage.ts';
 
 /** Presses a button and waits for the answer that the page shows. */
-export async function press(stage: Stage, selector: string): Promise<Reading> {
+async function press(stage: Stage, selector: string): Promise<Reading> {
   await stage.until('the last answer is gone', ({ notice }) => notice === '');
   await stage.page.click(`button${selector}`);
   return await stage.until('the page shows an answer', ({ notice }) => notice !== '');
