@@ -26,12 +26,13 @@ export interface Demo {
   stop(): Promise<void>;
 }
 
+/** What is absent is as by default. */
 export interface DemoSize {
-  readonly clusters: number;
-  readonly machines: number;
+  readonly clusters?: number;
+  readonly machines?: number;
   /** Port of the page; a free one by default. */
   readonly port?: number;
-  /** How many times as fast the clouds and clusters are; 1 by default. */
+  /** How many times as fast the clouds and clusters are. */
   readonly speed?: number;
 }
 
@@ -41,12 +42,9 @@ export function demoDirectory(): { readonly path: string; readonly remove: () =>
   return { path: join(folder, 'up'), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-export async function startDemo(
-  dir: string,
-  { clusters, machines, port, speed = 1 }: DemoSize,
-): Promise<Demo> {
-  const size = ['--clusters', String(clusters), '--machines', String(machines), '--speed', String(speed)];
-  const args = ['up', '--plain', '--dir', dir, '--port', String(port ?? (await freePort())), ...size];
+export async function startDemo(dir: string, { port, ...size }: DemoSize = {}): Promise<Demo> {
+  const options = Object.entries(size).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const args = ['up', '--plain', '--dir', dir, '--port', String(port ?? (await freePort())), ...options];
   const spawnedMs = Date.now();
   // As a person starts it in a checkout, with the cache of compiled code that this keeps.
   const child = spawn(join('bin', 'bigfleet'), args, { stdio: ['ignore', 'pipe', 'pipe'] });
