@@ -3,6 +3,8 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { Operator, ZONE_KEY } from '../../src/model/index.ts';
+import type { MachineRow, NeedRow, Page } from '../../src/web/feed-details.ts';
 import { aRow, BareOperator } from '../hostile/operator.ts';
 import type { Stage } from './stage.ts';
 
@@ -17,7 +19,21 @@ const HISTORY_MS = 150_000;
 /** Longest time for the shard to copy its fleet and decide. */
 const ANSWER_MS = 60_000;
 const CLUSTER = 'research';
-const PRIORITY = 5_000;
+/** A gang for accelerators of one zone, below the work of the demo, which has most of them: it waits, and takes no machine. */
+const GANG = aRow(50, {
+  aggregateResources: new Map([
+    ['cpu', '224'],
+    ['memory', '896Gi'],
+    ['nvidia.com/gpu', '56'],
+  ]),
+  minUnit: new Map([
+    ['cpu', '32'],
+    ['memory', '128Gi'],
+    ['nvidia.com/gpu', '8'],
+  ]),
+  requirements: [{ key: ZONE_KEY, operator: Operator.Same, values: [] }],
+  group: 'training',
+});
 
 export async function takePictures(stage: Stage): Promise<void> {
   const { page } = stage;
@@ -34,25 +50,23 @@ export async function takePictures(stage: Stage): Promise<void> {
   };
   try {
     operator.hello(CLUSTER);
-    const wanted = new Map([['cpu', '4000']]);
-    operator.rollup(CLUSTER, [aRow(PRIORITY, { aggregateResources: wanted, minUnit: wanted })]);
+    operator.rollup(CLUSTER, [GANG]);
     await operator.acked('rollup');
     await stage.until('the Need is known', ({ attention }) =>
       attention.some(({ text }) => text.includes(CLUSTER)),
     );
-    interface Listed {
-      readonly items: readonly { readonly id: string; readonly cluster: string }[];
-    }
-    const first = async (path: string) => (await stage.recorded.get<Listed>(path)).items[0]!;
+    const list = async <T>(path: string) => (await stage.recorded.get<Page<T>>(path)).items;
+    const [unmet] = await list<NeedRow>(`/v1/needs?cluster=${CLUSTER}`);
+    const serving = await list<MachineRow>('/v1/machines?state=configured&limit=100');
+    const used = serving.find(({ unclaimed, pricePerHour }) => unclaimed === null && pricePerHour > 0)!;
     await page.setViewportSize(SIZE);
     await page.emulateMedia({ colorScheme: 'light' });
     await take('overview', '#/');
-    await take('need', `#/need/${(await first(`/v1/needs?cluster=${CLUSTER}&limit=1`)).id}`);
+    await take('need', `#/need/${unmet!.id}`);
     await take('cost', '#/cost?by=cluster');
     await take('machines', '#/machines');
-    const serving = await first('/v1/machines?state=configured&limit=1');
-    await take('machine', `#/machine/${encodeURIComponent(serving.id)}`);
-    await take('cluster', `#/cluster/${encodeURIComponent(serving.cluster)}`);
+    await take('machine', `#/machine/${encodeURIComponent(used.id)}`);
+    await take('cluster', `#/cluster/${encodeURIComponent(used.cluster)}`);
     await take('timeline', '#/timeline');
     await take('controls', '#/controls');
     await takeWhatIf(stage);
