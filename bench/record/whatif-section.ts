@@ -9,7 +9,7 @@ export function whatIfSection(figures: readonly WhatIfFigures[]): string {
   return [
     'What answers may take, by the slowest one, and by how much one question every ten seconds may lengthen the live cycle.',
     barTable(figures),
-    'What-if questions on a replica that is up to date, and explanations as the API gives them: of Needs, half of them unmet where there\nare so many, and of machines of all parts of the fleet. In milliseconds. A fleet that settles is decided on up to 20 times\nmore and has no bar.',
+    'What-if questions on a replica that is up to date, and explanations as the API gives them: of Needs, up to half of them\nunmet, and of machines of all parts of the fleet. In milliseconds. A fleet that settles is decided on up to 20 times\nmore and has no bar.',
     answerTable(figures),
     ...(live.length === 0 ? [] : [liveText(live[0]!.live), liveTable(live)]),
   ].join('\n\n');

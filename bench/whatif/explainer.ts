@@ -48,7 +48,7 @@ export class Explainer {
     this.#decided = { decided, options, atMs };
   }
 
-  /** Ids of at most this many Needs: half of them unmet if there are so many, and the first ones by rank. */
+  /** Ids of at most this many Needs: up to half of them unmet, and the first ones by rank. */
   needs(count: number): readonly string[] {
     const { decided } = this.#decided!;
     const unmet = decided.unmet.slice(0, Math.floor(count / 2));

@@ -1,6 +1,5 @@
 // The API over HTTP on loopback, in front of a shard with fixed views.
 
-import { readFileSync } from 'node:fs';
 import { get, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { connect as tcpConnect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -20,8 +19,6 @@ import {
   UNMET,
 } from '../../../testing/support/fake-shard.ts';
 import { BigFleetError } from '../../model/index.ts';
-import { Refusal } from './refusal.ts';
-import { ROUTES } from './routes.ts';
 import { type ApiOptions, serveApi } from './serve.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -581,21 +578,5 @@ describe('addresses', () => {
     expect(await codeOf('127.0.0.1:70000', { tls: null })).toBe('BF_USAGE');
     const { server } = await served();
     expect(await codeOf(server.address, { tls: null })).toBe('BF_LISTEN_FAILED');
-  });
-});
-
-describe('docs/reference/api.md', () => {
-  const page = readFileSync('docs/reference/api.md', 'utf8');
-
-  it('has a section for every route, and for no other', () => {
-    const sections = [...page.matchAll(/^### `((?:GET|POST|DELETE) [^`]*)`/gm)].map(([, route]) => route!);
-    expect(sections.toSorted()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).toSorted());
-  });
-
-  it('has every refusal with its code', () => {
-    const rows = [...page.matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm)];
-    expect(rows.length).toBeGreaterThan(8);
-    for (const [, status, code] of rows)
-      expect(new Refusal(Number(status) as Refusal['status'], '').code).toBe(code);
   });
 });
