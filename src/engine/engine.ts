@@ -448,9 +448,14 @@ export class Engine {
  * of the others is checked as well. It costs columns of its own, which are garbage afterwards.
  */
 function solveFull(fleet: FleetView, nowMs: number, options: DecisionOptions): Solved {
-  const cycle = new Cycle(fleet);
+  const cycle = cycleForOnce(fleet);
   solveAlone(cycle, nowMs, options);
   return { cycle, decision: new Decision(cycle, noProbe) };
+}
+
+/** A cycle that is solved once. It follows no changes: until it is collected, every later change would be noted for it. */
+function cycleForOnce(fleet: FleetView): Cycle {
+  return new Cycle(fleet, null, false);
 }
 
 function solveAlone(cycle: Cycle, nowMs: number, options: DecisionOptions): void {
@@ -486,7 +491,7 @@ export function explain(
   const { demand, keys } = fleet;
   const row = demand.rowOf(key);
   if (row === undefined) return null;
-  const cycle = new Cycle(fleet);
+  const cycle = cycleForOnce(fleet);
   // A row that folds is served in the ranked row of its fold.
   cycle.explain(demand.key[row]!);
   if (demand.same[row] === 1) cycle.explain(demand.foldKey[row]!);
