@@ -3,7 +3,7 @@
 // the thread of the cycles, as in a shard, which also copies the answer for the thread of the API.
 
 import type { Decision } from '../../src/engine/index.ts';
-import type { Fleet } from '../../src/fleet/index.ts';
+import { type Fleet, NeedProfiles } from '../../src/fleet/index.ts';
 import type { DecisionOptions } from '../../src/model/index.ts';
 import { Random } from '../../src/runtime/random.ts';
 import { Actuation } from '../../src/shard/actuation/actuation.ts';
@@ -18,7 +18,7 @@ import { MachinesOnHold } from '../../src/shard/planning/machines-on-hold.ts';
 import { DEFAULT_CONTROLLER } from '../../src/shard/planning/options.ts';
 import { OrderedDrains } from '../../src/shard/planning/ordered-drains.ts';
 import { Answers } from '../../src/shard/planning/queries/answers.ts';
-import { needId, Profiles } from '../../src/shard/planning/queries/need-names.ts';
+import { needId } from '../../src/shard/planning/queries/need-names.ts';
 import { Shortfalls } from '../../src/shard/planning/shortfalls.ts';
 import { MemoryControllerStore } from '../../src/shard/storage/controller-store-memory.ts';
 
@@ -94,7 +94,7 @@ function stateOf(fleet: Fleet, now: () => number): ControllerState {
   const ledger = new MachineLedger(fleet);
   const machineFacts = new MachineFactsStore(ledger, store.machines);
   const scheduler = new CallScheduler({ clock, random, emit, limits: DEFAULT_CONTROLLER.scheduler });
-  const profiles = new Profiles(fleet);
+  const profiles = new NeedProfiles(fleet);
   const actuation = new Actuation({
     ...{ ledger, scheduler, machineFacts, clock, random, emit, epoch: 1n },
     drainReporters: store.drainReporters,

@@ -2,6 +2,7 @@
 
 export type { AppliedChanges, Commit } from './commit.ts';
 export type { ClusterRows } from './demand/demand-ledger.ts';
+export { NeedProfiles } from './demand/need-profiles.ts';
 export type { RowsSetAside } from './demand/pending-roll-ups.ts';
 export { Fleet, fleetOf } from './fleet.ts';
 export type { FreeRun } from './machines/free-runs.ts';

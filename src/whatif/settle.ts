@@ -2,7 +2,7 @@
 // do but to wait for the end of a hold, time moves on to it. Used by what-if.ts.
 
 import type { Decision, Engine } from '../engine/index.ts';
-import type { Fleet } from '../fleet/index.ts';
+import { type Fleet, NeedProfiles } from '../fleet/index.ts';
 import {
   type Action,
   type ActionKind,
@@ -11,7 +11,6 @@ import {
   dollarsOfBucket,
   MachineState,
   type NeedKey,
-  type Profile,
   type Stamp,
 } from '../model/index.ts';
 import type { FleetEdit } from './fleet-edit.ts';
@@ -55,7 +54,7 @@ export function settle(
   },
 ): SettledFleet {
   const { fleet } = edit;
-  const profiles = new Profiles(fleet);
+  const profiles = new NeedProfiles(fleet);
   const counts = { Bootstrap: 0, Provision: 0, Preempt: 0, Reclaim: 0, Delete: 0 };
   let nowMs = startMs;
   let options = startOptions;
@@ -123,7 +122,7 @@ function nextExpiry(
 }
 
 /** The fleet once every action of a plan has been carried out. */
-function accept(edit: FleetEdit, decision: Decision, profiles: Profiles, nowMs: number): void {
+function accept(edit: FleetEdit, decision: Decision, profiles: NeedProfiles, nowMs: number): void {
   const { machines, keys, demand } = edit.fleet;
   const actions = decision.actions();
   const restamps = decision.restamps();
@@ -170,14 +169,14 @@ function carryOut(
   edit: FleetEdit,
   slot: number,
   { kind, cluster, need }: Action,
-  profiles: Profiles,
+  profiles: NeedProfiles,
   nowMs: number,
 ): void {
   switch (kind) {
     case 'Bootstrap':
       edit.update(slot, {
         ...{ state: MachineState.Configured, cluster, target: null, idleSinceMs: null },
-        ...{ stamp: profiles.stampFor(need!), unclaimedSinceMs: null, use: undefined },
+        ...{ stamp: stampFor(profiles, need!), unclaimedSinceMs: null, use: undefined },
       });
       break;
     case 'Provision':
@@ -228,43 +227,14 @@ function stillIn(fleet: Fleet, marked: ReadonlyMap<string, number>): ReadonlySet
   return new Set([...now].filter(([id, cluster]) => marked.get(id) === cluster).map(([id]) => id));
 }
 
-/** Profiles of rows and folds. Rows do not change while a fleet settles. */
-class Profiles {
-  readonly #fleet: Fleet;
-  /** By cluster: profiles of folds by number of their key. */
-  readonly #folds = new Map<string, ReadonlyMap<number, Profile>>();
-
-  constructor(fleet: Fleet) {
-    this.#fleet = fleet;
-  }
-
-  isFold(key: NeedKey): boolean {
-    return this.#foldsOf(key.cluster).has(this.#fleet.keys.find(key));
-  }
-
-  stampFor(key: NeedKey): Stamp {
-    const { demand, keys } = this.#fleet;
-    const profile = demand.needOf(key)?.profile ?? this.#foldsOf(key.cluster).get(keys.find(key))!;
-    return {
-      priority: profile.priority,
-      interruptionPenaltyDollars: dollarsOfBucket(profile.interruptionBucket),
-      reclamationPenaltyDollars: dollarsOfBucket(profile.reclamationBucket),
-      fingerprint: key.fingerprint,
-      group: key.group,
-    };
-  }
-
-  #foldsOf(cluster: string): ReadonlyMap<number, Profile> {
-    const known = this.#folds.get(cluster);
-    if (known !== undefined) return known;
-    const { clusters, demand } = this.#fleet;
-    const { offset, length } = demand.rowsOf(clusters.find(cluster));
-    const folds = new Map<number, Profile>();
-    for (let row = offset; row < offset + length; row++) {
-      if (demand.same[row] === 0) continue;
-      folds.set(demand.foldKey[row]!, demand.profiles.entryOf(demand.foldProfile[row]!).profile);
-    }
-    this.#folds.set(cluster, folds);
-    return folds;
-  }
+/** The stamp of a machine that is bound for a row or fold. */
+function stampFor(profiles: NeedProfiles, key: NeedKey): Stamp {
+  const profile = profiles.of(key)!;
+  return {
+    priority: profile.priority,
+    interruptionPenaltyDollars: dollarsOfBucket(profile.interruptionBucket),
+    reclamationPenaltyDollars: dollarsOfBucket(profile.reclamationBucket),
+    fingerprint: key.fingerprint,
+    group: key.group,
+  };
 }

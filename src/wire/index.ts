@@ -20,6 +20,7 @@ export { binderEpoch, stampFromMetadata, stampToMetadata, withBinder } from './c
 export { finished } from './codec/steps.ts';
 export type { FencingToken } from './codec/token.ts';
 export { isNewer, tokenFromWire } from './codec/token.ts';
+export { FEATURES, type Feature } from './features.ts';
 export type { RpcOptions } from './grpc/client.ts';
 export { connect } from './grpc/client.ts';
 export { watchConnections } from './grpc/connections.ts';

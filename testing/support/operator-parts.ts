@@ -6,8 +6,9 @@ import type {
   OperatorLog,
   OperatorMetrics,
 } from '../../src/operator/nodes/contract.ts';
-import type { Feature, ShardLink } from '../../src/operator/session/contract.ts';
+import type { ShardLink } from '../../src/operator/session/contract.ts';
 import type { NodeReport, NodeStateUpdate, ReclaimAck } from '../../src/wire/gen/bigfleet/v1alpha1/shard.ts';
+import type { Feature } from '../../src/wire/index.ts';
 
 export class RecordedEvents implements EventSink {
   readonly all: {

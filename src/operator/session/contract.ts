@@ -12,10 +12,7 @@ import type {
   ReclaimWithdrawal,
   RollupReport,
 } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
-
-/** Additions to the contract that this operator announces in its hello. */
-export const FEATURES = ['rollup-report', 'verdicts', 'drain-report', 'withdraw'] as const;
-export type Feature = (typeof FEATURES)[number];
+import type { Feature } from '../../wire/index.ts';
 
 /** Handlers of messages of the shard. None of them may throw; slow work is done in the background. */
 export interface SessionHandlers {

@@ -17,8 +17,9 @@ import {
   RollupReport_Outcome,
   type ShardMessage,
 } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
+import { FEATURES, type Feature } from '../../wire/index.ts';
 import { BootstrapCalls } from './bootstrap-calls.ts';
-import { FEATURES, type Feature, type SessionHandlers, type ShardLink } from './contract.ts';
+import type { SessionHandlers, ShardLink } from './contract.ts';
 import { SESSION_LIMITS, type SessionLimits } from './limits.ts';
 import type { Dialer, Link } from './link.ts';
 import { type Reply, ReplyQueue } from './reply-queue.ts';

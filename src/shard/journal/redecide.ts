@@ -1,11 +1,11 @@
 // Decides a past cycle again from the journal, and compares the result with what the journal says about that cycle. Runs
 // on the thread of process/redecide-worker.ts, because it reads many cycles and needs a ledger of its own.
 
-import type { Fleet } from '../../fleet/index.ts';
+import { type Fleet, NeedProfiles } from '../../fleet/index.ts';
 import { type Action, BigFleetError } from '../../model/index.ts';
 import { rowOf } from '../planning/leaving.ts';
 import { capacityLabel } from '../planning/queries/action-view.ts';
-import { needRef, Profiles } from '../planning/queries/need-names.ts';
+import { needRef } from '../planning/queries/need-names.ts';
 import { firstWithin } from '../planning/queries/pages.ts';
 import type { CycleActionView, CycleAsk, CycleRedecisionView } from '../views.ts';
 import { JournalReader } from './journal-reader.ts';
@@ -106,7 +106,7 @@ function listWithin(limit: number) {
 
 /** The journal has neither the providers of machines nor why they leave. */
 function viewsOn(fleet: Fleet): (action: Action) => CycleActionView {
-  const profiles = new Profiles(fleet);
+  const profiles = new NeedProfiles(fleet);
   return ({ kind, machine, cluster, reason, need, preemptorPriority }) => {
     const slot = fleet.machines.slotOf(machine);
     const record = slot === undefined ? null : fleet.machines.recordAt(slot);

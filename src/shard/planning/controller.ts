@@ -3,7 +3,7 @@
 // part documents itself, and cycles.ts runs one cycle.
 
 import { Engine } from '../../engine/index.ts';
-import { Fleet } from '../../fleet/index.ts';
+import { Fleet, NeedProfiles } from '../../fleet/index.ts';
 import { excerpt } from '../../model/index.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { Random } from '../../runtime/random.ts';
@@ -51,7 +51,6 @@ import { OrderedDrains } from './ordered-drains.ts';
 import { carryOut, clearDemand, logOrder } from './orders.ts';
 import { Answers } from './queries/answers.ts';
 import { ClusterCosts } from './queries/cluster-costs.ts';
-import { Profiles } from './queries/need-names.ts';
 import { Series } from './queries/series.ts';
 import type { ReplicaFeed } from './replica-feed.ts';
 import { Retirements } from './retirements.ts';
@@ -97,7 +96,7 @@ export interface ControllerState {
   readonly shortfalls: Shortfalls;
   readonly engine: Engine;
   readonly metrics: ControllerMetrics;
-  readonly profiles: Profiles;
+  readonly profiles: NeedProfiles;
   readonly health: ProvidersHealth;
   readonly losses: Losses;
   readonly demandTally: DemandTally;
@@ -303,7 +302,7 @@ function stateOf(
   const clusterCosts = new ClusterCosts(fleet, ownedPrices, onHold);
   const breakdown = new CostBreakdown(fleet, { failedHosts: ledger.failedHosts, onHold });
   const metrics = new ControllerMetrics(engine.metrics, fleet, { demandTally, supplyTally, clusterCosts });
-  const profiles = new Profiles(fleet);
+  const profiles = new NeedProfiles(fleet);
   const health = new ProvidersHealth(ledger, () => clock.now());
   const observers = new Observers({
     ...{ parts, ledger, metrics, health },

@@ -2,7 +2,7 @@
 // decided, because the row may be gone later. Used by cycles.ts, held-back.ts and actuation for the explanation of the
 // action.
 
-import type { MachineStatus } from '../../fleet/index.ts';
+import type { MachineStatus, NeedProfiles } from '../../fleet/index.ts';
 import {
   type Action,
   excerpt,
@@ -13,11 +13,11 @@ import {
 } from '../../model/index.ts';
 import type { MachineLedger } from '../inventory/machine-ledger.ts';
 import type { NeedRef } from '../views.ts';
-import { needRef, type Profiles } from './queries/need-names.ts';
+import { needRef } from './queries/need-names.ts';
 
 export interface LeavingParts {
   readonly ledger: MachineLedger;
-  readonly profiles: Profiles;
+  readonly profiles: NeedProfiles;
   /** Why a machine is to be replaced; null if it is not. */
   readonly whyRetiring: (id: string) => 'replaced' | 'ordered' | null;
   /** null: the key is not that of a row by itself. */

@@ -11,7 +11,7 @@ import {
   type RollupReport,
   type ShardMessage,
 } from '../../wire/gen/bigfleet/v1alpha1/shard.ts';
-import { requirementsToWire } from '../../wire/index.ts';
+import { FEATURES, type Feature, requirementsToWire } from '../../wire/index.ts';
 import type { DrainKind, JoiningMachine } from '../events.ts';
 
 /** Asks the operator for what a machine needs to join; answered by `bootstrap-answered`. */
@@ -43,12 +43,6 @@ export interface Outgoing {
   readonly key: string;
   readonly frame: ShardMessage;
 }
-
-/** An addition to the protocol that both ends announce in their hello and its ack before it is used. */
-type Feature = (typeof FEATURES)[number];
-
-/** What this shard understands. */
-const FEATURES = ['rollup-report', 'verdicts', 'drain-report', 'withdraw'] as const;
 
 /** The payloads of numbers from 1000 up: operators that do not announce the feature must not get them. */
 const FEATURE_OF: Partial<Record<NonNullable<ShardMessage['payload']>['$case'], Feature>> = {

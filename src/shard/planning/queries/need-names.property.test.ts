@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fleets } from '../../../../testing/support/fleets.ts';
-import { fleetOf } from '../../../fleet/index.ts';
+import { fleetOf, NeedProfiles } from '../../../fleet/index.ts';
 import { keyOf, keyText } from '../../../model/index.ts';
-import { findNeed, needId, Profiles } from './need-names.ts';
+import { findNeed, needId } from './need-names.ts';
 
 describe('names of rows', () => {
   it('given a name, then it finds exactly its row', () => {
@@ -42,7 +42,7 @@ describe('names of rows', () => {
   it('given any key, then its profile is found if it is a row, and none otherwise', () => {
     fc.assert(
       fc.property(fleets(), (input) => {
-        const profiles = new Profiles(fleetOf(input));
+        const profiles = new NeedProfiles(fleetOf(input));
         for (const need of input.needs) {
           expect(profiles.of(keyOf(need))?.fingerprint).toBe(need.profile.fingerprint);
           expect(profiles.of({ ...keyOf(need), group: 'unknown' })).toBeUndefined();

@@ -3,7 +3,7 @@
 // 1 in 20,000. Used by every view, log line and journal entry that names a row.
 
 import type { Fleet } from '../../../fleet/index.ts';
-import type { NeedKey, Profile } from '../../../model/index.ts';
+import type { NeedKey } from '../../../model/index.ts';
 import { scramble32 } from '../../../runtime/random.ts';
 import type { NeedRef } from '../../views.ts';
 
@@ -37,42 +37,4 @@ export function findNeed({ clusters, demand }: Fleet, id: string): NeedKey | und
     if (needId(key) === id) return key;
   }
   return undefined;
-}
-
-/**
- * Profiles by key, those of folds included. Folds are indexed once per cluster: a cold plan binds machines for thousands of
- * them, and each lookup would otherwise scan all rows of the cluster.
- */
-export class Profiles {
-  readonly #fleet: Fleet;
-  /** By cluster, since the last `forget`. */
-  readonly #folds = new Map<string, ReadonlyMap<number, Profile>>();
-
-  constructor(fleet: Fleet) {
-    this.#fleet = fleet;
-  }
-
-  /** Invalidates the index of folds; to be called when rows have changed. */
-  forget(): void {
-    this.#folds.clear();
-  }
-
-  of(key: NeedKey): Profile | undefined {
-    const { demand, keys } = this.#fleet;
-    return demand.needOf(key)?.profile ?? this.#foldsOf(key.cluster).get(keys.find(key));
-  }
-
-  #foldsOf(cluster: string): ReadonlyMap<number, Profile> {
-    const known = this.#folds.get(cluster);
-    if (known !== undefined) return known;
-    const { clusters, demand } = this.#fleet;
-    const { offset, length } = demand.rowsOf(clusters.find(cluster));
-    const folds = new Map<number, Profile>();
-    for (let row = offset; row < offset + length; row++) {
-      if (demand.same[row] === 0) continue;
-      folds.set(demand.foldKey[row]!, demand.profiles.entryOf(demand.foldProfile[row]!).profile);
-    }
-    this.#folds.set(cluster, folds);
-    return folds;
-  }
 }
