@@ -110,8 +110,9 @@ export const CHAOS_CASES: readonly EndToEndCase[] = [
         offerings: OFFERINGS,
         // The shard and the operator are processes of the program that is shipped.
         isProcess: true,
-        // Longer than any of them is away: what is not reported meanwhile is no reason to take a machine.
-        settings: { reclaimHold: '3s' },
+        // Longer than any of them is away, with the time until all watches are open again on a busy machine: what is not reported
+        // meanwhile is no reason to take a machine.
+        settings: { reclaimHold: '10s' },
       });
       // Its demand never changes: there is no reason to touch these pods, although their budget would allow it.
       await world.budget('steady', { maxUnavailable: 1 });
@@ -155,7 +156,7 @@ export const CHAOS_CASES: readonly EndToEndCase[] = [
         clusters: ['first', 'second'],
         offerings: [offering('m4', { cpu: 4, count: 4, labels: AMD64 })],
         isProcess: true,
-        settings: { reclaimHold: '3s' },
+        settings: { reclaimHold: '10s' },
       });
       await world.cluster('second').plane.apply([priorityClass('vital', 200_000)]);
       await world.cluster('first').plane.apply([priorityClass('urgent', 100_000)]);
