@@ -267,8 +267,12 @@ export class CandidateTiers {
       new CandidateTier(this.#fleet, this.#free, order, (...of) => this.#blocksOf(...of), accepts);
     if (foreign.length === 0) return [tierOf(null)];
     const { classes, dimensions } = this.#fleet;
-    const hasForeign: ClassFilter = (c) =>
-      foreign.some((d) => classes.allocatable.data[c * dimensions.stride + d]! > 0);
+    // A loop: patterns ask for every class, which may be millions.
+    const hasForeign: ClassFilter = (c) => {
+      const at = c * dimensions.stride;
+      for (const d of foreign) if (classes.allocatable.data[at + d]! > 0) return true;
+      return false;
+    };
     return [tierOf((c) => !hasForeign(c)), tierOf(hasForeign)];
   }
 }
