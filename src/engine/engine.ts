@@ -1,7 +1,7 @@
 // The decision engine: a pure function from a fleet, which is not written meanwhile, to a plan. No I/O, no randomness,
 // and a clock for metrics only; equal fleets give byte-equal plans. `Engine` keeps credits between cycles and owns
-// worker threads; `decide` and `explain` keep nothing. docs/internals/engine.md describes the rules. Called by the
-// shard's controller (planning/cycles.ts), journal replay, `bigfleet decide` and public.ts.
+// worker threads; `decide`, `explain` and `examine` keep nothing. docs/internals/engine.md describes the rules. Called by
+// the shard's controller (planning/cycles.ts), journal replay, `bigfleet decide` and public.ts.
 
 import type { FleetView } from '../fleet/index.ts';
 import {
@@ -449,7 +449,7 @@ export class Engine {
  */
 function solveFull(fleet: FleetView, nowMs: number, options: DecisionOptions): Solved {
   const cycle = cycleForOnce(fleet);
-  solveAlone(cycle, nowMs, options);
+  solveAlone(cycle, nowMs, options, noProbe);
   return { cycle, decision: new Decision(cycle, noProbe) };
 }
 
@@ -458,7 +458,7 @@ function cycleForOnce(fleet: FleetView): Cycle {
   return new Cycle(fleet, null, false);
 }
 
-function solveAlone(cycle: Cycle, nowMs: number, options: DecisionOptions): void {
+function solveAlone(cycle: Cycle, nowMs: number, options: DecisionOptions, probe: Probe): void {
   const workerPool = new WorkerPool(cycle, 1, SMALLEST_STEP);
   solve(
     cycle,
@@ -467,7 +467,7 @@ function solveAlone(cycle: Cycle, nowMs: number, options: DecisionOptions): void
     nowMs,
     options,
     true,
-    noProbe,
+    probe,
   );
 }
 
@@ -476,18 +476,39 @@ export function decide(fleet: FleetView, nowMs: number, options: DecisionOptions
   return solveFull(fleet, nowMs, options).decision.plan();
 }
 
-/**
- * Explains what one Need found when it was served, met or not; null if there is no such row. Runs a cycle of its own, in
- * which the row waits for the pass over the free machines: the plan is the same, but there the row examines every machine.
- * `visit` is called for every machine that meets the requirements, so that a caller can count by its own criteria.
- */
+/** What one Need found when it was served, met or not; null if there is no such row. */
 export function explain(
   fleet: FleetView,
   nowMs: number,
   options: DecisionOptions,
   key: NeedKey,
-  visit?: ObstacleVisitor,
 ): Explanation | null {
+  return examine(fleet, nowMs, options, key)?.explanation ?? null;
+}
+
+export interface ExamineHooks {
+  /** Called for every machine that meets the requirements, so that a caller can count by its own criteria. */
+  readonly visit?: ObstacleVisitor;
+  /** Called between phases. */
+  readonly probe?: Probe;
+}
+
+export interface Examined {
+  readonly explanation: Explanation;
+  readonly isMet: boolean;
+}
+
+/**
+ * Explains one Need; null if there is no such row. Runs a cycle of its own, in which the row waits for the pass over the
+ * free machines: the plan is the same, but there the row examines every machine.
+ */
+export function examine(
+  fleet: FleetView,
+  nowMs: number,
+  options: DecisionOptions,
+  key: NeedKey,
+  { visit, probe = noProbe }: ExamineHooks = {},
+): Examined | null {
   const { demand, keys } = fleet;
   const row = demand.rowOf(key);
   if (row === undefined) return null;
@@ -495,13 +516,18 @@ export function explain(
   // A row that folds is served in the ranked row of its fold.
   cycle.explain(demand.key[row]!);
   if (demand.same[row] === 1) cycle.explain(demand.foldKey[row]!);
-  solveAlone(cycle, nowMs, options);
+  solveAlone(cycle, nowMs, options, probe);
   const rankedRow = rankedRowOf(cycle, row);
   const blocker = cycle.result.blockers.get(rankedRow) ?? NONE;
+  const preemptions = preempt(cycle);
+  probe('preempt');
   return {
-    candidates: cycle.result.gangs.get(rankedRow)?.candidates ?? [],
-    matching: matchingOf(cycle, demand.pattern[row]!),
-    blocker: blocker === NONE ? null : keys.keyOf(cycle.rankedRows.key[blocker]!),
-    obstacles: obstaclesOf(cycle, rankedRow, preempt(cycle), visit),
+    isMet: !cycle.result.unmet.some((unmet) => unmet.rankedRow === rankedRow),
+    explanation: {
+      candidates: cycle.result.gangs.get(rankedRow)?.candidates ?? [],
+      matching: matchingOf(cycle, demand.pattern[row]!),
+      blocker: blocker === NONE ? null : keys.keyOf(cycle.rankedRows.key[blocker]!),
+      obstacles: obstaclesOf(cycle, rankedRow, preemptions, visit),
+    },
   };
 }

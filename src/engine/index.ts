@@ -2,7 +2,7 @@
 
 export { ClaimWatch } from './claim-watch.ts';
 export type { Decision, EngineOptions, PlanDifference } from './engine.ts';
-export { decide, Engine, explain } from './engine.ts';
+export { decide, Engine, examine, explain } from './engine.ts';
 export { acceleratorsOf, HARDWARE, hardwareOf } from './hardware.ts';
 
 export type { EndedRenewal, Renewal } from './renew/renewals.ts';

@@ -282,7 +282,8 @@ export const ERRORS = {
       'Stock is added like machines that exist; name one of their types, or add a machine to an exported scenario.',
   },
   BF_WHATIF_BUSY: {
-    summary: 'The shard cannot answer a what-if question at this moment.',
+    summary:
+      'The shard cannot answer a what-if question, or explain a Need of a large fleet, at this moment.',
     remedy:
       'It answers one at a time, and first has to copy its fleet, some seconds for a large one; ask again soon.',
   },

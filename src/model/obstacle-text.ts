@@ -133,7 +133,9 @@ export function obstacleText(obstacle: Obstacle): string {
         `${n} ${one ? 'was' : 'were'} blocked in the last cycle and ${one ? 'is' : 'are'} free for the next one`,
       );
     case 'blocked':
-      return sentence(`${are} blocked by back-off, quarantine, freeze or an empty stock`);
+      return sentence(
+        `${are} blocked${why === '' ? ' by back-off, quarantine, freeze or an empty stock' : why}`,
+      );
     case 'in-transit':
       return sentence(`${are} in transit for no row, and can be acquired after that`);
     case 'unused':

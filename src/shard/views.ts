@@ -5,6 +5,7 @@ import type { Requirement, UnmetReason } from '../model/index.ts';
 import type { WhatIfAnswer, WhatIfRequest } from '../whatif/index.ts';
 import type { InspectNeedsResponse } from '../wire/gen/bigfleet/v1alpha1/shardread.ts';
 import type { Freeze, FreezeScope } from './planning/freezes.ts';
+import type { NeedFindings } from './planning/queries/need-findings.ts';
 import type { Page, PageAsk } from './planning/queries/pages.ts';
 import type { ReplicaPart } from './planning/replica-feed.ts';
 import type { CostAspect } from './telemetry/cost-breakdown.ts';
@@ -98,6 +99,14 @@ export interface Questions {
   };
   /** null: there is no such Need. */
   explain: { ask: { need: string }; answer: NeedExplanation | null };
+  /**
+   * The same with what was found on a replica of the ledger. 'replica': that has to be asked first, because the fleet is large,
+   * or again, because the Need was met there and is not now, or the other way round.
+   */
+  explainWith: {
+    ask: { need: string; found: NeedFindings | null };
+    answer: NeedExplanation | 'replica' | null;
+  };
   /**
    * `alsoNamed`: clusters whose roll-ups have problems; the list includes them even if the controller does not know them.
    * `cluster`: this cluster only.

@@ -3,7 +3,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { explainCommand } from '../../src/cli/explain/explain.ts';
 import { historyCommand } from '../../src/cli/journal/history.ts';
+import { ShardClient } from '../../src/cli/remote/client.ts';
 import { describeCommand } from '../../src/cli/remote/describe.ts';
+import { explanationOf } from '../../src/cli/remote/explain-need.ts';
+import { BigFleetError } from '../../src/model/index.ts';
 import type { EventView } from '../../src/shard/index.ts';
 import { recentHistory } from '../../src/shard/planning/queries/recent-history.ts';
 import {
@@ -102,6 +105,24 @@ describe('bigfleet describe', () => {
     expect(text).toContain(`Need ${UNMET.id}`);
     expect(text).toContain('What would help');
     expect(served.shard.asked.at(-1)).toMatchObject({ name: 'history', ask: { need: UNMET.id } });
+  });
+
+  it('given a Need of a fleet that is being copied, then it asks again until there is an answer', async () => {
+    // Given
+    const { shard, url } = served;
+    const { explain } = shard.answers;
+    let asked = 0;
+    shard.answers.explain = (ask) => {
+      if (++asked < 3) throw new BigFleetError('BF_WHATIF_BUSY', 'The fleet is being copied.');
+      return explain(ask);
+    };
+    const client = new ShardClient(url, { tls: null, tokenFile: null });
+    const waits: number[] = [];
+    // When
+    const { need } = await explanationOf(client, UNMET.id, async (ms) => waits.push(ms));
+    // Then
+    expect(need.id).toBe(UNMET.id);
+    expect(waits).toHaveLength(2);
   });
 
   it('given a cluster, then it has demand, guardrails, unmet Needs and what is held back', async () => {

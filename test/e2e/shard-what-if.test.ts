@@ -105,3 +105,24 @@ describe.concurrent('what would be, asked of a running shard', PATIENT, () => {
     expect(createdSince(world, bought)).toEqual(plan.actions.map(({ machine }) => machine).sort());
   });
 });
+
+describe('the explanation of a Need by a shard whose fleet counts as large', PATIENT, () => {
+  it('is made one at a time on the replica, and is complete', async (test) => {
+    const world = await World.open(test, {
+      clouds: { cloud: [offering('near', { count: 4 })] },
+      largeFleet: { needs: 0, machines: 0 },
+    });
+    world.join('a', need('a', 8));
+    await world.served();
+    const [{ id } = { id: '' }] = await world.needs('a');
+    const ask = () => fetch(`${world.api}/v1/needs/${id}`);
+    // When
+    const statuses = (await Promise.all([ask(), ask()])).map(({ status }) => status);
+    await world.until('the replica is ready', async () => (await ask()).status === 200);
+    const story = await world.explain('a');
+    // Then
+    expect(statuses).toContain(503);
+    expect(story).toMatchObject({ need: { id, isMet: true }, claimedTotal: 2 });
+    expect(story.obstacles).toMatchObject([{ cause: 'unused', machines: 2 }]);
+  });
+});

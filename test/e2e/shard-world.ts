@@ -119,6 +119,8 @@ export interface WorldGiven {
   readonly hasDefaultTimes?: boolean;
   /** The test starts the shard itself. */
   readonly isLate?: boolean;
+  /** From which size on Needs are explained on a replica; not for a shard in a process of its own. */
+  readonly largeFleet?: ShardConfig['largeFleet'];
 }
 
 /** A Reclaim instruction received by a cluster's operator. */
@@ -216,8 +218,13 @@ export class World {
     this.#shard =
       this.#given.isProcess === true
         ? await startShardProcess(env, log)
-        : await startShard(configFrom(env), { log });
+        : await startShard({ ...configFrom(env), ...this.#sizes }, { log });
     this.#listen = this.#shard.addresses.sessions;
+  }
+
+  get #sizes(): Partial<ShardConfig> {
+    const { largeFleet } = this.#given;
+    return largeFleet === undefined ? {} : { largeFleet };
   }
 
   async stop(): Promise<void> {

@@ -535,6 +535,7 @@ export class FakeShard implements ShardPort {
       items: [{ name: 'zone-a', machines: 3, byState: { CONFIGURED: 2, IDLE: 1 } }],
       total: 1,
     }),
+    explainWith: () => null,
     replica: () => null,
     metrics: () => '# HELP up one\nup 1\n',
   };

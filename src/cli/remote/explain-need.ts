@@ -8,7 +8,7 @@ import { cutText } from '../../web/index.ts';
 import { age, amounts, count, countOf } from '../amounts.ts';
 import { proseWidth, wrapped } from '../table.ts';
 import { needActionTable } from './actions.ts';
-import type { ShardClient } from './client.ts';
+import { type ShardClient, whileBusy } from './client.ts';
 import { factLines, proseLines } from './facts.ts';
 import { clientOf, type RemoteIo, type ShardFlags } from './flags.ts';
 import { machineTable } from './machines.ts';
@@ -30,8 +30,13 @@ export async function showExplanation(id: string, flags: Flags, { out, paint }: 
   out(`${lines.join('\n')}\n`);
 }
 
-export async function explanationOf(client: ShardClient, id: string): Promise<NeedExplanation> {
-  return await client.get<NeedExplanation>(needPath(id));
+/** Asks again while the shard is busy with its copy of a large fleet. `wait` is for tests. */
+export async function explanationOf(
+  client: ShardClient,
+  id: string,
+  wait?: (ms: number) => Promise<unknown>,
+): Promise<NeedExplanation> {
+  return await whileBusy(() => client.get<NeedExplanation>(needPath(id)), wait);
 }
 
 export async function explanationLines(

@@ -20,6 +20,7 @@ import { filters, historyKinds, labels, order, PAGE_BYTES, paging, pathPart, sin
 import { labelSelector } from './label-selector.ts';
 import { Refusal } from './refusal.ts';
 import { type Route, route } from './route.ts';
+import { answered } from './what-if-routes.ts';
 
 const { cluster, cycle, epoch, machine, need, provider, state, forgotten, text, freezeId } = filters;
 const { unmet, reason, minPriority } = filters;
@@ -109,7 +110,7 @@ export const READ_ROUTES: readonly Route[] = [
     answer: NeedExplanation,
     handle: async ({ port, params }) => {
       const need = `${params.cluster}/${params.hash}`;
-      const explanation = await port.ask('explain', { need });
+      const explanation = await answered(() => port.ask('explain', { need }));
       if (explanation !== null) return explanation;
       throw new Refusal(404, `There is no Need ${excerpt(need)}. It may have been withdrawn.`);
     },

@@ -106,6 +106,26 @@ describe('POST /v1/whatif', () => {
   });
 });
 
+describe('GET /v1/needs/{cluster}/{hash} of a large fleet', () => {
+  it('given a replica that is busy, then it answers like a what-if question', async () => {
+    // Given
+    const shard = new FakeShard();
+    shard.answers.explain = () => {
+      throw new BigFleetError('BF_WHATIF_BUSY', 'The fleet is being copied.');
+    };
+    const server = await serveApi(shard, '127.0.0.1:0', { tls: null });
+    cleanups.push(() => server.close());
+    // When
+    const answer = await fetch(`${server.url}/v1/needs/ml/00ff00ff00`);
+    // Then
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).toBe('1');
+    expect(await answer.json()).toMatchObject({
+      error: { code: 'busy', message: expect.stringContaining('The fleet is being copied.') },
+    });
+  });
+});
+
 describe('a long answer to POST /v1/whatif', () => {
   it('given names as long as they may be, then each list is cut, and counts all', async () => {
     // Given

@@ -87,7 +87,8 @@ function portOf({ whatIf }: RouteHooks): WhatIfPort {
   throw new Refusal(503, 'This shard answers no what-if questions.');
 }
 
-async function answered<T>(ask: () => Promise<T>): Promise<T> {
+/** Errors of the thread that has the replica as refusals. */
+export async function answered<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {

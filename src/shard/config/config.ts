@@ -7,7 +7,7 @@ import { CapacityType, MachineState, ok, type Problem, type Result, refused } fr
 import type { CallLimits } from '../../provider/index.ts';
 import { isLoopback, type TlsFiles } from '../../wire/grpc/tls-files.ts';
 import type { JournalLimits } from '../journal/format.ts';
-import type { ControllerOptions } from '../planning/options.ts';
+import { type ControllerOptions, DEFAULT_CONTROLLER } from '../planning/options.ts';
 import { DEFAULT_RENEWAL } from '../planning/renewal-options.ts';
 import type { SessionLimits } from '../sessions/limits.ts';
 import { described, type ProviderSpec } from './kinds.ts';
@@ -94,7 +94,7 @@ export function defaultConfig(): ShardConfig {
 
 export function controllerOptionsOf(config: ShardConfig, epoch: bigint, seed: number): ControllerOptions {
   const { id, providers, cycle, engine, guardrails, spending, weights, releaseHoldSeconds } = config;
-  const { economy, renewal, ownedPrices, actuation, scheduler, reconcile } = config;
+  const { economy, renewal, ownedPrices, actuation, scheduler, reconcile, largeFleet } = config;
   return {
     shard: id,
     epoch,
@@ -113,6 +113,7 @@ export function controllerOptionsOf(config: ShardConfig, epoch: bigint, seed: nu
       actuation,
       scheduler,
       reconcile,
+      largeFleet,
     },
   };
 }
@@ -250,6 +251,8 @@ function sessionLimitsOf(values: Values): ShardConfig['limits'] {
 function controllerOf(values: Values): Controller {
   const workers = values['phase1.workers'];
   return {
+    // No setting: it depends on the engine only.
+    largeFleet: DEFAULT_CONTROLLER.largeFleet,
     cycle: {
       intervalMs: values['cycle.interval'],
       spacingMs: values['cycle.spacing'],

@@ -1,5 +1,5 @@
-// A replica of the ledger, kept up by the parts of a feed (planning/replica-feed.ts). It answers what-if questions, and
-// writes the fleet as a scenario. Used on the thread of what-if-worker.ts.
+// A replica of the ledger, kept up by the parts of a feed (planning/replica-feed.ts). It answers what-if questions, finds
+// what keeps machines from a Need, and writes the fleet as a scenario. Used on the thread of what-if-worker.ts.
 
 import { Fleet } from '../../fleet/index.ts';
 import {
@@ -10,8 +10,12 @@ import {
 } from '../../model/index.ts';
 import { type AskHooks, WhatIf, type WhatIfAnswer, type WhatIfRequest } from '../../whatif/index.ts';
 import { InputUnpacker } from '../journal/packing.ts';
-import { needId } from '../planning/queries/need-names.ts';
+import { findingsOn, type NeedFindings } from '../planning/queries/need-findings.ts';
+import { findNeed, needId } from '../planning/queries/need-names.ts';
 import { FAILED_HOST, type ReplicaPart } from '../planning/replica-feed.ts';
+
+/** Most ids by cause in the findings about a Need: the controller needs up to 2 µs for each, between two cycles. */
+const MAX_IDS = 10_000;
 
 export class FleetReplica {
   readonly #fleet = new Fleet();
@@ -54,6 +58,13 @@ export class FleetReplica {
   ask(request: WhatIfRequest, hooks: AskHooks & { onAnswer: (answer: WhatIfAnswer | null) => void }): void {
     if (this.#decided === null) hooks.onAnswer(null);
     else this.#whatIf.ask(this.#decided.atMs, this.#decided.options, request, hooks);
+  }
+
+  /** What keeps machines from a Need; null if the shard has not decided yet, or no cluster reports the Need. */
+  findings(id: string, pause: () => void): NeedFindings | null {
+    const key = findNeed(this.#fleet, id);
+    if (this.#decided === null || key === undefined) return null;
+    return findingsOn(this.#fleet, this.#decided, key, { maxIds: MAX_IDS, pause });
   }
 
   #reserve(size: number): void {

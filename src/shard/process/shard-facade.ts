@@ -5,6 +5,7 @@
 import { BigFleetError, excerpt, type Problem } from '../../model/index.ts';
 import type { ReportView } from '../demand/cluster-demand.ts';
 import type { ControllerPort } from '../events.ts';
+import type { NeedFindings } from '../planning/queries/need-findings.ts';
 import { offsetOf, recut } from '../planning/queries/pages.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type {
@@ -22,21 +23,25 @@ import type {
   ShardEvent,
   ShardPort,
 } from '../views.ts';
+import { explainedNeed } from './need-explainer.ts';
 
 export class ShardFacade implements ShardPort {
   readonly #controller: ControllerPort;
   readonly #sessions: Pick<Sessions, 'reports' | 'acceptQuarantined' | 'refuseQuarantined'>;
   readonly #journal: string | null;
+  readonly #findings: ((need: string) => Promise<NeedFindings | null>) | null;
 
-  /** `journal`: its file; null without one. */
+  /** `journal`: its file; null without one. `findings` on a replica of the ledger; null: the controller explains all Needs. */
   constructor(
     controller: ControllerPort,
     sessions: Pick<Sessions, 'reports' | 'acceptQuarantined' | 'refuseQuarantined'>,
     journal: string | null = null,
+    findings: ((need: string) => Promise<NeedFindings | null>) | null = null,
   ) {
     this.#controller = controller;
     this.#sessions = sessions;
     this.#journal = journal;
+    this.#findings = findings;
   }
 
   async ask<Q extends QuestionName>(name: Q, ask: Questions[Q]['ask']): Promise<Answer<Q>> {
@@ -45,9 +50,8 @@ export class ShardFacade implements ShardPort {
       return (await this.#history(this.#journal, ask as HistoryAsk)) as Answer<Q>;
     if (name === 'machines' && this.#journal !== null)
       return (await this.#machines(this.#journal, ask as Questions['machines']['ask'])) as Answer<Q>;
-    const answer = await this.#controller.ask(name, ask);
-    if (name === 'explain') return this.#withRemarks(answer as NeedExplanation | null) as Answer<Q>;
-    return answer;
+    if (name === 'explain') return (await this.#explain(ask as Questions['explain']['ask'])) as Answer<Q>;
+    return await this.#controller.ask(name, ask);
   }
 
   async order(order: Order): Promise<OrderResult> {
@@ -60,6 +64,14 @@ export class ShardFacade implements ShardPort {
 
   listen(listener: (event: ShardEvent) => void): () => void {
     return this.#controller.listen(listener);
+  }
+
+  async #explain(ask: Questions['explain']['ask']): Promise<NeedExplanation | null> {
+    const story =
+      this.#findings === null
+        ? await this.#controller.ask('explain', ask)
+        : await explainedNeed(this.#controller, this.#findings, ask.need);
+    return this.#withRemarks(story);
   }
 
   /** The journal outlives the process and keeps days; the events in memory are all there is until it is written. */

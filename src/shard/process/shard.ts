@@ -144,9 +144,9 @@ async function assemble(config: ShardConfig, parts: Parts, pages: ShardPages): P
   };
   controller.onEffect((effect) => carryOut(effect, { sessions, providers, onStop }));
   const journal = config.journal.isEnabled ? directory.journalFile : null;
-  const port = new ShardFacade(controller, sessions, journal);
-  const { address, reads } = await serveSessions(config, sessions, port, parts);
   const whatIf = parts.add(new WhatIfService(controller, pacing), (it) => it.close());
+  const port = new ShardFacade(controller, sessions, journal, (need) => whatIf.findings(need));
+  const { address, reads } = await serveSessions(config, sessions, port, parts);
   const cycles = journal === null ? null : parts.add(new PastCycles(journal, pacing), (it) => it.close());
   const given = { config, port, whatIf, cycles, sessions, controller, paced, reads, pages };
   const api = await serveHttp(given, parts);

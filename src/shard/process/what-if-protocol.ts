@@ -16,9 +16,11 @@ export interface ToWhatIf extends Traffic {
   readonly request: /** Answered once all parts so far are applied, and the replica is ready for questions. */
     | { readonly kind: 'prepare' }
     | { readonly kind: 'ask'; readonly request: WhatIfRequest }
+    /** `need`: its id. */
+    | { readonly kind: 'explain'; readonly need: string }
     /** The next piece of the export; `isFirst` begins one. */
     | { readonly kind: 'export'; readonly isFirst: boolean };
-  /** A WhatIfAnswer or null; a piece as compressed bytes, or null after the last one. */
+  /** A WhatIfAnswer or null; NeedFindings or null; a piece as compressed bytes, or null after the last one. */
   readonly answer: unknown;
 }
 

@@ -1,6 +1,7 @@
-// What-if questions of a running shard: one at a time, on a thread of their own that keeps a replica of the ledger. The thread
-// is started by the first question and ends when none was asked for a while, because the replica takes about as much memory
-// as the ledger. Made by shard.ts; the API asks it.
+// What-if questions of a running shard, and what keeps machines from a Need of a large fleet: one question at a time, on a
+// thread of their own that keeps a replica of the ledger. The thread is started by the first question and ends when none was
+// asked for a while, because the replica takes about as much memory as the ledger. Made by shard.ts; the API and
+// shard-facade.ts ask it.
 
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -10,6 +11,7 @@ import { moduleBeside } from '../../runtime/module-path.ts';
 import { WorkerChannel } from '../../runtime/worker-channel.ts';
 import type { WhatIfAnswer, WhatIfRequest } from '../../whatif/index.ts';
 import type { ControllerPort } from '../events.ts';
+import type { NeedFindings } from '../planning/queries/need-findings.ts';
 import type { WhatIfPort } from '../views.ts';
 import type { FromWhatIf, ToWhatIf, WhatIfThreadStart } from './what-if-protocol.ts';
 
@@ -49,6 +51,13 @@ export class WhatIfService implements WhatIfPort {
       if (answer === null) throw busy('The shard has not decided yet.');
       return answer as WhatIfAnswer;
     });
+  }
+
+  /** null: the replica does not have the Need. Throws BF_WHATIF_BUSY like the other questions. */
+  findings(need: string): Promise<NeedFindings | null> {
+    return this.#alone(
+      (thread) => thread.channel.request({ kind: 'explain', need }) as Promise<NeedFindings | null>,
+    );
   }
 
   /**

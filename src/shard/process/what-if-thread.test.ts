@@ -3,11 +3,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { aMachine, aNeed, anInput, resources } from '../../../testing/support/fleets.ts';
 import { fleetOf } from '../../fleet/index.ts';
-import { MachineState } from '../../model/index.ts';
+import { keyOf, MachineState } from '../../model/index.ts';
 import { requireValid } from '../../runtime/validation.ts';
 import { WHAT_IF_REQUEST } from '../../whatif/request.ts';
 import type { ControllerPort } from '../events.ts';
 import type { MachineLedger } from '../inventory/machine-ledger.ts';
+import { needId } from '../planning/queries/need-names.ts';
 import { ReplicaFeed } from '../planning/replica-feed.ts';
 import { newPacing, Pacing } from './pacing.ts';
 import { WhatIfService } from './what-if-service.ts';
@@ -16,6 +17,7 @@ const INPUT = anInput(
   [aMachine('m1', MachineState.Speculative, { resources: resources({ cpu: 4 }), pricePerHour: 1 })],
   [aNeed({ aggregate: resources({ cpu: 4 }), minUnit: resources({ cpu: 1 }) })],
 );
+const NEED_ID = needId(keyOf(INPUT.needs[0]!));
 const requestOf = (document: object) =>
   requireValid(WHAT_IF_REQUEST, document, 'BF_INPUT_INVALID', 'request');
 const REQUEST = requestOf({ changes: { without: [{ name: '*' }] } });
@@ -134,6 +136,36 @@ describe('the thread of what-if questions', () => {
     // Then
     await expect(answer).rejects.toMatchObject({ code: 'BF_WHATIF_BUSY' });
     await expect(answer).rejects.toThrow('grows faster than it is copied');
+  });
+
+  it('finds what keeps machines from a Need, and waits for the end of a cycle before each phase', async () => {
+    // Given
+    const pacing = newPacing();
+    const service = started({ pacing });
+    await patiently(() => service.findings(NEED_ID));
+    // When
+    const [found, waits] = await askedDuringCycle(pacing, () => service.findings(NEED_ID));
+    // Then the phases are normalise, credit, acquire and preempt
+    expect(found).toMatchObject({ isMet: true, ids: { own: ['m1'], failed: [], blocked: [] } });
+    expect(waits).toBeGreaterThanOrEqual(4);
+  });
+
+  it('given a Need that the replica does not have, or no decision, then it finds nothing', async () => {
+    const service = started();
+    await expect(patiently(() => service.findings('c1/0000000000'))).resolves.toBeNull();
+    const undecided = started({ hasDecided: false });
+    await expect(patiently(() => undecided.findings(NEED_ID))).resolves.toBeNull();
+  });
+
+  it('given a question that is being answered, then it is busy for a Need, too', async () => {
+    // Given
+    const service = started();
+    await patiently(() => service.whatIf(REQUEST));
+    // When
+    const first = service.whatIf(REQUEST);
+    // Then
+    await expect(service.findings(NEED_ID)).rejects.toMatchObject({ code: 'BF_WHATIF_BUSY' });
+    await first;
   });
 
   it('has no answer before the first decision', async () => {

@@ -1,5 +1,5 @@
-// The thread that answers what-if questions (worker side; started by what-if-service.ts). It keeps a replica of the ledger, and
-// waits while the controller is in a cycle.
+// The thread that answers what-if questions, and finds what keeps machines from a Need of a large fleet (worker side; started
+// by what-if-service.ts). It keeps a replica of the ledger, and waits while the controller is in a cycle.
 
 import { deflateRawSync } from 'node:zlib';
 import { WorkerPort } from '../../runtime/worker-port.ts';
@@ -45,6 +45,7 @@ port.listen({
     try {
       pause();
       if (request.kind === 'export') answer(nextPiece(request.isFirst));
+      else if (request.kind === 'explain') answer(replica.findings(request.need, pause));
       else if (request.kind === 'prepare') {
         replica.prepare(pause);
         answer(null);

@@ -15,6 +15,11 @@ class Refused extends Error {
   }
 }
 
+/** Whether the shard has to be asked again: it copies its fleet, or answers another question. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof Refused && error.code === 'busy';
+}
+
 export function read<T>(path: string): Promise<T> {
   return call(path);
 }
@@ -59,9 +64,8 @@ export async function postWhileBusy<T>(path: string, body: object, { onBusy, sig
     try {
       return await post<T>(path, body);
     } catch (error) {
-      const isBusy = error instanceof Refused && error.code === 'busy';
-      if (!isBusy || waitedMs >= PATIENCE_MS || signal.aborted) throw error;
-      onBusy(error.message);
+      if (!isBusy(error) || waitedMs >= PATIENCE_MS || signal.aborted) throw error;
+      onBusy((error as Error).message);
       await new Promise((resolve) => setTimeout(resolve, waitMs));
       if (signal.aborted) throw error;
     }

@@ -1,7 +1,7 @@
 // What the pages ask and order of the shard: a hook that keeps an answer current, and the orders of buttons.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { post, read, remove } from './api.ts';
+import { isBusy, post, read, remove } from './api.ts';
 import { store } from './store.ts';
 
 /** Author of orders from the page, for the log of the shard. */
@@ -50,6 +50,8 @@ export interface Data<T> {
   readonly value: T | undefined;
   /** Why the last request failed; '' if it did not. */
   readonly error: string;
+  /** Why the shard does not answer yet, where it has to be asked again. */
+  readonly waiting?: string;
 }
 
 /**
@@ -80,8 +82,12 @@ export function useData<T>(path: string | null, about: string | null = path): Da
     };
     read<T>(path).then(
       (value) => settle({ value, error: '' }),
-      (error: Error) =>
-        settle({ value: data.about === about ? data.value : undefined, error: error.message }),
+      (error: Error) => {
+        const value = data.about === about ? data.value : undefined;
+        settle(
+          isBusy(error) ? { value, error: '', waiting: error.message } : { value, error: error.message },
+        );
+      },
     );
   }, [path, tick]);
   return data.about === about ? data : NOT_READ;

@@ -30,6 +30,7 @@ import { costReport, costSeries, remediesFor } from './cost.ts';
 import { inspectNeeds } from './inspect.ts';
 import { machineCounts } from './machine-counts.ts';
 import { machinePage } from './machine-page.ts';
+import { findingsOn, type NeedFindings } from './need-findings.ts';
 import { findNeed, needId, needRef } from './need-names.ts';
 import { explainNeed } from './need-obstacles.ts';
 import { IN_EXPLANATION, IN_LIST, needView } from './need-view.ts';
@@ -43,6 +44,11 @@ type Demand = ControllerState['ledger']['fleet']['demand'];
 type Ask<Q extends QuestionName> = Questions[Q]['ask'];
 type Answerers = { readonly [Q in QuestionName]: (ask: Ask<Q>) => Answer<Q> };
 
+interface DecidedNeed {
+  readonly need: Need;
+  readonly verdict: Verdict;
+}
+
 export class Answers {
   readonly #state: ControllerState;
   readonly #cycles: Cycles;
@@ -51,7 +57,11 @@ export class Answers {
     machines: (ask) =>
       machinePage(this.#state, ask, (id) => this.#cycles.decision?.decided.usersOf(id) ?? []),
     needs: (ask) => this.#needs(ask),
-    explain: ({ need }) => this.#story(need),
+    explain: ({ need }) => {
+      const asked = this.#decided(need);
+      return asked && this.#story(asked, this.#findings(asked));
+    },
+    explainWith: (ask) => this.#explainWith(ask),
     clusters: (ask) => clusterPage(this.#state, this.#cycles, ask),
     shortfalls: (ask) => this.#shortfalls(ask),
     actions: (ask) => this.#actions(ask),
@@ -120,21 +130,45 @@ export class Answers {
     return needView(need, verdict, this.#state.shortfalls.unmetCyclesOf(verdict.key), detail);
   }
 
-  #story(id: string): NeedExplanation | null {
+  #explainWith({ need, found }: Ask<'explainWith'>): Answer<'explainWith'> {
+    const asked = this.#decided(need);
+    if (asked === null) return null;
+    if (found === null) return this.isLarge ? 'replica' : this.#story(asked, this.#findings(asked));
+    return found.isMet === asked.verdict.satisfied ? this.#story(asked, found) : 'replica';
+  }
+
+  get isLarge(): boolean {
+    const { demand, machines } = this.#state.ledger.fleet;
+    const { largeFleet } = this.#state.parts.options;
+    return demand.count >= largeFleet.needs || machines.count >= largeFleet.machines;
+  }
+
+  #findings({ verdict }: DecidedNeed): NeedFindings | null {
+    const { options } = this.#cycles.decision!;
+    return findingsOn(this.#state.ledger.fleet, { options, atMs: this.#cycles.last!.atMs }, verdict.key);
+  }
+
+  /** null: there is no such Need, or no decision on it. */
+  #decided(id: string): DecidedNeed | null {
+    const key = findNeed(this.#state.ledger.fleet, id);
     const decision = this.#cycles.decision;
-    const { ledger, profiles } = this.#state;
-    const key = findNeed(ledger.fleet, id);
     if (decision === null || key === undefined) return null;
     const verdict = decision.decided.verdictOf(key);
     const need = this.#needOf(key);
-    if (verdict === null || need === undefined) return null;
-    const explained = explainNeed(this.#state, this.#cycles.last!.atMs, decision.options, verdict);
-    const why = explained?.explanation ?? null;
+    return verdict === null || need === undefined ? null : { need, verdict };
+  }
+
+  #story({ need, verdict }: DecidedNeed, found: NeedFindings | null): NeedExplanation {
+    const { key } = verdict;
+    const why = found?.explanation ?? null;
+    const explained = found === null ? null : explainNeed(this.#state, found, verdict);
     const obstacles = explained?.obstacles ?? [];
     const blocker = verdict.unmet?.blocker ?? why?.blocker ?? null;
     const candidates = verdict.candidates.length > 0 ? verdict.candidates : (why?.candidates ?? []);
     const extraSupply = verdict.unmet?.extraSupply ?? null;
     const { foldedInto } = verdict;
+    // A row that the replica found may be gone.
+    const ahead = blocker === null ? undefined : this.#state.profiles.of(blocker);
     const ids = new Set([key, ...(foldedInto === null ? [] : [foldedInto])].map(needId));
     // Actions that served the Need, and actions that took machines from it.
     const isOfNeed = ({ need: of, from }: ActionRecord): boolean =>
@@ -153,7 +187,7 @@ export class Answers {
       preempts: firstWithin(verdict.preempts, STORY.ids, STORY.idBytes),
       preemptsTotal: verdict.preempts.length,
       matching: verdict.unmet?.matching ?? why?.matching ?? { idle: 0, speculative: 0, configured: 0 },
-      blocker: blocker === null ? null : needRef(blocker, profiles.of(blocker)?.priority ?? 0),
+      blocker: blocker === null || ahead === undefined ? null : needRef(blocker, ahead.priority),
       extraSupply,
       candidates: candidates.slice(0, STORY.candidates).map(({ domain, worstCoverage, satisfiable }) => ({
         domain,

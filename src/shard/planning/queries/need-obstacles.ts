@@ -1,48 +1,40 @@
 // Obstacles that keep machines from a Need, with details: where machines failed and with which error, why they are
-// blocked and until when. One pass over the machines that meet the requirements, made when a person asks about the
-// Need. Used by answers.ts.
+// blocked and until when. Made from what the engine found (need-findings.ts) when a person asks about the Need. Used by
+// answers.ts.
 
-import { explain } from '../../../engine/index.ts';
 import {
   CLAIMED_CAUSES,
   codedText,
-  type DecisionOptions,
   type Explanation,
   excerpt,
   type Obstacle,
-  type ObstacleCause,
   sortedObstacles,
   type Verdict,
   whyUnused,
 } from '../../../model/index.ts';
 import type { OnTheWayView } from '../../views.ts';
 import type { ControllerState } from '../controller.ts';
+import type { NeedFindings } from './need-findings.ts';
 import { needId } from './need-names.ts';
 import { stateLabel } from './status.ts';
 
 export interface ExplainedNeed {
-  readonly explanation: Explanation;
   /** Most machines first. */
   readonly obstacles: readonly Obstacle[];
   readonly onTheWay: readonly OnTheWayView[];
 }
 
-/** null: no cluster reports the Need. */
-export function explainNeed(
-  state: ControllerState,
-  atMs: number,
-  options: DecisionOptions,
-  verdict: Verdict,
-): ExplainedNeed | null {
-  const { fleet } = state.ledger;
-  const { key } = verdict;
-  const tally = new ObstacleTally(state, whyUnused(verdict));
-  const explanation = explain(fleet, atMs, options, key, (slot, cause) =>
-    tally.add(fleet.machines.idOf(slot), cause),
-  );
-  if (explanation === null) return null;
-  const obstacles = sortedObstacles([...claimedObstacles(explanation), ...tally.obstacles()]);
-  return { explanation, obstacles: obstacles.slice(0, MAX_OBSTACLES), onTheWay: tally.onTheWay() };
+export function explainNeed(state: ControllerState, found: NeedFindings, verdict: Verdict): ExplainedNeed {
+  const tally = new ObstacleTally(state);
+  for (const id of found.ids.own) tally.own(id);
+  for (const id of found.ids.failed) tally.failed(id);
+  for (const id of found.ids.blocked) tally.blocked(id);
+  const obstacles = sortedObstacles([
+    ...claimedObstacles(found.explanation),
+    ...countedObstacles(found, verdict),
+    ...tally.obstacles(found),
+  ]);
+  return { obstacles: obstacles.slice(0, MAX_OBSTACLES), onTheWay: tally.onTheWay() };
 }
 
 /** Bound on obstacles in one answer: every offering out of stock and every frozen cluster is one. */
@@ -63,41 +55,41 @@ function claimedObstacles({ obstacles }: Explanation): readonly Obstacle[] {
   }));
 }
 
+/** Of blocked machines whose ids were left out. */
+const TOO_MANY = 'there are too many to look up the reason of each';
+
+/** Of machines about which there is no more to say than how many they are. */
+function countedObstacles({ explanation, ids }: NeedFindings, verdict: Verdict): readonly Obstacle[] {
+  const { machines } = explanation.obstacles;
+  return [
+    { cause: 'too-small', machines: machines['too-small'] },
+    { cause: 'in-transit', machines: machines['in-transit'] },
+    { cause: 'unused', machines: machines.unused, error: whyUnused(verdict) },
+    { cause: 'blocked', machines: machines.blocked - ids.blocked.length, error: TOO_MANY },
+  ];
+}
+
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 class ObstacleTally {
   readonly #state: ControllerState;
   /** By cause and its subject: the offering, the provider or the cluster. */
   readonly #groups = new Map<string, Mutable<Obstacle>>();
-  readonly #failedByZone = new Map<string, number>();
-  #newestFailureMs = -1;
+  #newestFailure = { atMs: -1, error: '' };
   readonly #onTheWay = new Map<string, Mutable<OnTheWayView>>();
 
-  readonly #whyUnused: string;
-
-  constructor(state: ControllerState, unusedBecause: string) {
+  constructor(state: ControllerState) {
     this.#state = state;
-    this.#whyUnused = unusedBecause;
   }
 
-  add(id: string, cause: ObstacleCause | 'own'): void {
-    if (cause === 'own') this.#own(id);
-    else if (cause === 'failed') this.#failed(id);
-    else if (cause === 'blocked') this.#blocked(id);
-    else if (cause === 'unused') this.#group(cause, '', { cause, machines: 0, error: this.#whyUnused });
-    // The engine's explanation already names the rows of claimed machines, so they are not read here.
-    else if (!CLAIMED_CAUSES.some((claimed) => claimed === cause))
-      this.#group(cause, '', { cause, machines: 0 });
-  }
-
-  obstacles(): readonly Obstacle[] {
-    const zones = [...this.#failedByZone]
+  obstacles({ explanation, failedByZone }: NeedFindings): readonly Obstacle[] {
+    const zones = [...failedByZone]
       .map(([zone, machines]) => ({ zone: excerpt(zone), machines }))
       .sort((a, b) => b.machines - a.machines)
       .slice(0, MAX_ZONES);
-    return [...this.#groups.values()].map((group) =>
-      group.cause === 'failed' ? { ...group, zones } : group,
-    );
+    const { error } = this.#newestFailure;
+    const failed = { cause: 'failed', machines: explanation.obstacles.machines.failed, zones } as const;
+    return [...this.#groups.values(), error === '' ? failed : { ...failed, error }];
   }
 
   onTheWay(): readonly OnTheWayView[] {
@@ -112,7 +104,7 @@ class ObstacleTally {
     return group;
   }
 
-  #own(id: string): void {
+  own(id: string): void {
     const passing = this.#state.actuation.passageOf(id);
     if (passing === null) return;
     const state = stateLabel(passing.state);
@@ -130,19 +122,15 @@ class ObstacleTally {
         : Math.max(known.expectedByMs, passing.expectedByMs);
   }
 
-  #failed(id: string): void {
+  failed(id: string): void {
     const { ledger, health } = this.#state;
-    const group = this.#group('failed', '', { cause: 'failed', machines: 0 });
-    const zone = ledger.recordOf(id)?.zone ?? '';
-    this.#failedByZone.set(zone, (this.#failedByZone.get(zone) ?? 0) + 1);
-    const failedMs = health.failedMs(id);
+    const atMs = health.failedMs(id);
     const { lastError } = ledger.particularsOf(id);
-    if (lastError === '' || failedMs <= this.#newestFailureMs) return;
-    this.#newestFailureMs = failedMs;
-    group.error = excerpt(codedText(lastError).text, MAX_ERROR_BYTES);
+    if (lastError === '' || atMs <= this.#newestFailure.atMs) return;
+    this.#newestFailure = { atMs, error: excerpt(codedText(lastError).text, MAX_ERROR_BYTES) };
   }
 
-  #blocked(id: string): void {
+  blocked(id: string): void {
     const { actuation, ledger, scheduler, machineFacts } = this.#state;
     const block = actuation.blockOf(id);
     if (block === null) {

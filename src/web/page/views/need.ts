@@ -35,10 +35,16 @@ interface View {
   readonly detail: Data<NeedDetail>;
 }
 
-export function needView({ id, nowMs, detail: { value, error } }: View): VNode {
+export function needView({ id, nowMs, detail: { value, error, waiting = '' } }: View): VNode {
   if (value === undefined)
     return html`<${Section} id="need" title=${`Need ${id}`}>
-      ${error === '' ? html`<${Quiet}>Loading.<//>` : html`<p class="failed" role="status">${error}</p>`}
+      ${
+        error !== ''
+          ? html`<p class="failed" role="status">${error}</p>`
+          : waiting !== ''
+            ? html`<p class="doing" role="status">${waiting} The page asks again.</p>`
+            : html`<${Quiet}>Loading.<//>`
+      }
     <//>`;
   return html`<div class="grid">
     <${About} detail=${value} nowMs=${nowMs} />

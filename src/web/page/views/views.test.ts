@@ -149,6 +149,21 @@ describe('a Need', () => {
   });
 });
 
+describe('a Need of a fleet that is being copied', () => {
+  it('given no answer yet, then it says why, and that the page asks again', () => {
+    const detail = { value: undefined, error: '', waiting: 'The fleet is being copied.' };
+    const shown = textOf(needView({ id: ID, nowMs: NOW_MS, detail }));
+    expect(shown).toContain('The fleet is being copied. The page asks again.');
+  });
+
+  it('given an earlier answer, then that is still shown', () => {
+    const detail = { value: DETAIL, error: '', waiting: 'The fleet is being copied.' };
+    expect(textOf(needView({ id: ID, nowMs: NOW_MS, detail }))).toBe(
+      textOf(needView({ id: ID, nowMs: NOW_MS, detail: { value: DETAIL, error: '' } })),
+    );
+  });
+});
+
 describe('machines', () => {
   it('given a list, then every machine, cluster and Need is a link, and there is a field for each text', () => {
     const view = machinesView({ place: placeOf('#/machines'), machines: page([MACHINE]) });
