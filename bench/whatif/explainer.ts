@@ -1,6 +1,7 @@
 // What a caller of the API waits for when it asks about one Need or one machine, on a fleet that a benchmark decides on: the
 // answers of a controller with its own parts, except for those that need sessions, provider calls or cycles. They run on
-// the thread of the cycles, as in a shard, which also copies the answer for the thread of the API.
+// the thread of the cycles, as in a shard, which also copies the answer for the thread of the API. What keeps machines from
+// a Need of a large fleet is found on a replica, as in a shard.
 
 import type { Decision } from '../../src/engine/index.ts';
 import { type Fleet, NeedProfiles } from '../../src/fleet/index.ts';
@@ -18,9 +19,15 @@ import { MachinesOnHold } from '../../src/shard/planning/machines-on-hold.ts';
 import { DEFAULT_CONTROLLER } from '../../src/shard/planning/options.ts';
 import { OrderedDrains } from '../../src/shard/planning/ordered-drains.ts';
 import { Answers } from '../../src/shard/planning/queries/answers.ts';
+import type { NeedFindings } from '../../src/shard/planning/queries/need-findings.ts';
 import { needId } from '../../src/shard/planning/queries/need-names.ts';
 import { Shortfalls } from '../../src/shard/planning/shortfalls.ts';
+import { explainedNeed } from '../../src/shard/process/need-explainer.ts';
 import { MemoryControllerStore } from '../../src/shard/storage/controller-store-memory.ts';
+import type { QuestionName, Questions } from '../../src/shard/views.ts';
+
+/** Where a large fleet has a replica: finds what keeps machines from a Need. */
+export type Findings = (need: string) => Promise<NeedFindings | null>;
 
 export class Explainer {
   readonly #fleet: Fleet;
@@ -64,21 +71,26 @@ export class Explainer {
     return slots.filter((slot) => (machines.state[slot] ?? 0) !== 0).map((slot) => machines.idOf(slot));
   }
 
-  need(id: string): unknown {
-    return copied(this.#answers.to('explain', { need: id }), id);
+  get isLarge(): boolean {
+    return this.#answers.isLarge;
+  }
+
+  /** `onMain` runs the part of the thread of the cycles. */
+  async need(id: string, findings: Findings, onMain: <T>(work: () => T) => T): Promise<unknown> {
+    const ask = async <Q extends QuestionName>(name: Q, asked: Questions[Q]['ask']) =>
+      onMain(() => structuredClone(this.#answers.to(name, structuredClone(asked))));
+    return known(await explainedNeed({ ask }, findings, id), id);
   }
 
   machine(id: string): unknown {
-    return copied(
-      this.#answers.to('machines', { where: { id, withForgotten: true }, limit: 1 }).items[0],
-      id,
-    );
+    const { items } = this.#answers.to('machines', { where: { id, withForgotten: true }, limit: 1 });
+    return known(structuredClone(items[0]), id);
   }
 }
 
-function copied(answer: unknown, id: string): unknown {
+function known(answer: unknown, id: string): unknown {
   if (answer === null || answer === undefined) throw new Error(`There is no answer about ${id}.`);
-  return structuredClone(answer);
+  return answer;
 }
 
 /** What the thread of the API does with an answer. */

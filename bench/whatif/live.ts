@@ -7,6 +7,7 @@ import type { AppliedChanges } from '../../src/fleet/index.ts';
 import { WorkerChannel } from '../../src/runtime/worker-channel.ts';
 import type { MachineLedger } from '../../src/shard/inventory/machine-ledger.ts';
 import { DEFAULT_CONTROLLER } from '../../src/shard/planning/options.ts';
+import type { NeedFindings } from '../../src/shard/planning/queries/need-findings.ts';
 import { ReplicaFeed } from '../../src/shard/planning/replica-feed.ts';
 import { newPacing, pace } from '../../src/shard/process/pacing.ts';
 import type { FromWhatIf, ToWhatIf, WhatIfThreadStart } from '../../src/shard/process/what-if-protocol.ts';
@@ -67,6 +68,9 @@ class LiveFleet {
   };
   readonly #questions = Object.values(QUESTIONS).filter(({ settle }) => settle === 0);
   #asked = 0;
+  /** Time that this thread has spent on the question in flight, and when it last ended such work. */
+  #busyMs = 0;
+  #busyUntilMs = 0;
   #feed: ReplicaFeed | null = null;
   /** Whether a shard would have a replica now, and note commits for it within the cycle. */
   #hasReplica = true;
@@ -101,27 +105,26 @@ class LiveFleet {
     while (!this.#part()) await new Promise((resolve) => setImmediate(resolve));
     await this.#channel.request({ kind: 'prepare' });
     const [first] = this.#explainer.needs(EXPLAINED);
-    if (first !== undefined) this.#explainer.need(first);
+    if (first !== undefined) await this.#explain(first);
   }
 
   async window(kind: LiveKind): Promise<void> {
     const timings = this.#timings[kind];
-    this.#hasReplica = kind === 'what-if';
+    this.#hasReplica = kind === 'what-if' || (kind === 'explain' && this.#explainer.isLarge);
     const endMs = performance.now() + WINDOW_MS;
     // At any time between two cycles, not always right after one.
     const part = (this.#asked * 0.37) % 1;
     let questionMs = kind === 'nothing' ? null : performance.now() + BEFORE_QUESTION_MS + part * SPACING_MS;
     let answer: Promise<unknown> = Promise.resolve();
     for (let dueMs = performance.now(); dueMs < endMs; ) {
-      let lateMs = 0;
       if (questionMs !== null && questionMs < dueMs) {
         const ask = this.#question(kind);
         await pause(Math.max(0, questionMs - performance.now()));
         questionMs = null;
         answer = this.#ask(ask, timings);
-        lateMs = Math.max(0, performance.now() - dueMs);
       }
       await pause(Math.max(0, dueMs - performance.now()));
+      const lateMs = Math.max(0, this.#busyUntilMs - dueMs);
       timings.cycles.push(lateMs + this.#cycle());
       dueMs = performance.now() + SPACING_MS;
     }
@@ -160,24 +163,43 @@ class LiveFleet {
   #question(kind: LiveKind): () => Promise<unknown> {
     const number = this.#asked++;
     const request = this.#questions[number % this.#questions.length]!;
-    if (kind === 'what-if')
-      return () => {
-        while (!this.#part());
-        const answer = this.#channel.request({ kind: 'ask', request });
-        this.#channel.flush();
-        return answer;
-      };
+    if (kind === 'what-if') return () => this.#onReplica({ kind: 'ask', request });
     const needs = this.#explainer.needs(EXPLAINED);
     const need = needs[number % needs.length]!;
-    return async () => this.#explainer.need(need);
+    return () => this.#explain(need);
   }
 
-  /** Returns when this thread has done its part; the answer may come later. */
-  #ask(ask: () => Promise<unknown>, { busy, answers }: Timings): Promise<unknown> {
+  #explain(need: string): Promise<unknown> {
+    const findings = (id: string) =>
+      this.#onReplica({ kind: 'explain', need: id }) as Promise<NeedFindings | null>;
+    return this.#explainer.need(need, findings, (work) => this.#onMain(work));
+  }
+
+  /** Asks the replica once it is up to date. */
+  #onReplica(request: ToWhatIf['request']): Promise<unknown> {
+    return this.#onMain(() => {
+      while (!this.#part());
+      const answer = this.#channel.request(request);
+      this.#channel.flush();
+      return answer;
+    });
+  }
+
+  /** Work for a question on the thread of the cycles. */
+  #onMain<T>(work: () => T): T {
     const began = performance.now();
-    const answer = ask();
-    busy.push(performance.now() - began);
-    return answer.then(sent).then(() => answers.push(performance.now() - began));
+    const result = work();
+    this.#busyUntilMs = performance.now();
+    this.#busyMs += this.#busyUntilMs - began;
+    return result;
+  }
+
+  async #ask(ask: () => Promise<unknown>, { busy, answers }: Timings): Promise<void> {
+    this.#busyMs = 0;
+    const began = performance.now();
+    sent(await ask());
+    answers.push(performance.now() - began);
+    busy.push(this.#busyMs);
   }
 
   /** Passes on a part; returns whether the replica has the whole ledger. */

@@ -8,7 +8,8 @@
 
 import { Engine } from '../../src/engine/index.ts';
 import type { Fleet } from '../../src/fleet/index.ts';
-import { needId } from '../../src/shard/planning/queries/need-names.ts';
+import { findingsOn } from '../../src/shard/planning/queries/need-findings.ts';
+import { findNeed, needId } from '../../src/shard/planning/queries/need-names.ts';
 import { WhatIf } from '../../src/whatif/index.ts';
 import { Workload } from '../../testing/workload/workload.ts';
 import { optionsGiven } from '../options.ts';
@@ -51,23 +52,27 @@ function questionsOn(fleet: Fleet, runs: number): QuestionFigures[] {
 /** Needs and machines that are explained, each. */
 const EXPLAINED = 40;
 
-function explainOn(explainer: Explainer): ExplainFigures[] {
+async function explainOn(fleet: Fleet, explainer: Explainer): Promise<ExplainFigures[]> {
+  // Of a large fleet a shard finds this on its replica, which is as up to date as this fleet.
+  const findings = async (id: string) =>
+    structuredClone(findingsOn(fleet, { atMs: NOW_MS, options: OPTIONS }, findNeed(fleet, id)!));
   return [
-    timed('a Need', explainer.needs(EXPLAINED), (id) => explainer.need(id)),
-    timed('a machine', explainer.machines(EXPLAINED), (id) => explainer.machine(id)),
+    await timed('a Need', explainer.needs(EXPLAINED), (id) => explainer.need(id, findings, (work) => work())),
+    await timed('a machine', explainer.machines(EXPLAINED), async (id) => explainer.machine(id)),
   ];
 }
 
-function timed(
+async function timed(
   what: ExplainFigures['what'],
   ids: readonly string[],
-  explain: (id: string) => unknown,
-): ExplainFigures {
-  const ms = ids.map((id) => {
+  explain: (id: string) => Promise<unknown>,
+): Promise<ExplainFigures> {
+  const ms: number[] = [];
+  for (const id of ids) {
     const began = performance.now();
-    sent(explain(id));
-    return performance.now() - began;
-  });
+    sent(await explain(id));
+    ms.push(performance.now() - began);
+  }
   return { what, count: ids.length, ms: quantilesOf(ms) };
 }
 
@@ -78,7 +83,7 @@ for (const profile of values.profile) {
   const engine = new Engine(fleet, { checkEvery: 0 });
   const explainer = new Explainer(fleet);
   explainer.decided(engine.decide(NOW_MS, OPTIONS), OPTIONS, NOW_MS);
-  const explained = explainOn(explainer);
+  const explained = await explainOn(fleet, explainer);
   const questions = questionsOn(fleet, runs);
   const live = values['no-live'] ? null : await measureLive(profile, Number(values.seconds));
   const measured = { profile, questions, explain: explained, live };
