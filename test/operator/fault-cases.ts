@@ -12,6 +12,11 @@ const DOWN_MS = 5_000;
 const SPEED = 20;
 const HEARTBEAT_MS = 1_000;
 const GRACE_SECONDS = 12;
+/**
+ * The new pods of a Deployment count once the scheduler has found no node for them, which takes seconds on a busy machine.
+ * Machines that replace a lost one must last until then.
+ */
+const PATIENT_HOLDS = { reclaimHold: '2m', 'releaseHold.onDemand': '2m', 'releaseHold.spot': '2m' };
 
 async function readyNodes(world: KubeWorld): Promise<readonly string[]> {
   const ready = (await world.nodes()).filter(({ status }) =>
@@ -29,6 +34,7 @@ export const FAULT_CASES: readonly EndToEndCase[] = [
         target,
         clusters: ['web'],
         offerings: [offering('m4', { cpu: 4, count: 8, labels: AMD64, ...spot })],
+        settings: PATIENT_HOLDS,
       });
       await world.deploy('api', 3, asks('3'));
       await world.until('three pods run', async () => (await world.running('api')) === 3);
@@ -60,8 +66,7 @@ export const FAULT_CASES: readonly EndToEndCase[] = [
         target,
         clusters: ['web'],
         offerings: [offering('m4', { cpu: 4, count: 6, labels: AMD64 })],
-        // On the fast clock of the operator pods of a removed Node count for six seconds, and Kubernetes collects them later.
-        settings: { reclaimHold: '2m' },
+        settings: PATIENT_HOLDS,
         plane: { nodeMonitorGraceSeconds: GRACE_SECONDS },
         heartbeatMs: HEARTBEAT_MS,
         speed: SPEED,
