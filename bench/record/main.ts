@@ -22,7 +22,7 @@ const COMMANDS: Readonly<Record<Exclude<ResultName, 'economy-today'>, string>> =
   provider: 'provider',
   operator: 'operator --report',
   web: 'web --clusters 200 --needs 388 --machines 225000 --providers 2 --interval 10s --seconds 60',
-  whatif: 'whatif --profile uber-5k --profile uber-500k --runs 5 --seconds 120',
+  whatif: 'whatif --profile uber-5k --profile uber-500k --runs 5 --seconds 60',
   startup: 'startup --rounds 15',
   economy: 'economy --seed 1 --seed 2 --seed 3 --seed 4 --seed 5',
 };
