@@ -312,6 +312,7 @@ const DEFAULT_RETRIES = 10;
 const DEFAULT_CHECK_EVERY = 100;
 
 const noProbe: Probe = () => {};
+const noPause = (): void => {};
 
 /**
  * Decides cycle after cycle over one fleet. Clusters that have not changed keep their credits; the result is exactly that
@@ -449,7 +450,7 @@ export class Engine {
  */
 function solveFull(fleet: FleetView, nowMs: number, options: DecisionOptions): Solved {
   const cycle = cycleForOnce(fleet);
-  solveAlone(cycle, nowMs, options, noProbe);
+  solveAlone(cycle, nowMs, options, noPause);
   return { cycle, decision: new Decision(cycle, noProbe) };
 }
 
@@ -458,17 +459,10 @@ function cycleForOnce(fleet: FleetView): Cycle {
   return new Cycle(fleet, null, false);
 }
 
-function solveAlone(cycle: Cycle, nowMs: number, options: DecisionOptions, probe: Probe): void {
-  const workerPool = new WorkerPool(cycle, 1, SMALLEST_STEP);
-  solve(
-    cycle,
-    workerPool,
-    new Lanes(cycle, workerPool, { lanes: 1, retries: 0 }),
-    nowMs,
-    options,
-    true,
-    probe,
-  );
+function solveAlone(cycle: Cycle, nowMs: number, options: DecisionOptions, pause: () => void): void {
+  const workerPool = new WorkerPool(cycle, 1, SMALLEST_STEP, pause);
+  const lanes = new Lanes(cycle, workerPool, { lanes: 1, retries: 0 });
+  solve(cycle, workerPool, lanes, nowMs, options, true, pause);
 }
 
 /** One cycle over a fleet; returns the whole plan. */
@@ -489,8 +483,8 @@ export function explain(
 export interface ExamineHooks {
   /** Called for every machine that meets the requirements, so that a caller can count by its own criteria. */
   readonly visit?: ObstacleVisitor;
-  /** Called between phases. */
-  readonly probe?: Probe;
+  /** Called between phases and, in the longest one, between clusters: a caller that shares its cores waits in it. */
+  readonly pause?: () => void;
 }
 
 export interface Examined {
@@ -507,7 +501,7 @@ export function examine(
   nowMs: number,
   options: DecisionOptions,
   key: NeedKey,
-  { visit, probe = noProbe }: ExamineHooks = {},
+  { visit, pause = noPause }: ExamineHooks = {},
 ): Examined | null {
   const { demand, keys } = fleet;
   const row = demand.rowOf(key);
@@ -516,11 +510,11 @@ export function examine(
   // A row that folds is served in the ranked row of its fold.
   cycle.explain(demand.key[row]!);
   if (demand.same[row] === 1) cycle.explain(demand.foldKey[row]!);
-  solveAlone(cycle, nowMs, options, probe);
+  solveAlone(cycle, nowMs, options, pause);
   const rankedRow = rankedRowOf(cycle, row);
   const blocker = cycle.result.blockers.get(rankedRow) ?? NONE;
   const preemptions = preempt(cycle);
-  probe('preempt');
+  pause();
   return {
     isMet: !cycle.result.unmet.some((unmet) => unmet.rankedRow === rankedRow),
     explanation: {

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { explain } from '../../src/engine/index.ts';
+import { examine, explain } from '../../src/engine/index.ts';
 import { fleetOf } from '../../src/fleet/index.ts';
 import {
   keyOf,
@@ -76,6 +76,17 @@ describe('the explanation of a Need', () => {
     });
   });
 
+  it('pauses after each of the four phases, and after each cluster of the longest one', () => {
+    const needs = ['c1', 'c2', 'c3'].map((cluster) => aNeed({ cluster }));
+    const input = anInput([aMachine('i', Idle)], needs);
+    let pauses = 0;
+    const pause = (): void => {
+      pauses++;
+    };
+    examine(fleetOf(input), input.nowMs, input.options, keyOf(needs[0]!), { pause });
+    expect(pauses).toBeGreaterThanOrEqual(4 + 3);
+  });
+
   it('given a key that no cluster reported, then there is none', () => {
     const input = anInput([], []);
     const key: NeedKey = { cluster: 'c1', fingerprint: 'f', group: '' };
@@ -89,6 +100,8 @@ describe('the explanation of a Need', () => {
       fc.property(anyFleets({ machines: 30, needs: 12 }), (input) => {
         const all = obstacles(input);
         for (const { candidates, key, unmet } of oracle(input).verdicts) {
+          const examined = examine(fleetOf(input), input.nowMs, input.options, key);
+          expect(examined?.isMet).toBe(unmet === null);
           if (unmet === null) continue;
           const { blocker, matching } = unmet;
           const explanation = explain(fleetOf(input), input.nowMs, input.options, key);

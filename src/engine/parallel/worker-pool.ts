@@ -78,14 +78,19 @@ interface Member {
 export class WorkerPool {
   readonly #cycle: Cycle;
   readonly #smallestStep: number;
+  readonly #pause: () => void;
   readonly #control: Int32Array;
   readonly #members: readonly Member[];
   #tasks = new Uint32Array(0);
 
-  /** `workers` threads in all, this one included; steps of fewer tasks than `smallestStep` run on this thread alone. */
-  constructor(cycle: Cycle, workers: number, smallestStep: number) {
+  /**
+   * `workers` threads in all, this one included; steps of fewer tasks than `smallestStep` run on this thread alone. `pause` is
+   * called after each task of a step that does.
+   */
+  constructor(cycle: Cycle, workers: number, smallestStep: number, pause = () => {}) {
     this.#cycle = cycle;
     this.#smallestStep = smallestStep;
+    this.#pause = pause;
     const numbers = Control.Threads + 3 * (workers - 1);
     this.#control = new Int32Array(new SharedArrayBuffer(numbers * Int32Array.BYTES_PER_ELEMENT));
     this.#members = Array.from({ length: workers - 1 }, (_, i) => this.#hire(Control.Threads + 3 * i));
@@ -136,7 +141,10 @@ export class WorkerPool {
     const { undo, work } = TASKS[kind];
     const members = tasks.length < this.#smallestStep ? [] : this.#up();
     if (members.length === 0) {
-      for (const task of tasks) work(this.#cycle, task);
+      for (const task of tasks) {
+        work(this.#cycle, task);
+        this.#pause();
+      }
       return () => {};
     }
     this.#tasks = withRoom(this.#tasks, tasks.length);

@@ -138,7 +138,7 @@ describe('the thread of what-if questions', () => {
     await expect(answer).rejects.toThrow('grows faster than it is copied');
   });
 
-  it('finds what keeps machines from a Need, and waits for the end of a cycle before each phase', async () => {
+  it('finds what keeps machines from a Need, and waits for the end of a cycle after each phase', async () => {
     // Given
     const pacing = newPacing();
     const service = started({ pacing });

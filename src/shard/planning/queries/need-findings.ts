@@ -27,9 +27,12 @@ type DetailedCause = Extract<ObstacleCause, 'failed' | 'blocked'> | 'own';
 export interface FindHooks {
   /** Most ids by cause; by default all. */
   readonly maxIds?: number;
-  /** Called between the phases of the decision. */
+  /** Called often: a caller that shares its cores waits in it. */
   readonly pause?: () => void;
 }
+
+/** Machines that are visited between two pauses: less than a millisecond. */
+const VISITED_AT_ONCE = 4096;
 
 /** null: no cluster reports the Need. */
 export function findingsOn(
@@ -41,7 +44,9 @@ export function findingsOn(
   const { classes, machines } = fleet;
   const samples = { own: new Sample(maxIds), failed: new Sample(maxIds), blocked: new Sample(maxIds) };
   const failedByClass = new Map<number, number>();
+  let visited = 0;
   const visit = (slot: number, cause: ObstacleCause | 'own'): void => {
+    if (++visited % VISITED_AT_ONCE === 0) pause();
     if (cause === 'blocked') samples.blocked.add(slot);
     else if (cause === 'own' && machines.state[slot] !== MachineState.Configured) samples.own.add(slot);
     else if (cause === 'failed') {
@@ -50,7 +55,7 @@ export function findingsOn(
       failedByClass.set(classNumber, (failedByClass.get(classNumber) ?? 0) + 1);
     }
   };
-  const found = examine(fleet, atMs, options, key, { visit, probe: pause });
+  const found = examine(fleet, atMs, options, key, { visit, pause });
   if (found === null) return null;
   const failedByZone = new Map<string, number>();
   for (const [classNumber, count] of failedByClass) {
