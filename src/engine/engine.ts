@@ -287,6 +287,8 @@ export interface EngineOptions {
   readonly onDifference?: (difference: PlanDifference) => void;
   /** Without one all times in `metrics` are 0. */
   readonly clock?: Clock;
+  /** With one thread: called after each cluster that is credited, so that a caller that shares its cores can wait. */
+  readonly pause?: () => void;
 }
 
 /** An incremental cycle whose plan differs from a full solve of the same fleet, or is based on other ranked rows. */
@@ -334,7 +336,7 @@ export class Engine {
     const { eagerLanes: eager, lanes = 'auto', lanePatienceMs: patienceMs } = options;
     const { retries = DEFAULT_RETRIES, schedule } = options;
     this.#cycle = new Cycle(fleet);
-    this.#workerPool = new WorkerPool(this.#cycle, workers, smallestStep);
+    this.#workerPool = new WorkerPool(this.#cycle, workers, smallestStep, options.pause);
     this.#lanes = new Lanes(this.#cycle, this.#workerPool, { lanes, retries, patienceMs, schedule, eager });
     this.#incremental = options.incremental ?? true;
     this.#checkEvery = checkEvery;

@@ -9,6 +9,7 @@ import { WHAT_IF_REQUEST } from './request.ts';
 import { WhatIf } from './what-if.ts';
 
 const MACHINES = 5000;
+const CLUSTERS = 50;
 
 describe('a what-if question about a large fleet', () => {
   it('given changes of thousands of machines in use, then it pauses while it makes them and while it undoes them', () => {
@@ -37,5 +38,20 @@ describe('a what-if question about a large fleet', () => {
     // Then every 1,024 writes are followed by a pause
     expect(all.asking - nothing.asking).toBeGreaterThanOrEqual(4);
     expect(all.undoing - nothing.undoing).toBeGreaterThanOrEqual(4);
+  });
+
+  it('given many clusters to decide on, then it pauses after each of them', () => {
+    // Given
+    const needs = Array.from({ length: CLUSTERS }, (_, i) => aNeed({ cluster: `c${i}` }));
+    const input = anInput([aMachine('m', MachineState.Idle)], needs);
+    const facts = { providerOf: () => '', hasFailedHost: () => false };
+    const whatIf = new WhatIf(fleetOf(input), { facts, nameOf: keyText });
+    let pauses = 0;
+    // When
+    whatIf.prepare(input.nowMs, input.options, () => {
+      pauses++;
+    });
+    // Then
+    expect(pauses).toBeGreaterThanOrEqual(CLUSTERS);
   });
 });

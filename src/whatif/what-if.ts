@@ -29,15 +29,18 @@ export class WhatIf {
   readonly #fleet: Fleet;
   readonly #world: World;
   readonly #engine: Engine;
+  /** That of the question being answered. */
+  #pause = noPause;
 
   constructor(fleet: Fleet, world: World) {
     this.#fleet = fleet;
     this.#world = world;
-    this.#engine = new Engine(fleet, { workers: 1, checkEvery: 0 });
+    this.#engine = new Engine(fleet, { workers: 1, checkEvery: 0, pause: () => this.#pause() });
   }
 
   /** Decides on the fleet as it is, so that the first question finds what does not change between questions. */
   prepare(nowMs: number, options: DecisionOptions, pause: () => void): void {
+    this.#pause = pause;
     this.#decide(nowMs, options, pause);
   }
 
@@ -46,6 +49,7 @@ export class WhatIf {
    */
   ask(nowMs: number, options: DecisionOptions, request: WhatIfRequest, hooks: AskHooks = {}): WhatIfAnswer {
     const { pause = noPause, isOver = never, onAnswer } = hooks;
+    this.#pause = pause;
     const before = this.#outcome(this.#decide(nowMs, options, pause));
     pause();
     const edit = new FleetEdit(this.#fleet, pause);
