@@ -17,9 +17,9 @@ export function describeCases(target: Target, title: string, all: readonly EndTo
   const cases = all.filter(({ only = target }) => only === target);
   if (target === 'real' && describeNotRun(title, cases.length)) return;
   const slots = new Slots(target === 'fake' ? AT_ONCE : 1);
-  describe(`${title} (${target})`, { timeout: CASE_MS, concurrent: target === 'fake' }, () => {
-    for (const { title: given, run } of cases)
-      it(given, async () => {
+  describe(`${title} (${target})`, { concurrent: target === 'fake' }, () => {
+    for (const { title: given, run, timeoutMs = CASE_MS } of cases)
+      it(given, { timeout: timeoutMs }, async () => {
         await slots.run(() =>
           withEnds((ends) =>
             run(target, { onTestFinished: (end) => void ends.unshift(end as () => unknown) }),

@@ -12,6 +12,8 @@ export interface EndToEndCase {
   /** Needs what only one of the two control planes has. Default: both. */
   readonly only?: Target;
   readonly run: (target: Target, context: CaseScope) => Promise<void>;
+  /** Default: what a case needs that waits for a control plane on a busy machine several times. */
+  readonly timeoutMs?: number;
 }
 
 /** Labels of all machines: pods ask for this architecture unless they say otherwise. */
