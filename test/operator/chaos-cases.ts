@@ -156,6 +156,7 @@ export const CHAOS_CASES: readonly EndToEndCase[] = [
         clusters: ['first', 'second'],
         offerings: [offering('m4', { cpu: 4, count: 4, labels: AMD64 })],
         isProcess: true,
+        // As above.
         settings: { reclaimHold: '10s' },
       });
       await world.cluster('second').plane.apply([priorityClass('vital', 200_000)]);
