@@ -7,7 +7,16 @@ import { aRow, BareOperator } from '../hostile/operator.ts';
 import type { Stage } from './stage.ts';
 
 const WIDTHS = [360, 390, 1280, 1440];
-const PAGES = ['', 'needs', 'machines', 'clusters', 'timeline', 'cost', 'controls'];
+/** Pages with a link in the navigation, by name; the page that is shown at first comes last. */
+const PAGES = [
+  { key: 'n', path: 'needs', name: 'Needs' },
+  { key: 'm', path: 'machines', name: 'Machines' },
+  { key: 'c', path: 'clusters', name: 'Clusters' },
+  { key: 't', path: 'timeline', name: 'Timeline' },
+  { key: 'd', path: 'cost', name: 'Cost' },
+  { key: 's', path: 'controls', name: 'Controls' },
+  { key: 'o', path: '', name: 'Overview' },
+];
 /** Severities of axe that keep people from using a page. */
 const GRAVE = ['serious', 'critical'];
 const HOSTILE = '<img src=x onerror="globalThis.isTaken=1">';
@@ -24,7 +33,7 @@ async function everyPage(stage: Stage): Promise<readonly string[]> {
   const need = await first('/v1/needs?limit=1');
   const machine = await first('/v1/machines?state=configured&limit=1');
   return [
-    ...PAGES,
+    ...PAGES.map(({ path }) => path),
     `need/${need.id}`,
     `machine/${encodeURIComponent(machine.id!)}`,
     `cluster/${encodeURIComponent(need.cluster)}`,
@@ -40,10 +49,18 @@ export async function placeholderIsGone({ page }: Stage): Promise<void> {
   assert.deepEqual(shown, { children: 1, isLoading: false });
 }
 
+/** How the title of a page begins, which is set once the page is shown. */
+function titleOf(path: string): string {
+  const [page, ...parts] = path.split('/').map(decodeURIComponent);
+  if (parts.length > 0) return `${parts.join(' · ')} · `;
+  return `${PAGES.find((each) => each.path === page)!.name} · BigFleet`;
+}
+
 /** Opens a page and waits until it shows what it asked the shard for. */
 async function open(stage: Stage, page: string): Promise<void> {
   await stage.goTo(`#/${page}`);
   await stage.until(`#/${page} is shown`, async () => {
+    if (!(await stage.page.title()).startsWith(titleOf(page))) return false;
     const text = await stage.page.evaluate<string>('document.getElementById("content").innerText');
     return text.length > 40 && !text.includes('Loading');
   });
@@ -52,15 +69,13 @@ async function open(stage: Stage, page: string): Promise<void> {
 /** Every page opens by its key, has a title of its own, and marks its place in the navigation. */
 export async function keysLeadToEveryPage(stage: Stage): Promise<void> {
   const { page } = stage;
-  const titles = new Set<string>();
-  for (const key of ['n', 'm', 'c', 't', 'd', 's', 'o']) {
+  for (const { key, path, name } of PAGES) {
     await page.keyboard.press('g');
     await page.keyboard.press(key);
-    await stage.until(`g ${key} has led to a page`, async () => {
-      const [title, current] = [await page.title(), await page.textContent('nav a[aria-current]')];
-      return title.startsWith(current!.trim()) && !titles.has(title);
+    await stage.until(`g ${key} has led to the page ${name}`, async () => {
+      const current = await page.textContent('nav a[aria-current]');
+      return (await page.title()).startsWith(titleOf(path)) && current!.trim() === name;
     });
-    titles.add(await page.title());
   }
   await page.keyboard.press('?');
   await stage.until('the keys are shown', async () => (await page.$('#help')) !== null);
