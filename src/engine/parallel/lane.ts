@@ -15,6 +15,8 @@ import { NO_ROW, Turns } from './turns.ts';
 export interface LaneWork {
   readonly territories: Territories;
   readonly lanes: number;
+  /** By lane: the number of its rows. */
+  readonly rows: Uint32Array;
   /** Memory of `Turns`. */
   readonly control: Int32Array;
   /** By lane: where its claims begin in `claims.slots`. */
@@ -75,8 +77,7 @@ export class Lane {
     this.#canAddRows = canAddRows;
     this.#deadlineMs = performance.now() + work.patienceMs;
     this.#isBehind = new Uint8Array(cycle.rankedRows.start.length);
-    let count = 0;
-    for (const rankedRow of order) if (laneOf[clusterOf[rankedRow]!] === number) count++;
+    const count = work.rows[number]!;
     this.#places = new Uint32Array(count);
     this.#rankedRows = new Uint32Array(count);
     for (let i = 0, at = 0; i < order.length; i++) {
@@ -105,16 +106,18 @@ export class Lane {
     this.#prefetch.at(this.#index, this.#rankedRows);
     const rankedRow = this.#rankedRows[this.#index]!;
     const cluster = this.cycle.rankedRows.cluster[rankedRow]!;
-    if (this.#isBehind[cluster] === 1) this.#catchUp(cluster);
     const place = this.#places[this.#index]!;
     const crosses = this.#work.territories.crosses[rankedRow] === 1;
-    if (this.cycle.turnsAhead.isServed(rankedRow)) this.#enterServed(rankedRow, place);
+    if (this.cycle.turnsAhead.isServed(rankedRow)) this.#enterServed();
     else if (this.#turns.mayServe(place, crosses)) this.#serve(rankedRow, place);
     else {
       this.#hasWaited = true;
-      const behind = this.#behind.pop();
-      if (behind === undefined) return LaneStep.Waits;
-      if (this.#isBehind[behind] === 1) this.#catchUp(behind);
+      if (this.#isBehind[cluster] === 1) this.#catchUp(cluster);
+      else {
+        const behind = this.#behind.pop();
+        if (behind === undefined) return LaneStep.Waits;
+        if (this.#isBehind[behind] === 1) this.#catchUp(behind);
+      }
     }
     return LaneStep.Served;
   }
@@ -125,9 +128,16 @@ export class Lane {
     serveAhead(this.cycle, cluster);
   }
 
-  #enterServed(rankedRow: number, place: number): void {
-    serveInCluster(this.cycle, rankedRow, place);
-    this.cycle.stats.served(false, 0);
+  /** Enters all rows up to the first one that was not served ahead. Other lanes are told once: none of these concerns them. */
+  #enterServed(): void {
+    const { pass, stats, turnsAhead } = this.cycle;
+    for (; this.#index < this.#rankedRows.length; this.#index++) {
+      const rankedRow = this.#rankedRows[this.#index]!;
+      if (!turnsAhead.isServed(rankedRow)) break;
+      this.#prefetch.at(this.#index, this.#rankedRows);
+      pass.enter(rankedRow, this.#places[this.#index]!);
+      stats.served(false, 0);
+    }
     this.#advance();
   }
 
@@ -141,6 +151,7 @@ export class Lane {
     if (this.#hasParked) mode.exhausted++;
     if (serveInCluster(cycle, rankedRow, place)) {
       stats.served(false, 0);
+      this.#index++;
       this.#advance();
     } else {
       // Members of a fold can use other classes than the fold.
@@ -149,14 +160,18 @@ export class Lane {
       serveFromFree(cycle, rankedRow);
       // The rest of the turn of a lender concerns its cluster only, so other lanes need not wait for it.
       const isLender = kind === RowKind.Plain || kind === RowKind.Spread;
+      this.#index++;
       if (isLender) this.#advance();
       endTurn(cycle, rankedRow, place, 0, mayAddRows);
       if (!isLender) this.#advance();
     }
     if (claims.count > from) stats.committed(modeOf(cycle, rankedRow), 0);
     const cluster = rankedRows.cluster[rankedRow]!;
-    this.#isBehind[cluster] = 1;
-    this.#behind.push(cluster);
+    if (cycle.walk.countOf(cluster) > 0) serveAhead(cycle, cluster);
+    else if (this.#isBehind[cluster] === 0) {
+      this.#isBehind[cluster] = 1;
+      this.#behind.push(cluster);
+    }
   }
 
   /** The sums for gangs follow what other lanes have claimed, as far as they have come. */
@@ -169,8 +184,8 @@ export class Lane {
     }
   }
 
+  /** Begins the turn of the row at the index. */
   #advance(): void {
-    this.#index++;
     this.#hasWaited = false;
     this.#hasParked = false;
     this.#publish();
@@ -178,10 +193,14 @@ export class Lane {
 
   #publish(): void {
     const { crosses } = this.#work.territories;
+    const { turnsAhead } = this.cycle;
     const places = this.#places;
     if (this.#crossing < this.#index) this.#crossing = this.#index;
-    while (this.#crossing < places.length && crosses[this.#rankedRows[this.#crossing]!] === 0)
-      this.#crossing++;
+    // A row that was served ahead needs no free machines, so nothing waits for it.
+    for (; this.#crossing < places.length; this.#crossing++) {
+      const rankedRow = this.#rankedRows[this.#crossing]!;
+      if (crosses[rankedRow] === 1 && !turnsAhead.isServed(rankedRow)) break;
+    }
     const nextCrossing = this.#crossing < places.length ? places[this.#crossing]! : NO_ROW;
     this.#turns.advance(this.next, nextCrossing, this.cycle.claims.count);
   }
@@ -200,7 +219,7 @@ export class Lane {
 export function runLanes(lanes: readonly Lane[]): void {
   for (;;) {
     let first = lanes[0]!;
-    for (const lane of lanes) if (lane.next < first.next) first = lane;
+    for (let i = 1; i < lanes.length; i++) if (lanes[i]!.next < first.next) first = lanes[i]!;
     const step = first.step();
     if (step === LaneStep.Done) return;
     if (step === LaneStep.Waits) first.wait();

@@ -31,8 +31,12 @@ export interface LaneOptions {
   readonly schedule?: Schedule | undefined;
   /** Divides rows wherever possible: by parts of the fleet, even where all rows wait for each other, or by clusters. */
   readonly eager?: EagerLanes | undefined;
+  /** Called often while rows are served in one lane. */
+  readonly pause?: (() => void) | undefined;
 }
 
+/** Rows served in one lane between two pauses: much less than a millisecond. */
+const ROWS_BETWEEN_PAUSES = 64;
 /** Number of the acquiring lane. */
 const ACQUIRING = 0;
 /** Fewer rows than this are served before other threads are awake. */
@@ -175,8 +179,10 @@ export class Lanes {
   #serveAlone(order: Uint32Array): void {
     const cycle = this.#cycle;
     const { claims, stats, turnsAhead } = cycle;
+    const { pause } = this.#options;
     turnsAhead.open(false);
     for (let i = 0; i < order.length; i++) {
+      if (pause !== undefined && i % ROWS_BETWEEN_PAUSES === 0) pause();
       this.#prefetch.at(i, order);
       const rankedRow = order[i]!;
       const from = claims.count;
@@ -245,6 +251,7 @@ export class Lanes {
     const work: LaneWork = {
       territories,
       lanes,
+      rows,
       control: turnsMemory(claimsStart),
       claimsStart,
       poolOptions: { accelerators, ignoredAccelerators, poolOrder },
