@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { YOUNG_GENERATION_MB } from '../src/shard/process/controller-limits.ts';
+import { YOUNG_GENERATION_MB } from '../src/shard/process/heap-limits.ts';
 
 interface Benchmark {
   readonly file: string;

@@ -48,7 +48,7 @@ function liveText({ seconds, windowSeconds, spacingMs }: NonNullable<WhatIfFigur
   return [
     `Cycles under churn, each ${spacingMs} ms after the end of the one before, as in a shard whose demand never stops changing. For ${whole(seconds)} s each,`,
     `in windows of ${windowSeconds} s that take turns, nothing is asked, a what-if question is asked, or a Need is explained; with a question in each`,
-    'window. A cycle that begins late, because its thread packed parts of the replica or explained a Need, counts from when it was due. In',
+    'window. A cycle that begins late, because its thread packed parts of the replica or completed an explanation, counts from when it was due. In',
     `milliseconds. The bar is a p99 that is at most ${MOST_LONGER_PERCENT} % longer than with nothing asked.`,
   ].join('\n');
 }

@@ -9,6 +9,7 @@ import type { MachineLedger } from '../../src/shard/inventory/machine-ledger.ts'
 import { DEFAULT_CONTROLLER } from '../../src/shard/planning/options.ts';
 import type { NeedFindings } from '../../src/shard/planning/queries/need-findings.ts';
 import { ReplicaFeed } from '../../src/shard/planning/replica-feed.ts';
+import { REPLICA_YOUNG_GENERATION_MB } from '../../src/shard/process/heap-limits.ts';
 import { newPacing, pace } from '../../src/shard/process/pacing.ts';
 import type { FromWhatIf, ToWhatIf, WhatIfThreadStart } from '../../src/shard/process/what-if-protocol.ts';
 import { Rung } from '../ladder/rung.ts';
@@ -24,7 +25,7 @@ const { spacingMs: SPACING_MS } = DEFAULT_CONTROLLER.cycle;
 const WINDOW_MS = 10_000;
 /** From the beginning of a window to its question; the rest is for the answer, and to undo its changes. */
 const BEFORE_QUESTION_MS = 1000;
-/** Between two windows, in which nothing is timed. */
+/** Between two windows, in which nothing is timed; before it the replica catches up with the fleet. */
 const GAP_MS = 1000;
 /** Cycles before the first window, until the optimising compiler has seen them. */
 const FIRST_CYCLES = 20;
@@ -68,6 +69,8 @@ class LiveFleet {
   };
   readonly #questions = Object.values(QUESTIONS).filter(({ settle }) => settle === 0);
   #asked = 0;
+  /** A question is in flight: meanwhile the replica does not follow the fleet. */
+  #isAsked = false;
   /** Time that this thread has spent on the question in flight, and when it last ended such work. */
   #busyMs = 0;
   #busyUntilMs = 0;
@@ -87,6 +90,7 @@ class LiveFleet {
     this.#rung.first();
     this.#channel = new WorkerChannel({
       name: 'what-if',
+      youngGenerationMb: REPLICA_YOUNG_GENERATION_MB,
       module: new URL('../../src/shard/process/what-if-worker.ts', import.meta.url),
       start: { pacing: this.#pacing, settleMs: Number.POSITIVE_INFINITY },
       onItem: () => {},
@@ -127,10 +131,12 @@ class LiveFleet {
       const lateMs = Math.max(0, this.#busyUntilMs - dueMs);
       timings.cycles.push(lateMs + this.#cycle());
       dueMs = performance.now() + SPACING_MS;
+      if (this.#hasReplica && !this.#isAsked) await this.#follow();
     }
     await answer;
-    // The next what-if question packs what has changed since now, as if questions came every ten seconds.
+    // In windows without questions there was no replica to follow the fleet.
     while (!this.#part());
+    await this.#channel.request({ kind: 'prepare' });
   }
 
   windows(): readonly LiveWindows[] {
@@ -175,10 +181,15 @@ class LiveFleet {
     return this.#explainer.need(need, findings, (work) => this.#onMain(work));
   }
 
+  /** Passes on what has changed. Between two parts a cycle that is due runs. */
+  async #follow(): Promise<void> {
+    while (!this.#onMain(() => this.#part())) await new Promise((resolve) => setImmediate(resolve));
+  }
+
   /** Asks the replica once it is up to date. */
-  #onReplica(request: ToWhatIf['request']): Promise<unknown> {
-    return this.#onMain(() => {
-      while (!this.#part());
+  async #onReplica(request: ToWhatIf['request']): Promise<unknown> {
+    await this.#follow();
+    return await this.#onMain(() => {
       const answer = this.#channel.request(request);
       this.#channel.flush();
       return answer;
@@ -196,8 +207,10 @@ class LiveFleet {
 
   async #ask(ask: () => Promise<unknown>, { busy, answers }: Timings): Promise<void> {
     this.#busyMs = 0;
+    this.#isAsked = true;
     const began = performance.now();
     sent(await ask());
+    this.#isAsked = false;
     answers.push(performance.now() - began);
     busy.push(this.#busyMs);
   }

@@ -38,6 +38,7 @@ import {
   rankedRowOf,
   unmetVerdictsOf,
   type VerdictQuestion,
+  verdictOn,
   verdictsOf,
 } from './verdict.ts';
 
@@ -287,7 +288,10 @@ export interface EngineOptions {
   readonly onDifference?: (difference: PlanDifference) => void;
   /** Without one all times in `metrics` are 0. */
   readonly clock?: Clock;
-  /** With one thread: called after each cluster that is credited, so that a caller that shares its cores can wait. */
+  /**
+   * With one thread: called after each cluster that is credited and often in the pass over the free machines, so that a
+   * caller that shares its cores can wait.
+   */
   readonly pause?: () => void;
 }
 
@@ -334,10 +338,11 @@ export class Engine {
   constructor(fleet: FleetView, options: EngineOptions = {}) {
     const { workers = 1, smallestStep = SMALLEST_STEP, checkEvery = DEFAULT_CHECK_EVERY } = options;
     const { eagerLanes: eager, lanes = 'auto', lanePatienceMs: patienceMs } = options;
-    const { retries = DEFAULT_RETRIES, schedule } = options;
+    const { pause, retries = DEFAULT_RETRIES, schedule } = options;
     this.#cycle = new Cycle(fleet);
-    this.#workerPool = new WorkerPool(this.#cycle, workers, smallestStep, options.pause);
-    this.#lanes = new Lanes(this.#cycle, this.#workerPool, { lanes, retries, patienceMs, schedule, eager });
+    this.#workerPool = new WorkerPool(this.#cycle, workers, smallestStep, pause);
+    const how = { lanes, retries, patienceMs, schedule, eager, pause };
+    this.#lanes = new Lanes(this.#cycle, this.#workerPool, how);
     this.#incremental = options.incremental ?? true;
     this.#checkEvery = checkEvery;
     this.#onDifference = options.onDifference;
@@ -463,7 +468,7 @@ function cycleForOnce(fleet: FleetView): Cycle {
 
 function solveAlone(cycle: Cycle, nowMs: number, options: DecisionOptions, pause: () => void): void {
   const workerPool = new WorkerPool(cycle, 1, SMALLEST_STEP, pause);
-  const lanes = new Lanes(cycle, workerPool, { lanes: 1, retries: 0 });
+  const lanes = new Lanes(cycle, workerPool, { lanes: 1, retries: 0, pause });
   solve(cycle, workerPool, lanes, nowMs, options, true, pause);
 }
 
@@ -485,13 +490,13 @@ export function explain(
 export interface ExamineHooks {
   /** Called for every machine that meets the requirements, so that a caller can count by its own criteria. */
   readonly visit?: ObstacleVisitor;
-  /** Called between phases and, in the longest one, between clusters: a caller that shares its cores waits in it. */
+  /** Called between phases and often within the longest ones: a caller that shares its cores waits in it. */
   readonly pause?: () => void;
 }
 
 export interface Examined {
   readonly explanation: Explanation;
-  readonly isMet: boolean;
+  readonly verdict: Verdict;
 }
 
 /**
@@ -518,7 +523,7 @@ export function examine(
   const preemptions = preempt(cycle);
   pause();
   return {
-    isMet: !cycle.result.unmet.some((unmet) => unmet.rankedRow === rankedRow),
+    verdict: verdictOn(cycle, row, preemptions),
     explanation: {
       candidates: cycle.result.gangs.get(rankedRow)?.candidates ?? [],
       matching: matchingOf(cycle, demand.pattern[row]!),

@@ -118,10 +118,27 @@ export function verdictsOf(
   const { first } = firstOf(rows, skip + limit, rowOrder(fleet, order));
   return first.slice(skip).map((row) => {
     const rankedRow = rankedRowOf(cycle, row);
-    const missed = unmet.get(rankedRow);
-    if (missed === undefined) return metVerdictOf(cycle, rankedRow, row, preemptions);
-    return verdictOf(cycle, rankedRow, row, null, missed, preemptions.get(rankedRow));
+    return eitherVerdictOf(cycle, rankedRow, row, unmet.get(rankedRow), preemptions);
   });
+}
+
+/** The verdict on a row, met or not. */
+export function verdictOn(cycle: Cycle, row: number, preemptions: ReadonlyMap<number, Preemption>): Verdict {
+  const rankedRow = rankedRowOf(cycle, row);
+  cycle.fittingMachines.refresh();
+  const missed = cycle.result.unmet.find((unmet) => unmet.rankedRow === rankedRow);
+  return eitherVerdictOf(cycle, rankedRow, row, missed, preemptions);
+}
+
+function eitherVerdictOf(
+  cycle: Cycle,
+  rankedRow: number,
+  row: number,
+  missed: Unmet | undefined,
+  preemptions: ReadonlyMap<number, Preemption>,
+): Verdict {
+  if (missed === undefined) return metVerdictOf(cycle, rankedRow, row, preemptions);
+  return verdictOf(cycle, rankedRow, row, null, missed, preemptions.get(rankedRow));
 }
 
 /**

@@ -99,14 +99,10 @@ export interface Questions {
   };
   /** null: there is no such Need. */
   explain: { ask: { need: string }; answer: NeedExplanation | null };
-  /**
-   * The same with what was found on a replica of the ledger. 'replica': that has to be asked first, because the fleet is large,
-   * or again, because the Need was met there and is not now, or the other way round.
-   */
-  explainWith: {
-    ask: { need: string; found: NeedFindings | null };
-    answer: NeedExplanation | 'replica' | null;
-  };
+  /** 'large': finding what explains the Need would delay the next cycle, so it has to be found on a replica of the ledger. */
+  explainUnlessLarge: { ask: { need: string }; answer: NeedExplanation | 'large' | null };
+  /** The explanation of a Need from what was found on a replica, as of the decision there. */
+  explainFound: { ask: { found: NeedFindings }; answer: NeedExplanation };
   /**
    * `alsoNamed`: clusters whose roll-ups have problems; the list includes them even if the controller does not know them.
    * `cluster`: this cluster only.

@@ -14,8 +14,8 @@ import { settle } from './settle.ts';
 
 export interface AskHooks {
   /**
-   * Called between steps, also of settling and of undoing the changes; the longest step is a phase of a decision. A caller
-   * that shares its cores waits in it.
+   * Called between steps, also of settling and of undoing the changes, and often within the longest phases of a decision. A
+   * caller that shares its cores waits in it.
    */
   readonly pause?: (() => void) | undefined;
   /** Asked before each cycle of settling; true ends it, and the answer says so. */

@@ -535,7 +535,10 @@ export class FakeShard implements ShardPort {
       items: [{ name: 'zone-a', machines: 3, byState: { CONFIGURED: 2, IDLE: 1 } }],
       total: 1,
     }),
-    explainWith: () => null,
+    explainUnlessLarge: () => null,
+    explainFound: () => {
+      throw new Error('This shard has no replica.');
+    },
     replica: () => null,
     metrics: () => '# HELP up one\nup 1\n',
   };

@@ -37,7 +37,7 @@ export class Churn {
   /** Roll-ups sent so far, by cluster. */
   readonly #rollUps: Int32Array;
   /** The last roll-up of each cluster. */
-  readonly #sent: (readonly Need[])[];
+  readonly #sent: readonly Need[][];
   /** Bound machines that are down, longest first. */
   readonly #failed: LedgerMachine[] = [];
 
@@ -45,7 +45,7 @@ export class Churn {
   constructor(workload: Workload, change: Change, fleet: Fleet, loaded: readonly (readonly Need[])[]) {
     this.#workload = workload;
     this.#fleet = fleet;
-    this.#sent = [...loaded];
+    this.#sent = loaded.map((needs) => [...needs]);
     this.#change = change;
     this.#rollUps = new Int32Array(workload.profile.clusters);
   }
@@ -64,7 +64,8 @@ export class Churn {
     const time = ++this.#rollUps[cluster]!;
     const { seed, rowObjects } = this.#workload;
     const random = new Random(seed, STREAM.churn, cluster, time);
-    const needs = [...this.#sent[cluster]!];
+    // Changed in place: a copy of each roll-up would be garbage that a shard does not have.
+    const needs = this.#sent[cluster]!;
     const places = placesIn(random, needs, this.#change.rows);
     for (const place of places) {
       const need = needs[place]!;
@@ -80,7 +81,6 @@ export class Churn {
         firstSeenMs: row.firstSeenMs,
       };
     }
-    this.#sent[cluster] = needs;
     const name = this.#workload.clusterName(cluster);
     return { cluster: name, needs, delta: this.#deltaOf(name, needs, places, time) };
   }

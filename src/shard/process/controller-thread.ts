@@ -6,7 +6,6 @@ import { moduleBeside } from '../../runtime/module-path.ts';
 import { WorkerChannel } from '../../runtime/worker-channel.ts';
 import type { ControllerEvent, Effect } from '../events.ts';
 import type { Answer, Order, OrderResult, QuestionName, Questions, ShardEvent, ShardPort } from '../views.ts';
-import { YOUNG_GENERATION_MB } from './controller-limits.ts';
 import type {
   ControllerSetup,
   ControllerThreadStart,
@@ -14,6 +13,7 @@ import type {
   ToController,
 } from './controller-protocol.ts';
 import { DemandPacker } from './demand-packer.ts';
+import { YOUNG_GENERATION_MB } from './heap-limits.ts';
 
 /** Time to handle the controller's messages before the event loop runs other work. */
 const TURN_MS = 5;

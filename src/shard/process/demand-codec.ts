@@ -101,7 +101,6 @@ export class DemandSender {
       yield;
     }
     const rest = this.#packed(fresh, numbers, from, fresh.length);
-    this.#sent.set(cluster, { version, profiles: profilesAfter(sent, origin, numbers) });
     // Dropped last: a row whose amounts changed keeps the number of its profile.
     const dropped: number[] = [];
     let steps = 0;
@@ -110,6 +109,7 @@ export class DemandSender {
       this.#release(sent.profiles[at]!, dropped);
       if (++steps % STEP_ROWS === 0) yield;
     }
+    this.#sent.set(cluster, { version, profiles: profilesAfter(sent, origin, numbers) });
     return { cluster, base, version, before, origin, ...rest, dropped };
   }
 
@@ -238,9 +238,13 @@ function endOfPart(fresh: readonly Need[], from: number, partRows: number): numb
 /** Rows per step: the caller reads the clock between steps. */
 const STEP_ROWS = 512;
 
-/** By row of a roll-up: the number of its profile. `numbers`: those of the fresh rows. */
+/**
+ * By row of a roll-up: the number of its profile. `numbers`: those of the fresh rows. Where every other row is where it was, as
+ * mostly, the column is changed in place.
+ */
 function profilesAfter({ profiles }: Sent, origin: Int32Array, numbers: Int32Array): Int32Array {
-  const after = new Int32Array(origin.length);
+  const isInPlace = origin.length === profiles.length && origin.every((at, i) => at === i || at === FRESH);
+  const after = isInPlace ? profiles : new Int32Array(origin.length);
   let next = 0;
   for (let i = 0; i < after.length; i++) {
     const at = origin[i]!;
@@ -249,26 +253,41 @@ function profilesAfter({ profiles }: Sent, origin: Int32Array, numbers: Int32Arr
   return after;
 }
 
+/** Written straight into a column of the right size: journal and replica pack every changed row of a fleet. */
 function packRows(rows: readonly Need[], profiles: Int32Array): PackedRows {
   const names = new Map<string, number>();
-  const numbers: number[] = [];
-  const pack = (vector: ResourceVector): void => {
-    numbers.push(vector.size);
-    for (const [name, units] of vector) {
-      if (!names.has(name)) names.set(name, names.size);
-      numbers.push(names.get(name)!, units);
+  const groups: string[] = [];
+  const setAside: number[] = [];
+  let length = 0;
+  for (const { aggregate, minUnit } of rows) length += ROW_NUMBERS + 2 * (aggregate.size + minUnit.size);
+  const numbers = new Float64Array(length);
+  let at = 0;
+  const packUnits = (units: number, name: string): void => {
+    let number = names.get(name);
+    if (number === undefined) {
+      number = names.size;
+      names.set(name, number);
     }
+    numbers[at++] = number;
+    numbers[at++] = units;
   };
-  for (const [i, { firstSeenMs, aggregate, minUnit }] of rows.entries()) {
-    numbers.push(profiles[i]!, firstSeenMs);
-    pack(aggregate);
-    pack(minUnit);
+  for (let i = 0; i < rows.length; i++) {
+    const { aggregate, firstSeenMs, group, minUnit, setAside: isSetAside } = rows[i]!;
+    groups.push(group);
+    if (isSetAside === true) setAside.push(i);
+    numbers[at++] = profiles[i]!;
+    numbers[at++] = firstSeenMs;
+    numbers[at++] = aggregate.size;
+    aggregate.forEach(packUnits);
+    numbers[at++] = minUnit.size;
+    minUnit.forEach(packUnits);
   }
-  const groups = rows.map(({ group }) => group);
-  const packed = { groups, names: [...names.keys()], numbers: new Float64Array(numbers) };
-  const setAside = rows.flatMap((row, place) => (row.setAside === true ? place : []));
+  const packed = { groups, names: [...names.keys()], numbers };
   return setAside.length === 0 ? packed : { ...packed, setAside };
 }
+
+/** Of a row without amounts: its profile, its time, and the sizes of its vectors. */
+const ROW_NUMBERS = 4;
 
 function refuseStray(cluster: string, need: Need): never {
   const named = printable(need.cluster);

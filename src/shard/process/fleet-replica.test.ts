@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyFleets } from '../../../testing/support/fleets.ts';
+import { aMachine, aNeed, anInput, anyFleets } from '../../../testing/support/fleets.ts';
 import { Fleet, PendingChanges } from '../../fleet/index.ts';
 import { type DecisionInput, type LedgerMachine, MachineState, wholeRollup } from '../../model/index.ts';
 import { requireValid } from '../../runtime/validation.ts';
@@ -106,6 +106,32 @@ describe('a replica of the ledger', () => {
       }),
       { numRuns: Number(process.env['BIGFLEET_RUNS'] ?? 100) },
     );
+  });
+
+  it('given more changes than a part holds, then they are passed on in parts, and the last one makes it whole', () => {
+    // Given
+    const machines = Array.from({ length: 5000 }, (_, i) => aMachine(`m${i}`, MachineState.Idle));
+    const input = anInput(machines, [aNeed({ cluster: 'c1' })]);
+    const source = new Source();
+    const replica = new FleetReplica();
+    const { nowMs: atMs, options } = input;
+    const partsOf = (): number => {
+      for (let parts = 1; ; parts++) {
+        const part = source.feed.next(atMs, { atMs, options });
+        replica.apply(part);
+        expect(part.owners.length).toBeLessThanOrEqual(4096);
+        if (part.isWhole) return parts;
+      }
+    };
+    source.become(input);
+    expect(partsOf()).toBe(2);
+    // When
+    const changed = { ...input, machines: machines.map((machine) => ({ ...machine, blocked: true })) };
+    source.become(changed);
+    // Then
+    expect(partsOf()).toBe(2);
+    expect(asked(replica)).toEqual(whatIfOn(source.inputOf(changed), REQUEST, needId));
+    expect(partsOf()).toBe(1);
   });
 
   it('has no answer before the first decision', () => {

@@ -13,6 +13,7 @@ import type { WhatIfAnswer, WhatIfRequest } from '../../whatif/index.ts';
 import type { ControllerPort } from '../events.ts';
 import type { NeedFindings } from '../planning/queries/need-findings.ts';
 import type { WhatIfPort } from '../views.ts';
+import { REPLICA_YOUNG_GENERATION_MB } from './heap-limits.ts';
 import type { FromWhatIf, ToWhatIf, WhatIfThreadStart } from './what-if-protocol.ts';
 
 /** The replica is dropped when no question was asked for this long. */
@@ -21,13 +22,15 @@ const UNUSED_MS = 300_000;
 const PART_GAP_MS = 4;
 /** Longest wait for a new replica before the caller is told to ask again. */
 const COPY_MS = 500;
-/** Parts of a replica that is up to date hold what changed, and few slices of machines that were added. */
-const MOST_PARTS = 16;
+/** Longest time to pass on what has changed since the last question, in parts between which cycles may run. */
+const UPDATE_MS = 2_000;
 /**
  * A fleet that settles begins no cycle after this time. The API waits twice as long for an answer, which leaves time for the
  * last cycle, and for waiting for those of the controller.
  */
 const SETTLE_MS = 15_000;
+
+const LIMITS = { settleMs: SETTLE_MS, updateMs: UPDATE_MS };
 
 const inflate = promisify(inflateRaw);
 
@@ -35,14 +38,14 @@ export class WhatIfService implements WhatIfPort {
   readonly #controller: ControllerPort;
   readonly #pacing: Int32Array;
   #thread: Thread | null = null;
-  readonly #settleMs: number;
+  readonly #limits: typeof LIMITS;
   #isBusy = false;
   #isExporting = false;
 
-  constructor(controller: ControllerPort, pacing: Int32Array, { settleMs = SETTLE_MS } = {}) {
+  constructor(controller: ControllerPort, pacing: Int32Array, limits: Partial<typeof LIMITS> = {}) {
     this.#controller = controller;
     this.#pacing = pacing;
-    this.#settleMs = settleMs;
+    this.#limits = { ...LIMITS, ...limits };
   }
 
   whatIf(request: WhatIfRequest): Promise<WhatIfAnswer> {
@@ -110,8 +113,9 @@ export class WhatIfService implements WhatIfPort {
     ]);
     clearTimeout(timer);
     if (!isCopied || this.#thread !== thread) throw busy('The fleet is being copied.');
-    for (let parts = 0; parts < MOST_PARTS; parts++) if (await this.#part(thread, false)) return;
-    throw busy('The fleet grows faster than it is copied.');
+    const lastMs = performance.now() + this.#limits.updateMs;
+    while (!(await this.#part(thread, false)))
+      if (performance.now() > lastMs) throw busy('The fleet changes faster than it is copied.');
   }
 
   async #copy(thread: Thread): Promise<void> {
@@ -121,6 +125,22 @@ export class WhatIfService implements WhatIfPort {
       await new Promise((resolve) => setTimeout(resolve, PART_GAP_MS));
     }
     await thread.channel.request({ kind: 'prepare' });
+    thread.isCopied = true;
+  }
+
+  /**
+   * After a cycle the replica gets what has changed: a question need not wait for the changes of all cycles since the one
+   * before. Not while a question is answered, so that no parts queue up.
+   */
+  async #follow(thread: Thread): Promise<void> {
+    if (!thread.isCopied || thread.isFollowing) return;
+    thread.isFollowing = true;
+    try {
+      while (!this.#isBusy && this.#thread === thread && !(await this.#part(thread, false)));
+    } catch {
+      // Without the next part the replica has ended, and the next question starts another one.
+    }
+    thread.isFollowing = false;
   }
 
   /** Passes on a part; returns whether the replica has the whole ledger. */
@@ -138,30 +158,41 @@ export class WhatIfService implements WhatIfPort {
     const channel = new WorkerChannel<WhatIfThreadStart, ToWhatIf, FromWhatIf>({
       name: 'what-if',
       module: moduleBeside(import.meta.url, 'what-if-worker'),
-      start: { pacing: this.#pacing, settleMs: this.#settleMs },
+      youngGenerationMb: REPLICA_YOUNG_GENERATION_MB,
+      start: { pacing: this.#pacing, settleMs: this.#limits.settleMs },
       onItem: () => {},
       // The next question starts another thread; the shard does not depend on this one.
-      onFailure: () => {
-        this.#thread = null;
-      },
+      onFailure: () => void this.#end(),
     });
     channel.unref();
-    this.#thread = { channel, copying: null, unused: undefined };
-    return this.#thread;
+    const stopListening = this.#controller.listen(({ kind }) => {
+      if (kind === 'cycle') void this.#follow(thread);
+    });
+    const thread: Thread = {
+      ...{ channel, stopListening },
+      ...{ copying: null, isCopied: false, isFollowing: false, unused: undefined },
+    };
+    this.#thread = thread;
+    return thread;
   }
 
   async #end(): Promise<void> {
     const thread = this.#thread;
     this.#thread = null;
     clearTimeout(thread?.unused);
+    thread?.stopListening();
     await thread?.channel.close();
   }
 }
 
 interface Thread {
   readonly channel: WorkerChannel<WhatIfThreadStart, ToWhatIf, FromWhatIf>;
+  readonly stopListening: () => void;
   /** Settled once the first whole copy was applied. */
   copying: Promise<void> | null;
+  isCopied: boolean;
+  /** It gets a part that no question waits for. */
+  isFollowing: boolean;
   unused: NodeJS.Timeout | undefined;
 }
 

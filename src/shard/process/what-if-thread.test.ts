@@ -1,6 +1,6 @@
 // The thread of what-if questions, with a controller that feeds a small ledger.
 
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { aMachine, aNeed, anInput, resources } from '../../../testing/support/fleets.ts';
 import { fleetOf } from '../../fleet/index.ts';
 import { keyOf, MachineState } from '../../model/index.ts';
@@ -10,6 +10,7 @@ import type { ControllerPort } from '../events.ts';
 import type { MachineLedger } from '../inventory/machine-ledger.ts';
 import { needId } from '../planning/queries/need-names.ts';
 import { ReplicaFeed } from '../planning/replica-feed.ts';
+import type { ShardEvent } from '../views.ts';
 import { newPacing, Pacing } from './pacing.ts';
 import { WhatIfService } from './what-if-service.ts';
 
@@ -27,26 +28,37 @@ afterEach(async () => {
   for (const clean of cleanups.splice(0)) await clean();
 });
 
-function started({
+function scene({
   hasDecided = true,
   pacing = newPacing(),
   /** Parts of the replica that are the last one of it; by default all. */
   wholeParts = Number.POSITIVE_INFINITY,
   limits = {},
-} = {}): WhatIfService {
+} = {}) {
   const fleet = fleetOf(INPUT);
   const ledger = { fleet, ownerOf: () => 'cloud', particularsOf: () => ({ host: null }) };
   const feed = new ReplicaFeed(ledger as unknown as MachineLedger, 0);
   const { nowMs: atMs, options } = INPUT;
   let parts = 0;
-  const ask = async () => {
+  const ask = vi.fn(async () => {
     const part = feed.next(atMs, hasDecided ? { atMs, options } : null);
     return { ...part, isWhole: part.isWhole && ++parts <= wholeParts };
+  });
+  const listeners = new Set<(event: ShardEvent) => void>();
+  const listen = (listener: (event: ShardEvent) => void): (() => void) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
   };
-  const service = new WhatIfService({ ask } as unknown as ControllerPort, pacing, limits);
+  const service = new WhatIfService({ ask, listen } as unknown as ControllerPort, pacing, limits);
   cleanups.push(() => service.close());
-  return service;
+  return { service, ask, listeners };
 }
+
+function started(how: Parameters<typeof scene>[0] = {}): WhatIfService {
+  return scene(how).service;
+}
+
+const CYCLE = { kind: 'cycle' } as ShardEvent;
 
 const MOST_TRIES = 2000;
 
@@ -128,14 +140,50 @@ describe('the thread of what-if questions', () => {
     expect(settled!.remark).toContain('The time for an answer was over');
   });
 
+  it('follows the ledger after each cycle, except while a question is answered', async () => {
+    // Given
+    const { service, ask, listeners } = scene();
+    const [listener] = await patiently(() => service.whatIf(REQUEST)).then(() => [...listeners]);
+    const part = ask.getMockImplementation()!;
+    const parts = async (): Promise<void> => await new Promise((resolve) => setImmediate(resolve));
+    ask.mockClear().mockImplementationOnce(async () => ({ ...(await part()), isWhole: false }));
+    // When
+    listener!(CYCLE);
+    await parts();
+    // Then the first part was not the last one
+    expect(ask).toHaveBeenCalledTimes(2);
+    listener!(CYCLE);
+    await parts();
+    expect(ask).toHaveBeenCalledTimes(3);
+    ask.mockClear();
+    const answer = service.whatIf(REQUEST);
+    listener!(CYCLE);
+    expect(ask).not.toHaveBeenCalled();
+    await answer;
+    ask.mockClear();
+    listener!({ kind: 'log' } as ShardEvent);
+    expect(ask).not.toHaveBeenCalled();
+  });
+
+  it('given that its thread has ended, then it follows no longer', async () => {
+    // Given
+    const { service, listeners } = scene();
+    await patiently(() => service.whatIf(REQUEST));
+    expect(listeners.size).toBe(1);
+    // When
+    await service.close();
+    // Then
+    expect(listeners.size).toBe(0);
+  });
+
   it('given a replica that does not become whole again, then it is busy instead of asking it', async () => {
     // Given
-    const service = started({ wholeParts: 1 });
+    const service = started({ wholeParts: 1, limits: { updateMs: 20 } });
     // When
     const answer = patiently(() => service.whatIf(REQUEST));
     // Then
     await expect(answer).rejects.toMatchObject({ code: 'BF_WHATIF_BUSY' });
-    await expect(answer).rejects.toThrow('grows faster than it is copied');
+    await expect(answer).rejects.toThrow('changes faster than it is copied');
   });
 
   it('finds what keeps machines from a Need, and waits for the end of a cycle after each phase', async () => {
@@ -146,7 +194,10 @@ describe('the thread of what-if questions', () => {
     // When
     const [found, waits] = await askedDuringCycle(pacing, () => service.findings(NEED_ID));
     // Then the phases are normalise, credit, acquire and preempt
-    expect(found).toMatchObject({ isMet: true, ids: { own: ['m1'], failed: [], blocked: [] } });
+    expect(found).toMatchObject({
+      verdict: { satisfied: true },
+      ids: { own: ['m1'], failed: [], blocked: [] },
+    });
     expect(waits).toBeGreaterThanOrEqual(4);
   });
 

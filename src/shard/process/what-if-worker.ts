@@ -2,6 +2,7 @@
 // by what-if-service.ts). It keeps a replica of the ledger, and waits while the controller is in a cycle.
 
 import { deflateRawSync } from 'node:zlib';
+import { lowerThreadPriority } from '../../runtime/thread-priority.ts';
 import { WorkerPort } from '../../runtime/worker-port.ts';
 import { scenarioPieces } from '../../scenario/scenario-write.ts';
 import { FleetReplica } from './fleet-replica.ts';
@@ -11,6 +12,7 @@ import type { FromWhatIf, ToWhatIf, WhatIfThreadStart } from './what-if-protocol
 /** Characters of a piece of an export. */
 const PIECE = 1 << 18;
 
+lowerThreadPriority();
 const port = new WorkerPort<WhatIfThreadStart, FromWhatIf, ToWhatIf>();
 const { pacing, settleMs } = port.start;
 const replica = new FleetReplica();

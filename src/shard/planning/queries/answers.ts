@@ -8,7 +8,6 @@ import {
   formatResources,
   type Need,
   type NeedKey,
-  NO_REMAINDERS,
   type Obstacle,
   obstacleText,
   type RemainderCounts,
@@ -44,11 +43,6 @@ type Demand = ControllerState['ledger']['fleet']['demand'];
 type Ask<Q extends QuestionName> = Questions[Q]['ask'];
 type Answerers = { readonly [Q in QuestionName]: (ask: Ask<Q>) => Answer<Q> };
 
-interface DecidedNeed {
-  readonly need: Need;
-  readonly verdict: Verdict;
-}
-
 export class Answers {
   readonly #state: ControllerState;
   readonly #cycles: Cycles;
@@ -57,11 +51,10 @@ export class Answers {
     machines: (ask) =>
       machinePage(this.#state, ask, (id) => this.#cycles.decision?.decided.usersOf(id) ?? []),
     needs: (ask) => this.#needs(ask),
-    explain: ({ need }) => {
-      const asked = this.#decided(need);
-      return asked && this.#story(asked, this.#findings(asked));
-    },
-    explainWith: (ask) => this.#explainWith(ask),
+    explain: ({ need }) => this.#explain(need),
+    explainUnlessLarge: ({ need }) =>
+      this.isLarge && this.#keyOf(need) !== null ? 'large' : this.#explain(need),
+    explainFound: ({ found }) => this.#story(found),
     clusters: (ask) => clusterPage(this.#state, this.#cycles, ask),
     shortfalls: (ask) => this.#shortfalls(ask),
     actions: (ask) => this.#actions(ask),
@@ -130,41 +123,32 @@ export class Answers {
     return needView(need, verdict, this.#state.shortfalls.unmetCyclesOf(verdict.key), detail);
   }
 
-  #explainWith({ need, found }: Ask<'explainWith'>): Answer<'explainWith'> {
-    const asked = this.#decided(need);
-    if (asked === null) return null;
-    if (found === null) return this.isLarge ? 'replica' : this.#story(asked, this.#findings(asked));
-    return found.isMet === asked.verdict.satisfied ? this.#story(asked, found) : 'replica';
-  }
-
   get isLarge(): boolean {
     const { demand, machines } = this.#state.ledger.fleet;
     const { largeFleet } = this.#state.parts.options;
     return demand.count >= largeFleet.needs || machines.count >= largeFleet.machines;
   }
 
-  #findings({ verdict }: DecidedNeed): NeedFindings | null {
-    const { options } = this.#cycles.decision!;
-    return findingsOn(this.#state.ledger.fleet, { options, atMs: this.#cycles.last!.atMs }, verdict.key);
-  }
-
   /** null: there is no such Need, or no decision on it. */
-  #decided(id: string): DecidedNeed | null {
-    const key = findNeed(this.#state.ledger.fleet, id);
-    const decision = this.#cycles.decision;
-    if (decision === null || key === undefined) return null;
-    const verdict = decision.decided.verdictOf(key);
-    const need = this.#needOf(key);
-    return verdict === null || need === undefined ? null : { need, verdict };
+  #keyOf(id: string): NeedKey | null {
+    return this.#cycles.decision === null ? null : (findNeed(this.#state.ledger.fleet, id) ?? null);
   }
 
-  #story({ need, verdict }: DecidedNeed, found: NeedFindings | null): NeedExplanation {
+  #explain(id: string): NeedExplanation | null {
+    const { decision, last } = this.#cycles;
+    const key = this.#keyOf(id);
+    if (decision === null || last === null || key === null) return null;
+    const decided = { options: decision.options, atMs: last.atMs };
+    const found = findingsOn(this.#state.ledger.fleet, decided, key);
+    return found && this.#story(found);
+  }
+
+  #story(found: NeedFindings): NeedExplanation {
+    const { explanation: why, need, verdict } = found;
     const { key } = verdict;
-    const why = found?.explanation ?? null;
-    const explained = found === null ? null : explainNeed(this.#state, found, verdict);
-    const obstacles = explained?.obstacles ?? [];
-    const blocker = verdict.unmet?.blocker ?? why?.blocker ?? null;
-    const candidates = verdict.candidates.length > 0 ? verdict.candidates : (why?.candidates ?? []);
+    const { obstacles, onTheWay } = explainNeed(this.#state, found);
+    const blocker = verdict.unmet?.blocker ?? why.blocker;
+    const candidates = verdict.candidates.length > 0 ? verdict.candidates : why.candidates;
     const extraSupply = verdict.unmet?.extraSupply ?? null;
     const { foldedInto } = verdict;
     // A row that the replica found may be gone.
@@ -186,7 +170,7 @@ export class Answers {
       sharesTotal: verdict.shares.length,
       preempts: firstWithin(verdict.preempts, STORY.ids, STORY.idBytes),
       preemptsTotal: verdict.preempts.length,
-      matching: verdict.unmet?.matching ?? why?.matching ?? { idle: 0, speculative: 0, configured: 0 },
+      matching: verdict.unmet?.matching ?? why.matching,
       blocker: blocker === null || ahead === undefined ? null : needRef(blocker, ahead.priority),
       extraSupply,
       candidates: candidates.slice(0, STORY.candidates).map(({ domain, worstCoverage, satisfiable }) => ({
@@ -195,9 +179,9 @@ export class Answers {
         satisfiable,
       })),
       obstacles: obstacles.map((obstacle) => ({ ...obstacle, sentence: obstacleText(obstacle) })),
-      onTheWay: explained?.onTheWay ?? [],
+      onTheWay,
       advice: this.#advice(verdict, obstacles),
-      remainders: remaindersView(why?.obstacles.remainders ?? NO_REMAINDERS, need),
+      remainders: remaindersView(why.obstacles.remainders, need),
       remarks: firstWithin(remarksOn(this.#state, verdict), STORY.remarks, STORY.remarkBytes),
       actions: actions.map(actionView),
     };

@@ -8,12 +8,16 @@ import {
   type DecisionOptions,
   type Explanation,
   MachineState,
+  type Need,
   type NeedKey,
   type ObstacleCause,
+  type Verdict,
 } from '../../../model/index.ts';
 
 export interface NeedFindings {
-  readonly isMet: boolean;
+  readonly need: Need;
+  /** Of the same decision as all the other findings. */
+  readonly verdict: Verdict;
   readonly explanation: Explanation;
   /** Failed machines that meet its requirements. */
   readonly failedByZone: ReadonlyMap<string, number>;
@@ -55,8 +59,9 @@ export function findingsOn(
       failedByClass.set(classNumber, (failedByClass.get(classNumber) ?? 0) + 1);
     }
   };
+  const need = fleet.demand.needOf(key);
   const found = examine(fleet, atMs, options, key, { visit, pause });
-  if (found === null) return null;
+  if (need === undefined || found === null) return null;
   const failedByZone = new Map<string, number>();
   for (const [classNumber, count] of failedByClass) {
     const { zone } = classes.factsOf(classNumber);
@@ -64,7 +69,7 @@ export function findingsOn(
   }
   const idsOf = ({ slots }: Sample): readonly string[] => slots.map((slot) => machines.idOf(slot));
   const ids = { own: idsOf(samples.own), failed: idsOf(samples.failed), blocked: idsOf(samples.blocked) };
-  return { ...found, failedByZone, ids };
+  return { need, ...found, failedByZone, ids };
 }
 
 /** Every n-th of the slots that are added, so that machines of all parts of the fleet are among them. */

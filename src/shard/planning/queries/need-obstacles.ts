@@ -9,7 +9,6 @@ import {
   excerpt,
   type Obstacle,
   sortedObstacles,
-  type Verdict,
   whyUnused,
 } from '../../../model/index.ts';
 import type { OnTheWayView } from '../../views.ts';
@@ -24,14 +23,14 @@ export interface ExplainedNeed {
   readonly onTheWay: readonly OnTheWayView[];
 }
 
-export function explainNeed(state: ControllerState, found: NeedFindings, verdict: Verdict): ExplainedNeed {
+export function explainNeed(state: ControllerState, found: NeedFindings): ExplainedNeed {
   const tally = new ObstacleTally(state);
   for (const id of found.ids.own) tally.own(id);
   for (const id of found.ids.failed) tally.failed(id);
   for (const id of found.ids.blocked) tally.blocked(id);
   const obstacles = sortedObstacles([
     ...claimedObstacles(found.explanation),
-    ...countedObstacles(found, verdict),
+    ...countedObstacles(found),
     ...tally.obstacles(found),
   ]);
   return { obstacles: obstacles.slice(0, MAX_OBSTACLES), onTheWay: tally.onTheWay() };
@@ -59,7 +58,7 @@ function claimedObstacles({ obstacles }: Explanation): readonly Obstacle[] {
 const TOO_MANY = 'there are too many to look up the reason of each';
 
 /** Of machines about which there is no more to say than how many they are. */
-function countedObstacles({ explanation, ids }: NeedFindings, verdict: Verdict): readonly Obstacle[] {
+function countedObstacles({ explanation, ids, verdict }: NeedFindings): readonly Obstacle[] {
   const { machines } = explanation.obstacles;
   return [
     { cause: 'too-small', machines: machines['too-small'] },
