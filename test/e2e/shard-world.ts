@@ -290,10 +290,17 @@ export class World {
     return operator;
   }
 
+  /** Asks again while the shard is busy with the first copy of its fleet, as the documentation of the API says. */
   async get<T>(path: string): Promise<T> {
-    const response = await fetch(`${this.api}${path}`);
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as T;
+    const end = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const response = await fetch(`${this.api}${path}`);
+      if (response.ok) return (await response.json()) as T;
+      const text = await response.text();
+      if (response.status !== 503 || performance.now() > end)
+        throw new Error(`${path}: ${response.status} ${text}`);
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
   }
 
   /** Sends an order to the shard; returns its answer as text. */
