@@ -27,11 +27,11 @@ export function exportRung(rung: Rung, file: string): void {
   writeFileSync(file, writeScenario(inputOf(rung)));
 }
 
-function inputOf({ fleet, nowMs, lastRollUps, options, workload }: Rung): DecisionInput {
+function inputOf({ fleet, nowMs, options, workload }: Rung): DecisionInput {
+  const { clusters, demand } = fleet;
   const needs: Need[] = [];
-  for (let cluster = 0; cluster < workload.profile.clusters; cluster++) {
-    needs.push(...(lastRollUps.get(workload.clusterName(cluster)) ?? workload.needsOf(cluster)));
-  }
+  for (let cluster = 0; cluster < workload.profile.clusters; cluster++)
+    needs.push(...demand.needsOf(clusters.find(workload.clusterName(cluster))));
   const machines = [...workload.machines()].map(({ id }) => machineOf(fleet, id));
   return { nowMs, machines, needs, options };
 }

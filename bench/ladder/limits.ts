@@ -78,7 +78,7 @@ function settingsFor(limitMs: number): Settings {
       warmUp,
       seconds: limitMs < LONG_MS ? Number(values.seconds) : LONG_SECONDS,
     },
-    ...{ workers: 2, lanes: 'auto', seed: 1, checkEvery: 0, exports: false, rules: 'shared' },
+    ...{ workers: 2, lanes: 'auto', seed: 1, checkEvery: 0, rules: 'shared' },
   };
 }
 

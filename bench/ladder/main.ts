@@ -80,7 +80,6 @@ const settings: Settings = {
     const [incremental, full] = saveDifference('.cache/differences', difference);
     console.error(`Cycle ${difference.cycle} differs from a full solve: compare ${incremental} with ${full}`);
   },
-  exports: values.export !== undefined,
 };
 
 /** The problem of the command line; null if there is none. */

@@ -32,8 +32,6 @@ export interface Settings {
   readonly checkEvery: number;
   readonly onDifference?: EngineOptions['onDifference'];
   readonly rules: RulesName;
-  /** The rung will be exported. */
-  readonly exports: boolean;
 }
 
 export interface RungResult {
@@ -104,9 +102,9 @@ export function measure(
   progress: Progress,
 ): Measured {
   progress.update('generating the fleet');
-  const { rules, seed, exports: keepsRollUps } = settings;
+  const { rules, seed } = settings;
   const engine = engineOptionsOf(settings);
-  const rung = new Rung(profile, regime, seed, { engine, keepsRollUps, rules });
+  const rung = new Rung(profile, regime, seed, { engine, rules });
   waitForThreads(rung, settings.workers);
   progress.update('first cycle');
   let last = rung.first();

@@ -15,7 +15,6 @@ import {
   DEFAULT_SCORE_WEIGHTS,
   type DecisionOptions,
   type EconomyOptions,
-  type Need,
   SHARED_OPTIONS,
   UNSHARED_OPTIONS,
 } from '../../src/model/index.ts';
@@ -58,8 +57,6 @@ export interface TimedCycle {
 export interface RungOptions {
   /** Options of its engine. Self-checks are off by default: a check takes longer than the cycle it is in. */
   readonly engine?: EngineOptions;
-  /** For exports; otherwise a rung uses no more memory than a shard would. */
-  readonly keepsRollUps?: boolean;
   /** By default `unshared`. */
   readonly rules?: RulesName;
   /** Called after each commit, within the timed cycle. */
@@ -79,14 +76,11 @@ export class Rung {
   readonly #carryOut: CarryOut;
   /** The last decision of the rung's own engine, if it has not been executed yet. */
   #decided: Decision | null = null;
-  readonly #keepsRollUps: boolean;
   readonly #onCommit: (applied: AppliedChanges) => void;
-  /** For exports: the last roll-up of each cluster that sent one. */
-  readonly lastRollUps = new Map<string, readonly Need[]>();
   #cycles = 0;
 
   constructor(profile: ScaleProfile, regime: Regime, seed: number, options: RungOptions = {}) {
-    const { engine = {}, keepsRollUps = false, rules = 'unshared', onCommit = () => {} } = options;
+    const { engine = {}, rules = 'unshared', onCommit = () => {} } = options;
     this.regime = regime;
     this.options = {
       readyClusters: null,
@@ -96,16 +90,15 @@ export class Rung {
       weights: DEFAULT_SCORE_WEIGHTS,
       ...RULES[rules],
     };
-    this.#keepsRollUps = keepsRollUps;
     this.#onCommit = onCommit;
     this.workload = new Workload(profile, seed, beginningOf(regime));
     this.fleet = new Fleet();
-    const loaded = this.workload.load(this.fleet);
+    this.workload.load(this.fleet);
     this.#pending = new PendingChanges(this.fleet);
     this.#carryOut = new CarryOut(this.fleet);
     this.engine = this.newEngine(engine);
     const change = changeOf(regime, profile);
-    this.#churn = change === null ? null : new Churn(this.workload, change, this.fleet, loaded);
+    this.#churn = change === null ? null : new Churn(this.workload, change, this.fleet);
     checkFleet(this.workload, this.fleet);
   }
 
@@ -170,10 +163,7 @@ export class Rung {
     this.#decided = null;
     const { machines, rollUps } = this.#churn.next();
     for (const machine of machines) this.#changes.push({ kind: 'observe', machine, atMs });
-    for (const { cluster, needs, delta } of rollUps) {
-      this.#changes.push({ kind: 'demand', delta });
-      if (this.#keepsRollUps) this.lastRollUps.set(cluster, needs);
-    }
+    for (const delta of rollUps) this.#changes.push({ kind: 'demand', delta });
   }
 
   #apply(): void {

@@ -153,7 +153,7 @@ function viewOf(fleet: Fleet) {
       const bound = machines.boundOf(number);
       const { offset, length } = rows.rowsOf(number);
       const ranked = [...rows.ranked.subarray(offset, offset + length)];
-      const wanted = ranked.map((row) => [rows.keyOf(row), rows.aggregateOf(row)]);
+      const wanted = ranked.map((row) => [rows.keyOf(row), rows.aggregate.at(row)]);
       return { wanted, configured: ids(bound?.configured), configuring: ids(bound?.configuring) };
     }),
     targeted: KEYS.map((it) => ids(machines.targetedAt(keys.find(it)))),

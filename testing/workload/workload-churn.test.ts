@@ -12,9 +12,18 @@ import { Workload } from './workload.ts';
 import { Churn } from './workload-churn.ts';
 
 const workloadOf = () => new Workload(loadProfile('uber-5k'), 1, 'quiet');
+/** Makes steps of churn, each of which is applied. */
 const churnOf = (workload: Workload, change = workload.profile.churn) => {
   const fleet = new Fleet();
-  return new Churn(workload, change, fleet, workload.load(fleet));
+  workload.load(fleet);
+  const churn = new Churn(workload, change, fleet);
+  const next = () => {
+    const step = churn.next();
+    for (const delta of step.rollUps) expect(fleet.demand.apply(delta)).toBe(true);
+    return step;
+  };
+  const needsOf = (cluster: string) => fleet.demand.needsOf(fleet.clusters.find(cluster));
+  return { next, needsOf };
 };
 const textOf = (need: Need) =>
   JSON.stringify([need.profile.fingerprint, need.group, [...need.aggregate], [...need.minUnit]]);
@@ -41,12 +50,12 @@ describe('churn', () => {
       for (let step = 0; step < 6; step++) {
         const { rollUps } = churn.next();
         expect(rollUps.length).toBe(20 * change.clusters);
-        for (const { cluster, needs, delta } of rollUps) {
+        for (const { cluster, fresh } of rollUps) {
           const before = last.get(cluster)!;
-          const now = new Set(needs.map(textOf));
+          const now = new Set(churn.needsOf(cluster).map(textOf));
           expect(now.size).toBe(before.size);
-          expect([...now].filter((text) => !before.has(text)).length).toBe(delta.fresh.length);
-          expect(delta.fresh.length).toBe(Math.round(before.size * change.rows));
+          expect([...now].filter((text) => !before.has(text)).length).toBe(fresh.length);
+          expect(fresh.length).toBe(Math.round(before.size * change.rows));
           last.set(cluster, now);
         }
       }
@@ -55,17 +64,12 @@ describe('churn', () => {
 
   it('given the delta of a roll-up, then it is the difference from the loaded or last roll-up', () => {
     const workload = workloadOf();
-    const fleet = new Fleet();
-    let last = workload.load(fleet);
-    const churn = new Churn(workload, { clusters: 1, rows: 0.1, machines: 0 }, fleet, last);
+    const churn = churnOf(workload, { clusters: 1, rows: 0.1, machines: 0 });
+    let last = Array.from({ length: 20 }, (_, cluster) => workload.needsOf(cluster));
     for (let step = 0; step < 2; step++) {
       const { rollUps } = churn.next();
-      for (const [cluster, { needs, delta }] of rollUps.entries()) {
-        expect(rowsAfter(last[cluster]!, delta)).toEqual(needs);
-        expect(fleet.demand.apply(delta)).toBe(true);
-        expect(fleet.demand.needsOf(fleet.clusters.find(delta.cluster))).toEqual(needs);
-      }
-      last = rollUps.map(({ needs }) => needs);
+      last = last.map((needs, cluster) => [...rowsAfter(needs, rollUps[cluster]!)]);
+      expect(rollUps.map(({ cluster }) => churn.needsOf(cluster))).toEqual(last);
     }
   });
 

@@ -1,26 +1,20 @@
 // Changes of a generated fleet between two cycles: some clusters send a roll-up with changed rows, some bound machines
-// fail and failed ones recover. Step n is deterministic. A step is derived from the last roll-ups and the fleet's
-// records, not by generating the workload again: that would leave enough garbage to burden the cycles measured next to
-// it. Changed rows are known when they are made, so no roll-up is compared with the one before it. Used by bench/ladder
-// and bench/shard.
+// fail and failed ones recover. Step n is deterministic. A step is derived from the fleet's rows and records, so each step
+// has to be applied before the next one is made. Generating the workload again would leave enough garbage to burden the
+// cycles measured next to it, and a list of all Needs would burden every collection; a shard has neither on the thread of its
+// cycles. Changed rows are known when they are made, so no roll-up is compared with the one before it. Used by
+// bench/ladder and bench/shard.
 
 import { type Row, STREAM, WORKLOAD_NOW_MS } from '../../src/demo/workload/rows.ts';
 import type { Change } from '../../src/demo/workload/scale-profile.ts';
 import type { Fleet } from '../../src/fleet/index.ts';
-import { FRESH, type LedgerMachine, type Need, type RollupDelta } from '../../src/model/index.ts';
+import { FRESH, type LedgerMachine, type Need, type RollupDelta, scale } from '../../src/model/index.ts';
 import { Random } from '../../src/runtime/random.ts';
 import type { Workload } from './workload.ts';
 import { hostOf, STATUS } from './workload-machines.ts';
 
-export interface RollUp {
-  readonly cluster: string;
-  /** The cluster's complete demand. */
-  readonly needs: readonly Need[];
-  readonly delta: RollupDelta;
-}
-
 export interface ChurnStep {
-  readonly rollUps: readonly RollUp[];
+  readonly rollUps: readonly RollupDelta[];
   /** Records that replace those with the same id. */
   readonly machines: readonly LedgerMachine[];
 }
@@ -36,16 +30,13 @@ export class Churn {
   #step = 0;
   /** Roll-ups sent so far, by cluster. */
   readonly #rollUps: Int32Array;
-  /** The last roll-up of each cluster. */
-  readonly #sent: readonly Need[][];
   /** Bound machines that are down, longest first. */
   readonly #failed: LedgerMachine[] = [];
 
-  /** `fleet`: has the workload loaded; `loaded`: the last report of each cluster. */
-  constructor(workload: Workload, change: Change, fleet: Fleet, loaded: readonly (readonly Need[])[]) {
+  /** `fleet`: has the workload loaded, and every step applied before the next one. */
+  constructor(workload: Workload, change: Change, fleet: Fleet) {
     this.#workload = workload;
     this.#fleet = fleet;
-    this.#sent = loaded.map((needs) => [...needs]);
     this.#change = change;
     this.#rollUps = new Int32Array(workload.profile.clusters);
   }
@@ -60,37 +51,28 @@ export class Churn {
     };
   }
 
-  #rollUp(cluster: number): RollUp {
-    const time = ++this.#rollUps[cluster]!;
-    const { seed, rowObjects } = this.#workload;
-    const random = new Random(seed, STREAM.churn, cluster, time);
-    // Changed in place: a copy of each roll-up would be garbage that a shard does not have.
-    const needs = this.#sent[cluster]!;
-    const places = placesIn(random, needs, this.#change.rows);
-    for (const place of places) {
-      const need = needs[place]!;
-      const { group, firstSeenMs } = need;
-      const row = changed(random, { group, firstSeenMs, pods: podsOf(need) }, time);
-      // Fields in the order of `RowObjects.needOf`: objects of two shapes would slow down every reader of Needs.
-      needs[place] = {
-        cluster: need.cluster,
-        profile: need.profile,
-        group: row.group,
-        aggregate: rowObjects.times(need.minUnit, row.pods),
-        minUnit: need.minUnit,
-        firstSeenMs: row.firstSeenMs,
-      };
-    }
-    const name = this.#workload.clusterName(cluster);
-    return { cluster: name, needs, delta: this.#deltaOf(name, needs, places, time) };
+  /** The loaded roll-up is version 1. */
+  #rollUp(number: number): RollupDelta {
+    const time = ++this.#rollUps[number]!;
+    const { clusters, demand } = this.#fleet;
+    const random = new Random(this.#workload.seed, STREAM.churn, number, time);
+    const cluster = this.#workload.clusterName(number);
+    const known = clusters.find(cluster);
+    const { length } = demand.rowsOf(known);
+    const needs = new Map<number, Need>();
+    for (const place of placesIn(random, length, this.#change.rows))
+      needs.set(place, this.#changed(random, demand.needIn(known, place), time));
+    const origin = Int32Array.from({ length }, (_, place) => (needs.has(place) ? FRESH : place));
+    const fresh = [...needs.keys()].sort((a, b) => a - b).map((place) => needs.get(place)!);
+    return { cluster, base: time, version: time + 1, origin, fresh };
   }
 
-  /** `time`: number of the roll-up; the loaded one is version 1. */
-  #deltaOf(cluster: string, needs: readonly Need[], places: readonly number[], time: number): RollupDelta {
-    const origin = Int32Array.from(needs.keys());
-    for (const place of places) origin[place] = FRESH;
-    const fresh = needs.filter((_, i) => origin[i] === FRESH);
-    return { cluster, base: time, version: time + 1, origin, fresh };
+  #changed(random: Random, need: Need, time: number): Need {
+    const { cluster, profile, minUnit } = need;
+    const { group, pods, firstSeenMs } = changed(random, { ...need, pods: podsOf(need) }, time);
+    const aggregate = scale(minUnit, pods);
+    // Fields in the order of `RowObjects.needOf`: objects of two shapes would slow down every reader of Needs.
+    return { cluster, profile, group, aggregate, minUnit, firstSeenMs };
   }
 
   /** Half of the changes are bound machines that fail, half are machines that recover, as far as any are down. */
@@ -138,12 +120,12 @@ function podsOf({ aggregate, minUnit }: Need): number {
  * including now.
  */
 export function changeRows(random: Random, rows: Row[], part: number, time: number): readonly number[] {
-  const places = placesIn(random, rows, part);
+  const places = placesIn(random, rows.length, part);
   for (const place of places) rows[place] = changed(random, rows[place]!, time);
   return places;
 }
 
-function placesIn(random: Random, { length }: readonly unknown[], part: number): number[] {
+function placesIn(random: Random, length: number, part: number): number[] {
   return random.distinct(partOf(part, length), length);
 }
 

@@ -135,15 +135,12 @@ export class Workload {
     return fleet;
   }
 
-  /** Fills an empty fleet, one record at a time. Returns what each cluster reported. */
-  load(fleet: Fleet): readonly (readonly Need[])[] {
+  /** Fills an empty fleet, one record at a time. */
+  load(fleet: Fleet): void {
     fleet.machines.batch(() => {
       for (const machine of this.machines()) fleet.machines.put(machine);
     });
-    return Array.from({ length: this.profile.clusters }, (_, cluster) => {
-      const needs = this.needsOf(cluster);
-      fleet.demand.apply(wholeRollup(this.clusterName(cluster), needs, 1));
-      return needs;
-    });
+    for (let cluster = 0; cluster < this.profile.clusters; cluster++)
+      fleet.demand.apply(wholeRollup(this.clusterName(cluster), this.needsOf(cluster), 1));
   }
 }

@@ -111,7 +111,7 @@ export class RowObjects {
 
   /** Resources of `pods` pods of the row's size. */
   amount(row: Row, pods: number): ResourceVector {
-    return this.times(this.#podOf(row), pods);
+    return this.#times(this.#podOf(row), pods);
   }
 
   #podOf(row: Pick<Row, 'archetype' | 'size'>): ResourceVector {
@@ -124,11 +124,8 @@ export class RowObjects {
     return pod;
   }
 
-  /**
-   * Resources of `pods` pods; `pod` must be an object returned by this class. Amounts of up to 64 pods recur and are
-   * cached.
-   */
-  times(pod: ResourceVector, pods: number): ResourceVector {
+  /** Resources of `pods` pods. Amounts of up to 64 pods recur and are cached. */
+  #times(pod: ResourceVector, pods: number): ResourceVector {
     if (pods > 64) return scale(pod, pods);
     let amounts = this.#amounts.get(pod);
     if (amounts === undefined) {

@@ -15,15 +15,15 @@ function rows(cluster: string, count: number): Need[] {
 
 /** A cluster's rows in rank order, read from the columns. */
 function rowsOf(fleet: Fleet, cluster: string): Need[] {
-  const { demand, dimensions } = fleet;
+  const { demand } = fleet;
   const { offset, length } = demand.rowsOf(fleet.clusters.find(cluster));
   return Array.from({ length }, (_, i) => {
     const row = demand.ranked[offset + i]!;
     const { profile } = demand.profiles.entryOf(demand.profile[row]!);
     const { group } = demand.keyOf(row);
-    const minUnit = dimensions.vectorOf(demand.minUnit.data, row * dimensions.stride);
+    const minUnit = demand.minUnit.at(row);
     const firstSeenMs = demand.firstSeenMs[row]!;
-    const need = { cluster, profile, group, aggregate: demand.aggregateOf(row), minUnit, firstSeenMs };
+    const need = { cluster, profile, group, aggregate: demand.aggregate.at(row), minUnit, firstSeenMs };
     return demand.setAside[row] === 1 ? { ...need, setAside: true } : need;
   });
 }
@@ -339,12 +339,12 @@ describe('DemandLedger.needOf', () => {
     const grown = { ...low, aggregate: resources({ cpu: 9 }) };
     demand.replace('c1', [low, high]);
     demand.replace('c1', [high, grown]);
-    expect(demand.needOf(keyOf(low))).toBe(grown);
+    expect(demand.needOf(keyOf(low))).toEqual(grown);
 
     demand.replace('c1', [high]);
 
     expect(demand.needOf(keyOf(low))).toBeUndefined();
-    expect(demand.needOf(keyOf(high))).toBe(high);
+    expect(demand.needOf(keyOf(high))).toEqual(high);
     expect(demand.needOf({ ...keyOf(high), cluster: 'c2' })).toBeUndefined();
   });
 });

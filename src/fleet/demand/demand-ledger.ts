@@ -10,7 +10,7 @@ import {
   mergeNeeds,
   type Need,
   type NeedKey,
-  type ResourceVector,
+  type Profile,
   type RollupDelta,
   wholeRollup,
 } from '../../model/index.ts';
@@ -31,7 +31,6 @@ import {
   type RollUp,
   refuseShared,
   refuseStray,
-  updateNeeds,
 } from './roll-up.ts';
 import type { AmountReferences, NewRow, RowReferences } from './row-references.ts';
 
@@ -112,24 +111,28 @@ export class DemandLedger extends DemandRows {
   /** The Need of a key as reported; marked if the ledger set it aside. */
   needOf(key: NeedKey): Need | undefined {
     const row = this.rowOf(key);
-    if (row === undefined) return undefined;
-    const cluster = this.cluster[row]!;
-    return this.#reportedBy(cluster).needs[row - this.rowsOf(cluster).offset];
+    return row === undefined ? undefined : this.needAt(row);
   }
 
-  /** All Needs of a cluster as reported; those that the ledger set aside are marked. */
+  profileOf(key: NeedKey): Profile | undefined {
+    const row = this.rowOf(key);
+    return row === undefined ? undefined : this.profileAt(row);
+  }
+
+  /** All Needs of a cluster in the order of its report; those that the ledger set aside are marked. */
   needsOf(cluster: number): readonly Need[] {
-    const { needs, places } = this.#reportedBy(cluster);
-    return Array.from(places, (place) => needs[place]!);
+    const { offset } = this.rowsOf(cluster);
+    return Array.from(this.#reportedBy(cluster).places, (place) => this.needAt(offset + place));
+  }
+
+  /** One Need of a cluster, by its index in the report. */
+  needIn(cluster: number, index: number): Need {
+    return this.needAt(this.rowsOf(cluster).offset + this.#reportedBy(cluster).places[index]!);
   }
 
   /** The version of the roll-up that a cluster's rows were last written from. */
   versionOf(cluster: number): number {
     return this.#reportedBy(cluster).version;
-  }
-
-  aggregateOf(row: number): ResourceVector {
-    return this.#dimensions.vectorOf(this.aggregate.data, row * this.#dimensions.stride);
   }
 
   /**
@@ -231,11 +234,13 @@ export class DemandLedger extends DemandRows {
    * The row at the same index of the report before, if it has the key of this Need. Fast path: most rows that change only
    * change their amounts, and stay at their index.
    */
-  #rowAtIndex({ needs, places }: Reported, index: number, need: Need, offset: number): number | undefined {
+  #rowAtIndex({ places }: Reported, index: number, need: Need, offset: number): number | undefined {
     if (index >= places.length) return undefined;
-    const former = needs[places[index]!]!;
-    const isSame = former.group === need.group && former.profile.fingerprint === need.profile.fingerprint;
-    return isSame ? offset + places[index]! : undefined;
+    const row = offset + places[index]!;
+    const isSame =
+      this.#keys.groupOf(this.key[row]!) === need.group &&
+      this.profileAt(row).fingerprint === need.profile.fingerprint;
+    return isSame ? row : undefined;
   }
 
   #rowOfNeed(cluster: number, { profile, group }: Need): number | undefined {
@@ -291,12 +296,8 @@ export class DemandLedger extends DemandRows {
     }
     const old = this.rowsOf(number);
     const { length } = places;
-    const needs = before === NOTHING_REPORTED ? [] : before.needs;
-    this.#reported[number] = { version: delta.version, needs, places, beyond };
-    if (added.length + amended.length === 0 && length === old.length) {
-      updateNeeds(needs, rollUp);
-      return false;
-    }
+    this.#reported[number] = { version: delta.version, places, beyond };
+    if (added.length + amended.length === 0 && length === old.length) return false;
     for (const changes of this.#changed) changes.add(number);
     this.revision++;
     const stays = this.#staying(places, old.length);
@@ -309,7 +310,7 @@ export class DemandLedger extends DemandRows {
     for (let place = 0; place < old.length; place++) {
       if (stays[place] === 0) left.push(this.referencesOf(old.offset + place));
     }
-    this.#closeGaps(old.offset, places, stays, inRank, needs);
+    this.#closeGaps(old.offset, places, stays, inRank);
     const current = this.#roomFor(old, length);
     // New references are added before old ones are dropped, so that shared entries keep their numbers.
     const outdated: AmountReferences[] = [];
@@ -319,7 +320,6 @@ export class DemandLedger extends DemandRows {
     }
     for (const successor of successors) this.renameRow(current.offset + places[successor.index]!, successor);
     this.#fill(number, current, places, sorted, stays);
-    updateNeeds(needs, rollUp);
     this.#rank(current, places, sorted, inRank);
     this.#places.settle(this, current);
     for (const amounts of outdated) this.dropAmounts(amounts);
@@ -390,17 +390,8 @@ export class DemandLedger extends DemandRows {
     return { ...block, length };
   }
 
-  /**
-   * Moves rows from places at or above the new `length` into free places below it, and updates `places`, `inRank` and
-   * `needs`.
-   */
-  #closeGaps(
-    offset: number,
-    places: Int32Array,
-    stays: Uint8Array,
-    inRank: Uint32Array,
-    needs: Need[],
-  ): void {
+  /** Moves rows from places at or above the new `length` into free places below it, and updates `places` and `inRank`. */
+  #closeGaps(offset: number, places: Int32Array, stays: Uint8Array, inRank: Uint32Array): void {
     const { length } = places;
     if (length >= stays.length) return;
     const moved = new Map<number, number>();
@@ -410,7 +401,6 @@ export class DemandLedger extends DemandRows {
       while (stays[gap] === 1) gap++;
       stays[gap] = 1;
       moved.set(place, gap);
-      needs[gap] = needs[place]!;
       this.moveRows({ offset: offset + place, length: 1 }, offset + gap);
     }
     if (moved.size === 0) return;

@@ -4,7 +4,7 @@
 
 import { withRoom } from '../../collections/columns.ts';
 import { ColumnGroup } from '../../collections/table.ts';
-import { isZero, type Need, setAside } from '../../model/index.ts';
+import { isZero, type Need, type Profile, setAside } from '../../model/index.ts';
 import type { KeyTable } from '../tables/names.ts';
 import type { PatternTable } from '../tables/patterns.ts';
 import { ProfileTable } from '../tables/profiles.ts';
@@ -79,6 +79,22 @@ export abstract class DemandRows {
   /** Makes room for all keys in use; required before rows with new keys are written. */
   protected reserveKeys(): void {
     this.#rowOf = withRoom(this.#rowOf, this.#keys.size);
+  }
+
+  profileAt(row: number): Profile {
+    return this.profiles.entryOf(this.profile[row]!).profile;
+  }
+
+  /**
+   * The Need of a row, made from its columns: as objects, the Needs of a large fleet would take most of the heap, and those
+   * that a roll-up replaces would be most of its garbage. Amounts of 0 are left out.
+   */
+  needAt(row: number): Need {
+    const { cluster, group } = this.#keys.keyOf(this.key[row]!);
+    const profile = this.profileAt(row);
+    const [aggregate, minUnit] = [this.aggregate.at(row), this.minUnit.at(row)];
+    const need = { cluster, profile, group, aggregate, minUnit, firstSeenMs: this.firstSeenMs[row]! };
+    return this.setAside[row] === 1 ? { ...need, setAside: true } : need;
   }
 
   /** The row of a key within one cluster's block. */

@@ -23,7 +23,7 @@ export class NeedProfiles {
 
   of(key: NeedKey): Profile | undefined {
     const { demand, keys } = this.#fleet;
-    return demand.needOf(key)?.profile ?? this.#foldsOf(key.cluster).get(keys.find(key));
+    return demand.profileOf(key) ?? this.#foldsOf(key.cluster).get(keys.find(key));
   }
 
   isFold(key: NeedKey): boolean {

@@ -35,7 +35,7 @@ function rowsIn({ demand, clusters }: Fleet): unknown[] {
   return Array.from(demand.ranked.subarray(offset, offset + length), (row) => ({
     key: demand.keyOf(row),
     need: demand.needOf(demand.keyOf(row)),
-    aggregate: demand.aggregateOf(row),
+    aggregate: demand.aggregate.at(row),
     firstSeenMs: demand.firstSeenMs[row],
     setAside: demand.setAside[row],
     empty: demand.empty[row],

@@ -20,8 +20,6 @@ export interface Reported {
   readonly version: number;
   /** By index in the report: the place within the cluster's block. */
   readonly places: Int32Array;
-  /** By place: the Need in force, which the ledger may have set aside. `write` updates the list in place. */
-  readonly needs: Need[];
   readonly beyond: BeyondLimit;
 }
 
@@ -37,7 +35,6 @@ const NOTHING_BEYOND: BeyondLimit = { rows: new Set(), resource: '' };
 export const NOTHING_REPORTED: Reported = {
   version: 0,
   places: new Int32Array(0),
-  needs: [],
   beyond: NOTHING_BEYOND,
 };
 
@@ -130,15 +127,4 @@ export function refuseShared(cluster: string): never {
 export function haveSharedKeys(needs: readonly Need[]): boolean {
   if (new Set(needs.map(({ group }) => group)).size === needs.length) return false;
   return mergeNeeds(needs).length < needs.length;
-}
-
-/**
- * Writes the fresh rows to their places in the list of the report before. The list is updated in place, because a new list
- * per report would create much garbage.
- */
-export function updateNeeds(needs: Need[], { fresh, indexes, places }: RollUp): void {
-  // Grown by `push`: writing beyond the end would leave holes, which make every read of the list slower.
-  while (needs.length < places.length) needs.push(fresh[0]!);
-  needs.length = places.length;
-  for (let i = 0; i < fresh.length; i++) needs[places[indexes[i]!]!] = fresh[i]!;
 }

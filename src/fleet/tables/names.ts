@@ -169,6 +169,10 @@ export class KeyTable {
     };
   }
 
+  groupOf(number: number): string {
+    return this.#group[number]!;
+  }
+
   /** The number of a key's cluster. */
   clusterOf(number: number): number {
     return this.#parts[number * PARTS + Part.Cluster]!;

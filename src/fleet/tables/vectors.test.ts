@@ -31,7 +31,7 @@ function viewOf(fleet: Fleet) {
   return {
     records: slots.filter((slot) => machines.state[slot] !== 0).map((slot) => machines.recordAt(slot)),
     rows: demand.rowsOf(fleet.clusters.find('c1')),
-    aggregate: demand.aggregateOf(demand.rowsOf(fleet.clusters.find('c1')).offset),
+    aggregate: demand.aggregate.at(demand.rowsOf(fleet.clusters.find('c1')).offset),
     numbers: [machines.count, demand.count, classes.count, classes.size, keys.count, patterns.count],
     dimensions: dimensions.count,
     lengths,

@@ -13,6 +13,8 @@ const NO_NAMES: readonly string[] = [];
 export class Dimensions {
   readonly #numbers = new Map<string, number>();
   readonly #names: string[] = [];
+  /** Dimensions by the order of their names. */
+  #inNameOrder: readonly number[] = [];
   readonly #columns: VectorColumn[] = [];
   /** Doubles per vector: dimensions in use, rounded up to a power of two so that few new resources move all vectors. */
   stride = 4;
@@ -28,6 +30,7 @@ export class Dimensions {
   /** Copies the dimensions of another thread's fleet; columns are shared separately. */
   mirror(names: readonly string[], stride: number): void {
     this.#names.splice(0, this.#names.length, ...names);
+    this.#sortNames();
     this.stride = stride;
   }
 
@@ -47,6 +50,7 @@ export class Dimensions {
     if (this.#names.length === MAX_DIMENSIONS) this.#refuse(name, this.#names);
     const dimension = this.#names.push(name) - 1;
     this.#numbers.set(name, dimension);
+    this.#sortNames();
     if (dimension >= this.stride) {
       const wider = this.stride * 2;
       for (const column of this.#columns) column.widen(this.stride, wider);
@@ -112,8 +116,17 @@ export class Dimensions {
 
   /** The amounts by name, in name order, without zeros. */
   vectorOf(amounts: Float64Array, offset: number): ResourceVector {
-    const entries = this.#names.map((name, d) => [name, amounts[offset + d]!] as const);
-    return new Map(entries.filter(([, units]) => units > 0).sort(([a], [b]) => compareText(a, b)));
+    const vector = new Map<string, number>();
+    for (const dimension of this.#inNameOrder) {
+      const units = amounts[offset + dimension]!;
+      if (units > 0) vector.set(this.#names[dimension]!, units);
+    }
+    return vector;
+  }
+
+  #sortNames(): void {
+    const numbers = this.#names.map((_, dimension) => dimension);
+    this.#inNameOrder = numbers.sort((a, b) => compareText(this.#names[a]!, this.#names[b]!));
   }
 }
 
@@ -155,6 +168,10 @@ export class VectorColumn {
       this.data[offset + dimension] = units;
     }
     return true;
+  }
+
+  at(index: number): ResourceVector {
+    return this.#dimensions.vectorOf(this.data, index * this.stride);
   }
 
   /** Whether the vector at an index equals `vector`. */

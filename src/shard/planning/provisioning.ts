@@ -20,12 +20,14 @@ export class Provisioning {
     if (stamp === null || stamp.fingerprint === '') return;
     const { fingerprint, group } = stamp;
     const key = { cluster, fingerprint, group };
-    const need = this.#fleet.demand.needOf(key);
-    if (need === undefined) return;
-    const number = this.#fleet.keys.find(key);
-    if (this.#served.get(number) === need.firstSeenMs) return;
-    this.#served.set(number, need.firstSeenMs);
-    if (!this.#hasOne(cluster, number)) this.#report(Math.max(0, nowMs - need.firstSeenMs) / 1000);
+    const { demand, keys } = this.#fleet;
+    const row = demand.rowOf(key);
+    if (row === undefined) return;
+    const firstSeenMs = demand.firstSeenMs[row]!;
+    const number = keys.find(key);
+    if (this.#served.get(number) === firstSeenMs) return;
+    this.#served.set(number, firstSeenMs);
+    if (!this.#hasOne(cluster, number)) this.#report(Math.max(0, nowMs - firstSeenMs) / 1000);
   }
 
   /** Whether a machine of the cluster was Configured for the row at the last commit. */
