@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { YOUNG_GENERATION_MB } from '../src/shard/process/heap-limits.ts';
+import { CONTROLLER_FLAGS, YOUNG_GENERATION_MB } from '../src/shard/process/heap-limits.ts';
 
 interface Benchmark {
   readonly file: string;
@@ -12,7 +12,7 @@ interface Benchmark {
 }
 
 /** Garbage collection as on the thread of a controller; two thirds of its young generation are semi-spaces. */
-const AS_A_CONTROLLER = [`--max-semi-space-size=${YOUNG_GENERATION_MB / 3}`];
+const AS_A_CONTROLLER = [`--max-semi-space-size=${YOUNG_GENERATION_MB / 3}`, ...CONTROLLER_FLAGS];
 
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   rollup: { file: 'wire/rollup.ts', about: 'the cost of reading a roll-up' },

@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, openSync, rmSync } from 'node:fs';
 import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CONTROLLER_FLAGS } from '../../src/shard/process/heap-limits.ts';
 import { nowMs } from './processes.ts';
 
 export interface ShardSetup {
@@ -81,8 +82,9 @@ export class ShardProcess {
     const folder = mkdtempSync(join(dataRoot, 'bigfleet-bench-shard-'));
     const named = providers.flatMap((address, i) => ['--provider', `cloud-${i}=${address}`]);
     const own = ['--listen', '127.0.0.1:0', '--api', '127.0.0.1:0', '--data-dir', join(folder, 'data')];
+    const command = [ENTRY, 'shard', ...own, ...named, ...flags];
     const startedMs = nowMs();
-    const child = spawn(process.execPath, [...nodeFlags, ENTRY, 'shard', ...own, ...named, ...flags], {
+    const child = spawn(process.execPath, [...CONTROLLER_FLAGS, ...nodeFlags, ...command], {
       stdio: ['ignore', 'pipe', openSync(logFile, 'w')],
     });
     setPriority(child.pid!, niceness);

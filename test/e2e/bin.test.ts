@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ConformanceReport } from '../../src/provider/index.ts';
+import { CONTROLLER_FLAGS } from '../../src/shard/process/heap-limits.ts';
 
 // Processes are started sequentially; the timeout allows for a slow machine.
 vi.setConfig({ testTimeout: 180_000 });
@@ -87,8 +88,8 @@ function installed(place: string): string {
   const root = join(folder, place);
   cpSync('bin', join(root, 'bin'), { recursive: true });
   write(join(place, 'package.json'), '{"name":"bigfleet","type":"module"}');
-  const tell = `const { pid, argv, title } = process;
-    console.log(JSON.stringify({ pid, words: argv.slice(2), by: process.env.BY ?? title }));`;
+  const tell = `const { pid, argv, execArgv: flags, title } = process;
+    console.log(JSON.stringify({ pid, words: argv.slice(2), flags, by: process.env.BY ?? title }));`;
   write(join(place, 'dist/cli/main.js'), tell);
   return join(root, 'bin/bigfleet');
 }
@@ -105,6 +106,7 @@ function pinned(place: string, version: string): void {
 interface Told {
   readonly pid: number;
   readonly words: readonly string[];
+  readonly flags: readonly string[];
   readonly by: string;
 }
 
@@ -126,10 +128,24 @@ describe('the Node that bigfleet executes', () => {
       expect({ status, stderr, told }).toEqual({
         status: 0,
         stderr: '',
-        told: { pid, words: [], by: 'checkout/node_modules/node' },
+        told: { pid, words: [], flags: [], by: 'checkout/node_modules/node' },
       });
     }
   });
+
+  it.each(['shard', 'up'])(
+    'given the command %s, then it has the flags of a process with a controller',
+    (name) => {
+      const bin = installed('checkout');
+      expect(call(bin, recent, [name, '--help']).told).toMatchObject({
+        words: [name, '--help'],
+        flags: CONTROLLER_FLAGS,
+      });
+      pinned('checkout/node_modules/node', '24.21.0');
+      expect(call(bin, recent, [name]).told?.flags).toEqual(CONTROLLER_FLAGS);
+      expect(call(bin, recent, ['get', name]).told?.flags).toEqual([]);
+    },
+  );
 
   it.each([
     ['npm', 'project/node_modules/bigfleet', 'project/node_modules/node'],
