@@ -18,6 +18,7 @@ import { quantilesOf } from '../quantiles.ts';
 import { pause } from '../waiting.ts';
 import { Explainer, sent } from './explainer.ts';
 import { LIVE_KINDS, type LiveFigures, type LiveKind, type LiveWindows } from './figures.ts';
+import { MissedChanges } from './missed-changes.ts';
 import { QUESTIONS } from './questions.ts';
 
 const { spacingMs: SPACING_MS } = DEFAULT_CONTROLLER.cycle;
@@ -77,12 +78,12 @@ class LiveFleet {
   #feed: ReplicaFeed | null = null;
   /** Whether a shard would have a replica now, and note commits for it within the cycle. */
   #hasReplica = true;
-  #applied: AppliedChanges | null = null;
+  readonly #missed = new MissedChanges();
 
   constructor(profile: string) {
     const onCommit = (applied: AppliedChanges): void => {
       if (this.#hasReplica) this.#feed?.committed(applied);
-      else this.#applied = applied;
+      else this.#missed.add(applied);
     };
     const options = { rules: 'shared', engine: { workers: 2 }, onCommit } as const;
     this.#rung = new Rung(loadProfile(profile), 'churn', 1, options);
@@ -134,8 +135,10 @@ class LiveFleet {
       if (this.#hasReplica && !this.#isAsked) await this.#follow();
     }
     await answer;
-    // In windows without questions there was no replica to follow the fleet.
-    while (!this.#part());
+    for (const changes of this.#missed.taken(this.#rung.fleet)) {
+      this.#feed!.committed(changes);
+      while (!this.#part());
+    }
     await this.#channel.request({ kind: 'prepare' });
   }
 
@@ -159,8 +162,6 @@ class LiveFleet {
     pace(this.#pacing, true);
     const { decision, ms } = this.#rung.next();
     pace(this.#pacing, false);
-    if (this.#applied !== null) this.#feed?.committed(this.#applied);
-    this.#applied = null;
     this.#explainer.decided(decision, this.#rung.options, this.#rung.nowMs);
     return ms;
   }

@@ -22,6 +22,9 @@ export interface ReplicaPart {
   readonly atMs: number | null;
 }
 
+/** What a feed has to know of a commit. */
+export type FollowedChanges = Pick<AppliedChanges, 'slots' | 'clusters' | 'removed' | 'retimed' | 'rollUps'>;
+
 /** In `owners`: the machine is Failed and still has its host. */
 export const FAILED_HOST = 1 << 15;
 
@@ -57,7 +60,7 @@ export class ReplicaFeed {
   }
 
   /** Takes note of a commit. What no part has held yet is passed on as it is then. */
-  committed({ slots, clusters, removed, retimed, rollUps }: AppliedChanges): void {
+  committed({ slots, clusters, removed, retimed, rollUps }: FollowedChanges): void {
     this.#packer.note(rollUps.values());
     for (const slot of slots) if (slot < this.#slot) this.#slots.add(slot);
     for (const cluster of clusters) if (cluster < this.#cluster) this.#clusters.add(cluster);
