@@ -75,10 +75,12 @@ export class FleetEdit {
     factsOf: ((before: ClassFacts) => ClassFacts) | null,
   ): readonly number[] {
     const { machines } = this.fleet;
-    this.#pause();
-    const { runs, others } = machines.takeFree(slots);
+    const { runs, others } = machines.takeFree(slots, this.#pause);
     if (runs.length === 0) return others;
-    if (factsOf !== null) machines.placeFree(runs.map((run) => ({ ...run, facts: factsOf(run.facts) })));
+    if (factsOf !== null) {
+      const moved = runs.map((run) => ({ ...run, facts: factsOf(run.facts) }));
+      machines.placeFree(moved, this.#pause);
+    }
     this.#moved.push({ runs, isHidden: factsOf === null });
     return others;
   }
@@ -126,9 +128,11 @@ export class FleetEdit {
       }
     });
     for (const { runs, isHidden } of this.#moved.reverse()) {
-      this.#pause();
-      if (!isHidden) machines.takeFree(runs.flatMap(({ slots }) => slots));
-      machines.placeFree(runs);
+      if (!isHidden) {
+        const slots = runs.flatMap((run) => run.slots);
+        machines.takeFree(slots, this.#pause);
+      }
+      machines.placeFree(runs, this.#pause);
     }
     this.#moved = [];
     for (const [cluster, { needs, version }] of this.#demand) {

@@ -30,7 +30,12 @@ export interface FreeParts {
   readonly clockOrder: SlotOrder;
   /** Changes the counts of a class by a number of machines that are not blocked. */
   readonly count: (classNumber: number, state: MachineState, by: number) => void;
+  /** Called about once a millisecond or more often; a caller that shares its cores waits in it. */
+  readonly pause: () => void;
 }
+
+/** Slots that are looked at between two pauses: about a millisecond. */
+const SLOTS_BETWEEN_PAUSES = 1 << 16;
 
 /** What `takeFree` has hidden, and the slots of machines that are not free. */
 export interface Taken {
@@ -53,7 +58,9 @@ export function takeFree(parts: FreeParts, slots: readonly number[], marks: Uint
   const numbers = new Set<number>();
   const free: number[] = [];
   const others: number[] = [];
-  for (const slot of slots) {
+  for (let i = 0; i < slots.length; i++) {
+    const slot = slots[i]!;
+    if (i % SLOTS_BETWEEN_PAUSES === 0) parts.pause();
     if (!isFree(parts.table, slot)) {
       others.push(slot);
       continue;
@@ -65,6 +72,7 @@ export function takeFree(parts: FreeParts, slots: readonly number[], marks: Uint
   const runs: FreeRun[] = [];
   const clocks = new Set<number>();
   for (const number of numbers) {
+    parts.pause();
     const facts = classes.factsOf(number);
     for (const state of [Idle, Speculative] as const) {
       const taken = arena.takeMarked(parts.sliceOf(number, state), marks);
@@ -88,6 +96,7 @@ export function takeFree(parts: FreeParts, slots: readonly number[], marks: Uint
 export function placeFree(parts: FreeParts, runs: readonly FreeRun[]): void {
   const { arena, classes, classOf, state: states, ordinal, idleSinceMs, idOrder } = parts.table;
   for (const { facts, state, slots } of runs) {
+    parts.pause();
     const number = classes.join(facts, slots.length);
     for (const slot of slots) {
       classOf[slot] = number;

@@ -341,20 +341,21 @@ export class MachineTable {
     this.state[slot] = 0;
   }
 
-  /** See `takeFree`. Not within a batch. */
-  takeFree(slots: readonly number[]): Taken {
+  /** See `takeFree`. Not within a batch. `pause` is called between classes. */
+  takeFree(slots: readonly number[], pause: () => void): Taken {
     this.settleOrdinals();
     this.#marks = withRoom(this.#marks, this.size);
-    return takeFree(this.#freeParts(), slots, this.#marks);
+    return takeFree(this.#freeParts(pause), slots, this.#marks);
   }
 
-  placeFree(runs: readonly FreeRun[]): void {
-    placeFree(this.#freeParts(), runs);
+  placeFree(runs: readonly FreeRun[], pause: () => void): void {
+    placeFree(this.#freeParts(pause), runs);
   }
 
-  #freeParts(): FreeParts {
+  #freeParts(pause: () => void): FreeParts {
     this.revision++;
     return {
+      pause,
       table: this,
       firsts: this.#firsts,
       sliceOf: (number, state) =>
