@@ -32,7 +32,16 @@ export { canonicalResources, hasForeignAccelerator, isAccelerator } from './reso
 export type { Result } from './result.ts';
 export { ok, refused } from './result.ts';
 export type { RollupBase, RollupDelta } from './rollup-delta.ts';
-export { composed, FRESH, keptRows, NO_BASE, NO_ROLLUP, rowsAfter, wholeRollup } from './rollup-delta.ts';
+export {
+  composed,
+  composedOrigin,
+  FRESH,
+  keptRows,
+  NO_BASE,
+  NO_ROLLUP,
+  rowsAfter,
+  wholeRollup,
+} from './rollup-delta.ts';
 export type { UnclaimedWait } from './sharing-text.ts';
 export {
   drainOrderText,

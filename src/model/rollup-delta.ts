@@ -84,16 +84,20 @@ export function composed(first: RollupDelta, second: RollupDelta): RollupDelta {
   const base = { version: first.version, rows: first.origin.length };
   keptRows(second, base);
   const place = freshPlaces(first);
-  const origin = new Int32Array(second.origin.length);
+  const origin = composedOrigin(first.origin, second.origin);
   const fresh: Need[] = [];
   let next = 0;
   for (let i = 0; i < origin.length; i++) {
     const at = second.origin[i]!;
-    origin[i] = at === FRESH ? FRESH : first.origin[at]!;
     if (at === FRESH) fresh.push(second.fresh[next++]!);
     else if (origin[i] === FRESH) fresh.push(first.fresh[place[at]!]!);
   }
   return { cluster: second.cluster, base: first.base, version: second.version, origin, fresh };
+}
+
+/** The origins of two consecutive deltas as one, in which the second one is not a whole roll-up. */
+export function composedOrigin(first: Int32Array, second: Int32Array): Int32Array {
+  return second.map((at) => (at === FRESH ? FRESH : first[at]!));
 }
 
 /** By row: its index among the fresh rows; undefined content for rows that are not fresh. */

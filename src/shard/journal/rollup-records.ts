@@ -4,7 +4,7 @@
 
 import type { Fleet } from '../../fleet/index.ts';
 import {
-  composed,
+  composedOrigin,
   FRESH,
   keptRows,
   type Need,
@@ -32,8 +32,11 @@ interface Written {
   /** Version of the roll-up in its last record. */
   readonly version: number;
   /** The difference from that to the roll-up in the ledger; null: none. */
-  unwritten: RollupDelta | null;
+  unwritten: Unwritten | null;
 }
+
+/** A delta without its fresh rows, which are in the ledger: kept until the next record, they would be garbage of the old generation. */
+type Unwritten = Omit<RollupDelta, 'cluster' | 'fresh'>;
 
 /** Writes the roll-ups of one segment. */
 export class RollupRecorder {
@@ -45,15 +48,23 @@ export class RollupRecorder {
     this.#fleet = fleet;
   }
 
-  /** Takes note of applied roll-ups. Those that changed no row are written with the next one of their cluster. */
+  /**
+   * Takes note of roll-ups that the ledger applied, before it applies further ones of their clusters. Those that changed no row
+   * are written with the next one of their cluster.
+   */
   note(rollUps: Iterable<RollupDelta>): void {
-    for (const delta of rollUps) {
-      const written = this.#written.get(delta.cluster);
+    for (const { cluster, base, version, origin } of rollUps) {
+      const written = this.#written.get(cluster);
       // Clusters without a record are written as a whole.
       if (written === undefined) continue;
-      const { version } = written.unwritten ?? written;
-      if (delta.base !== NO_BASE && delta.base !== version) this.#written.delete(delta.cluster);
-      else written.unwritten = written.unwritten === null ? delta : composed(written.unwritten, delta);
+      const { unwritten } = written;
+      if (base !== NO_BASE && base !== (unwritten ?? written).version) this.#written.delete(cluster);
+      else if (unwritten === null || base === NO_BASE) written.unwritten = { base, version, origin };
+      else
+        written.unwritten = {
+          ...{ base: unwritten.base, version },
+          origin: composedOrigin(unwritten.origin, origin),
+        };
     }
   }
 
@@ -64,12 +75,21 @@ export class RollupRecorder {
       const cluster = this.#fleet.clusters.nameOf(number);
       const written = this.#written.get(cluster);
       // A cluster without rows gets a record too: a reader that comes from an older segment has its former rows.
-      const delta = written === undefined ? this.#wholeOf(cluster, number) : written.unwritten;
+      const delta =
+        written === undefined ? this.#wholeOf(cluster, number) : this.#deltaOf(cluster, number, written);
       if (delta === null) continue;
       this.#written.set(cluster, { version: delta.version, unwritten: null });
       records.push(recordOf(this.#sender.pack(delta)));
     }
     return records;
+  }
+
+  #deltaOf(cluster: string, number: number, { unwritten }: Written): RollupDelta | null {
+    if (unwritten === null) return null;
+    const { demand } = this.#fleet;
+    const fresh: Need[] = [];
+    for (const [i, at] of unwritten.origin.entries()) if (at === FRESH) fresh.push(demand.needIn(number, i));
+    return { cluster, ...unwritten, fresh };
   }
 
   #wholeOf(cluster: string, number: number): RollupDelta {
