@@ -59,7 +59,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   whatif: {
     file: 'whatif/main.ts',
     about: 'what-if questions: how long an answer takes, and what it does to the live cycle',
-    flags: AS_A_CONTROLLER,
+    flags: CONTROLLER_FLAGS,
   },
 };
 

@@ -17,7 +17,7 @@ import { loadProfile } from '../profiles/load.ts';
 import { quantilesOf, rounded } from '../quantiles.ts';
 import { Explainer, sent } from './explainer.ts';
 import { barsOf, type ExplainFigures, type QuestionFigures, type WhatIfFigures } from './figures.ts';
-import { measureLive } from './live.ts';
+import { measuredLive } from './live-thread.ts';
 import { NOW_MS, OPTIONS, QUESTIONS } from './questions.ts';
 
 const values = optionsGiven({
@@ -89,7 +89,7 @@ async function answersOn(profile: string): Promise<Pick<WhatIfFigures, 'question
 const results: WhatIfFigures[] = [];
 for (const profile of values.profile) {
   const answers = await answersOn(profile);
-  const live = values['no-live'] ? null : await measureLive(profile, Number(values.seconds));
+  const live = values['no-live'] ? null : await measuredLive(profile, Number(values.seconds));
   const measured = { profile, ...answers, live };
   results.push({ ...measured, bars: barsOf(measured) });
 }
