@@ -54,6 +54,11 @@ export class InputPacker {
     this.#rollUps = new RollupRecorder(fleet);
   }
 
+  /** Values that packer and unpacker keep until the segment ends: each was packed once and is referred to by its number. */
+  get interned(): number {
+    return this.#texts.size + this.#classCount + this.#stampCount;
+  }
+
   /** Takes note of roll-ups that the ledger applied, before the `pack` that writes them. */
   note(rollUps: Iterable<RollupDelta>): void {
     this.#rollUps.note(rollUps);

@@ -258,7 +258,7 @@ export class Cycles {
 
   #feedReplica(applied: AppliedChanges): void {
     const { replica } = this.#state;
-    if (replica?.isUnused(this.#now) === true) this.#state.replica = null;
+    if (replica?.isOver(this.#now) === true) this.#state.replica = null;
     else replica?.committed(applied);
   }
 

@@ -34,6 +34,11 @@ const SLICE = 4096;
 const CHANGED_SLICE = 8192;
 /** A feed whose owner has not asked for this long is dropped. */
 const UNUSED_MS = 600_000;
+/**
+ * Values interned beyond those of the machines that exist, some hundred bytes each on both threads. Names of rows in stamps
+ * and targets come and go, so a feed with more is dropped, and the replica is copied again.
+ */
+const MOST_SPARE = 1_000_000;
 
 export class ReplicaFeed {
   readonly #ledger: MachineLedger;
@@ -48,15 +53,19 @@ export class ReplicaFeed {
   #slot = 0;
   #cluster = 0;
   #askedMs: number;
+  readonly #mostSpare: number;
 
-  constructor(ledger: MachineLedger, nowMs: number) {
+  constructor(ledger: MachineLedger, nowMs: number, mostSpare = MOST_SPARE) {
     this.#ledger = ledger;
+    this.#mostSpare = mostSpare;
     this.#packer = new InputPacker(ledger.fleet);
     this.#askedMs = nowMs;
   }
 
-  isUnused(nowMs: number): boolean {
-    return Math.abs(nowMs - this.#askedMs) > UNUSED_MS;
+  /** Whether it should be dropped: it is not used any more, or keeps much that is no longer in the ledger. */
+  isOver(nowMs: number): boolean {
+    const isUnused = Math.abs(nowMs - this.#askedMs) > UNUSED_MS;
+    return isUnused || this.#packer.interned > 3 * this.#ledger.fleet.machines.size + this.#mostSpare;
   }
 
   /** Takes note of a commit. What no part has held yet is passed on as it is then. */

@@ -30,6 +30,11 @@ const REQUEST = requireValid(
   'request',
 );
 
+const A_STAMP = {
+  ...{ priority: 0, interruptionPenaltyDollars: 0, reclamationPenaltyDollars: 0 },
+  fingerprint: 'f',
+};
+
 /** The ledger of a shard as the feed reads it, with the machines and Needs of one input after the other. */
 class Source {
   readonly fleet = new Fleet();
@@ -37,7 +42,11 @@ class Source {
   #machines = new Map<string, LedgerMachine>();
   #clusters = new Set<string>();
   #version = 0;
-  readonly feed = new ReplicaFeed(this as unknown as MachineLedger, 0);
+  readonly feed: ReplicaFeed;
+
+  constructor(mostSpare?: number) {
+    this.feed = new ReplicaFeed(this as unknown as MachineLedger, 0, mostSpare);
+  }
 
   ownerOf(id: string): string | undefined {
     return this.#machines.get(id)?.host?.provider;
@@ -132,6 +141,34 @@ describe('a replica of the ledger', () => {
     expect(partsOf()).toBe(2);
     expect(asked(replica)).toEqual(whatIfOn(source.inputOf(changed), REQUEST, needId));
     expect(partsOf()).toBe(1);
+  });
+
+  it('given machines that come and go, then the feed is over before it keeps much more than there is', () => {
+    // Given
+    const source = new Source(1000);
+    const { nowMs, options } = anInput([], []);
+    const rounds = (count: number, from: number): void => {
+      for (let round = from; round < from + count; round++) {
+        const machines = Array.from({ length: 100 }, (_, i) => {
+          const stamp = { ...A_STAMP, group: `${round}.${i}` };
+          return aMachine(`m${round}.${i}`, MachineState.Configured, { stamp });
+        });
+        source.become(anInput(machines, []));
+        while (!source.feed.next(nowMs, { atMs: nowMs, options }).isWhole);
+      }
+    };
+    // When
+    rounds(12, 0);
+    expect(source.feed.isOver(nowMs)).toBe(false);
+    rounds(5, 12);
+    // Then
+    expect(source.feed.isOver(nowMs)).toBe(true);
+  });
+
+  it('given a feed that was not asked for ten minutes, then it is over', () => {
+    const source = new Source();
+    expect(source.feed.isOver(600_000)).toBe(false);
+    expect(source.feed.isOver(600_001)).toBe(true);
   });
 
   it('has no answer before the first decision', () => {
