@@ -29,7 +29,7 @@ const BEFORE_QUESTION_MS = 1000;
 /** Between two windows, in which nothing is timed; before it the replica catches up with the fleet. */
 const GAP_MS = 1000;
 /** Cycles before the first window, until the optimising compiler has seen them. */
-const FIRST_CYCLES = 20;
+const FIRST_CYCLES = 200;
 /** Needs that are explained in turn. */
 const EXPLAINED = 20;
 

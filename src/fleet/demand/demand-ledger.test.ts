@@ -17,15 +17,7 @@ function rows(cluster: string, count: number): Need[] {
 function rowsOf(fleet: Fleet, cluster: string): Need[] {
   const { demand } = fleet;
   const { offset, length } = demand.rowsOf(fleet.clusters.find(cluster));
-  return Array.from({ length }, (_, i) => {
-    const row = demand.ranked[offset + i]!;
-    const { profile } = demand.profiles.entryOf(demand.profile[row]!);
-    const { group } = demand.keyOf(row);
-    const minUnit = demand.minUnit.at(row);
-    const firstSeenMs = demand.firstSeenMs[row]!;
-    const need = { cluster, profile, group, aggregate: demand.aggregate.at(row), minUnit, firstSeenMs };
-    return demand.setAside[row] === 1 ? { ...need, setAside: true } : need;
-  });
+  return Array.from({ length }, (_, i) => demand.needAt(demand.ranked[offset + i]!));
 }
 
 /**
