@@ -2,7 +2,6 @@
 // kept until the end of a window would be garbage that a shard does not have. Used by live.ts.
 
 import type { AppliedChanges, Fleet } from '../../src/fleet/index.ts';
-import { wholeRollup } from '../../src/model/index.ts';
 import type { FollowedChanges } from '../../src/shard/planning/replica-feed.ts';
 
 /** Clusters whose whole roll-ups are made at a time. */
@@ -22,7 +21,7 @@ export class MissedChanges {
   }
 
   /** All of it, with whole roll-ups of some clusters at a time; there is nothing left then. */
-  *taken(fleet: Fleet): Generator<FollowedChanges> {
+  *taken({ demand }: Fleet): Generator<FollowedChanges> {
     const clusters = [...this.#clusters];
     const machines = {
       slots: [...this.#slots],
@@ -33,12 +32,8 @@ export class MissedChanges {
     yield { ...machines, clusters: [], rollUps: new Map() };
     for (let from = 0; from < clusters.length; from += AT_A_TIME) {
       const some = clusters.slice(from, from + AT_A_TIME);
-      const rollUps = new Map(some.map((cluster) => [cluster, wholeOf(fleet, cluster)]));
+      const rollUps = new Map(some.map((cluster) => [cluster, demand.rollUpOf(cluster)]));
       yield { slots: [], removed: [], retimed: new Map(), clusters: some, rollUps };
     }
   }
-}
-
-function wholeOf({ clusters, demand }: Fleet, cluster: number): ReturnType<typeof wholeRollup> {
-  return wholeRollup(clusters.nameOf(cluster), demand.needsOf(cluster), demand.versionOf(cluster));
 }

@@ -3,12 +3,7 @@
 // keeps its slot. The fleet of a shard has millions of machines, so the caller's `pause` is called within changes.
 
 import type { ClassFacts, Fleet, FreeRun, LedgerRecord, MachineStatus } from '../fleet/index.ts';
-import { type Need, wholeRollup } from '../model/index.ts';
-
-interface Reported {
-  readonly needs: readonly Need[];
-  readonly version: number;
-}
+import type { Need, RollupDelta } from '../model/index.ts';
 
 /** Writes of single machines between two calls of `pause`: about a millisecond. */
 const WRITES_BETWEEN_PAUSES = 1024;
@@ -25,7 +20,7 @@ export class FleetEdit {
   /** Free machines that were hidden or moved, as they were before; the last ones first in `undo`. */
   #moved: { readonly runs: readonly FreeRun[]; readonly isHidden: boolean }[] = [];
   /** By cluster. */
-  readonly #demand = new Map<string, Reported>();
+  readonly #demand = new Map<string, RollupDelta>();
 
   constructor(fleet: Fleet, pause: () => void) {
     this.fleet = fleet;
@@ -107,8 +102,7 @@ export class FleetEdit {
   replaceNeeds(cluster: string, needs: readonly Need[]): void {
     const { clusters, demand } = this.fleet;
     const number = clusters.find(cluster);
-    if (!this.#demand.has(cluster))
-      this.#demand.set(cluster, { needs: demand.needsOf(number), version: demand.versionOf(number) });
+    if (!this.#demand.has(cluster)) this.#demand.set(cluster, demand.rollUpOf(number));
     this.#pause();
     demand.replace(cluster, needs);
   }
@@ -135,9 +129,9 @@ export class FleetEdit {
       machines.placeFree(runs, this.#pause);
     }
     this.#moved = [];
-    for (const [cluster, { needs, version }] of this.#demand) {
+    for (const before of this.#demand.values()) {
       this.#pause();
-      demand.apply(wholeRollup(cluster, needs, version));
+      demand.apply(before);
     }
     this.#machines.clear();
     this.#removed.clear();

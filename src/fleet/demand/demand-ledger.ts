@@ -130,9 +130,10 @@ export class DemandLedger extends DemandRows {
     return this.needAt(this.rowsOf(cluster).offset + this.#reportedBy(cluster).places[index]!);
   }
 
-  /** The version of the roll-up that a cluster's rows were last written from. */
-  versionOf(cluster: number): number {
-    return this.#reportedBy(cluster).version;
+  /** All rows of a cluster as a whole roll-up, with the version that they were last written from. */
+  rollUpOf(cluster: number): RollupDelta {
+    const { version } = this.#reportedBy(cluster);
+    return wholeRollup(this.#clusters.nameOf(cluster), this.needsOf(cluster), version);
   }
 
   /**

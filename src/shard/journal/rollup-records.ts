@@ -13,7 +13,6 @@ import {
   printable,
   type RollupBase,
   type RollupDelta,
-  wholeRollup,
 } from '../../model/index.ts';
 import { DemandReceiver, DemandSender, type PackedDelta } from '../process/demand-codec.ts';
 
@@ -76,7 +75,7 @@ export class RollupRecorder {
       const written = this.#written.get(cluster);
       // A cluster without rows gets a record too: a reader that comes from an older segment has its former rows.
       const delta =
-        written === undefined ? this.#wholeOf(cluster, number) : this.#deltaOf(cluster, number, written);
+        written === undefined ? this.#fleet.demand.rollUpOf(number) : this.#deltaOf(cluster, number, written);
       if (delta === null) continue;
       this.#written.set(cluster, { version: delta.version, unwritten: null });
       records.push(recordOf(this.#sender.pack(delta)));
@@ -90,11 +89,6 @@ export class RollupRecorder {
     const fresh: Need[] = [];
     for (const [i, at] of unwritten.origin.entries()) if (at === FRESH) fresh.push(demand.needIn(number, i));
     return { cluster, ...unwritten, fresh };
-  }
-
-  #wholeOf(cluster: string, number: number): RollupDelta {
-    const { demand } = this.#fleet;
-    return wholeRollup(cluster, demand.needsOf(number), demand.versionOf(number));
   }
 }
 
